@@ -7,13 +7,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from inspect_compile.dump import Dump
 
 NOTHING_WRONG: Final = 0
 WRONG: Final = 1
 NOT_CHECKED: Final = 2
+
+_ALL: Final[list[tuple[int, int]]] = []
+"""In the place of runs of calls: all of them."""
 
 
 class Numerics:
@@ -30,10 +38,29 @@ class Numerics:
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
             "--calls",
-            metavar="N",
-            type=_positive,
-            default=1,
-            help="check the first N calls of each compiled graph (default 1)",
+            metavar="N[,M-K…]",
+            type=_ranges,
+            help="which calls of each compiled graph are checked, from 1: 1, 5,100-110 or all (default 1)",
+        )
+        parser.add_argument("--every", metavar="N", type=_positive, help="check each Nth call, from the first one")
+        parser.add_argument(
+            "--graph",
+            metavar="NAME",
+            action="append",
+            default=[],
+            help="only graphs with this in their names (model__1, forward); can be given again",
+        )
+        kinds = parser.add_mutually_exclusive_group()
+        kinds.add_argument(
+            "--deterministic",
+            action="store_true",
+            help="run each checked call again, too, and tell which results are not the same to the bit",
+        )
+        kinds.add_argument(
+            "--nonfinite",
+            action="store_true",
+            help="find what makes the first NaN and the first Inf; looks at the results of all calls, and checks "
+            "nothing else",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -60,13 +87,13 @@ class Numerics:
             plain=arguments.program.kind != "command",
             run=RunConfig().plain(),
             quiet=True,
-            numerics={"calls": arguments.calls},
+            numerics=_asked(arguments),
         )
 
         first_record(root, argv, setting)
         status = _ended(path, argv, setting.environment(plain_environment()))
         last_record(root, status)
-        return _said(root, status)
+        return _said(root, status, nonfinite=arguments.nonfinite)
 
 
 def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -81,25 +108,73 @@ def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> in
                 continue
 
 
-def _said(root: Path, status: int) -> int:
+def _asked(arguments: argparse.Namespace) -> dict[str, object]:
+    """What is checked, as `lowering.intervention.numerics.calls.Asked` has it."""
+    calls = arguments.calls
+    if calls is None and arguments.every is None:
+        calls = _ALL if arguments.nonfinite else [(1, 1)]
+    return {
+        "calls": None if calls is _ALL else calls or [],
+        "every": arguments.every or 0,
+        "graphs": arguments.graph,
+        "repeats": arguments.deterministic,
+        "nonfinite": arguments.nonfinite,
+    }
+
+
+def _said(root: Path, status: int, *, nonfinite: bool) -> int:
     """Print what was found, and return the exit status."""
     from rich.console import Console
 
-    from inspect_compile.analysis.numerics.verdicts import summary
     from inspect_compile.dump import Dump
-    from inspect_compile.tables.numerics import found
 
     shown = os.path.relpath(root)
     parts = [Dump(root), *(Dump(path) for path in Dump(root).other_processes)]
-    sums = [summary(part) for part in parts]
     console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
-    console.print(found(parts, sums, shown, status))
-    if any(one.wrong for one in sums):
+    said = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
+    if status:
+        ended = f"with status {status}" if status > 0 else f"by signal {-status}"
+        console.print(f"the program itself ended {ended}", style="dim")
+    return said
+
+
+def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
+    from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.tables.numerics.numerics import found
+
+    sums = [summary(part) for part in parts]
+    console.print(found(parts, sums, shown))
+    if any(one.wrong or one.unstable for one in sums):
         return WRONG
     return NOTHING_WRONG if any(one.compared for one in sums) else NOT_CHECKED
+
+
+def _nonfinite(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
+    from inspect_compile.analysis.dumps.graphs import outermost
+    from inspect_compile.facts import NonFinite
+    from inspect_compile.tables.numerics.nonfinite import found
+
+    console.print(found(parts, shown))
+    if any(part.rows(NonFinite) for part in parts):
+        return WRONG
+    return NOTHING_WRONG if any(outermost(part) for part in parts) else NOT_CHECKED
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of calls; write 1, 2, …")
     return int(text)
+
+
+def _ranges(text: str) -> list[tuple[int, int]]:
+    """First and last of each run of calls."""
+    if text == "all":
+        return _ALL
+    found = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        ends = (first, last) if dash else (first, first)
+        if not all(one.isdecimal() for one in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
+            raise argparse.ArgumentTypeError(f"{text!r} says no calls; write 1, 5,100-110 or all")
+        found.append((int(ends[0]), int(ends[1])))
+    return found

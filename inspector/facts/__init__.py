@@ -20,7 +20,7 @@ from inspect_compile.facts.kernels import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
-from inspect_compile.facts.numerics import Checked, NumericsCall
+from inspect_compile.facts.numerics import Checked, NonFinite, NumericsCall, Operand
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -38,7 +38,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall,
+    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, NonFinite,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -52,7 +52,7 @@ __all__ = [
     "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame", "FusionCombo",
     "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "JointNode",
     "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Node",
-    "NumericsCall", "Omission", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile",
-    "Recording", "Remark", "Removed", "Run", "Saved", "Shared", "Skip", "Stage", "StatementNodes", "Symbol", "Tensor",
-    "Tiling", "Timed", "Tuning", "WrapperLine",
+    "NonFinite", "NumericsCall", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize",
+    "Recompile", "Recording", "Remark", "Removed", "Run", "Saved", "Shared", "Skip", "Stage", "StatementNodes",
+    "Symbol", "Tensor", "Tiling", "Timed", "Tuning", "WrapperLine",
 ]  # fmt: skip

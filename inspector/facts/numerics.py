@@ -2,6 +2,8 @@
 
 from typing import ClassVar
 
+import msgspec
+
 from inspect_compile.facts.base import Fact, Int64
 
 
@@ -35,7 +37,9 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     size: tuple[Int64, ...] = ()
     elements: Int64 = 0
     is_equal: bool = False
-    """Every element is the same as eager's."""
+    """Every element is the same as eager's; nothing else was measured then."""
+    unstable: Int64 = 0
+    """Number of elements that were not the same to the bit when the launch ran again on the same inputs."""
     differing: Int64 = 0
     """Number of elements that differ from eager's."""
     untied: Int64 = 0
@@ -77,9 +81,66 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     call: Int64 = 0
     launches: Int64 = 0
     """Number of launches that ran in it."""
+    repeated: bool = False
+    """It was made again on the same inputs."""
+    unstable_results: Int64 = 0
+    """Number of the call's results that were not the same to the bit then."""
     reference_seconds: float = 0.0
     """Time for the FX graph node by node in its dtypes."""
     forced_seconds: float = 0.0
     """Time for the forced launches with everything compared, fp64 included."""
     reason: str = ""
     """Why the call, or a part of it, was not checked; empty if it was."""
+
+
+class Operand(msgspec.Struct, frozen=True, kw_only=True):
+    """A tensor that an FX node was computed from. Numbers are texts: JSON has no NaN."""
+
+    node: str
+    dtype: str
+    size: tuple[Int64, ...] = ()
+    value: str = ""
+    """The element that a certain element of the result is made of; empty if it is not made of a single one."""
+    smallest: str = ""
+    """Of its finite elements; empty if it has none, or they have no order. Here and below."""
+    largest: str = ""
+    has_nan: bool = False
+    has_inf: bool = False
+
+
+class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
+    """What made the first NaN, or the first Inf, that reached a result of a graph."""
+
+    table: ClassVar[str] = "nonfinite"
+    per_graph: ClassVar[bool] = False
+
+    call: Int64
+    """The call in which one reached a result, from 1."""
+    kind: str
+    """NaN or Inf."""
+    output: Int64
+    """Which result of the graph has it, from 0."""
+    came_in: str = ""
+    """The graph's input that had it already; empty if it was made in the graph."""
+    index: Int64 | None = None
+    """Position of the launch that wrote the first one, in the call."""
+    kernel: str = ""
+    line: Int64 | None = None
+    """Line number of that launch in output_code.py."""
+    buffer: str = ""
+    in_eager: bool = False
+    """The graph run node by node makes it too; if not, the compiled code alone does."""
+    node: str = ""
+    """The FX node that makes it there; empty if none does."""
+    from_inf: str = ""
+    """For NaN, an operand of that node that has Inf; empty if none has."""
+    operands: tuple[Operand, ...] = ()
+    """The tensors that the node was computed from."""
+    element: tuple[Int64, ...] = ()
+    """The first element that has it: of the node's value; of the buffer if `in_eager` is false."""
+    value: str = ""
+    """nan, inf or -inf."""
+    count: Int64 = 0
+    """Number of elements that have it."""
+    elements: Int64 = 0
+    dtype: str = ""

@@ -18,6 +18,9 @@ SIZES = Name(_TREES, "maybe_warning_due_to_dynamic_shape", "a function is about 
 BACKEND: Final = "torch._dynamo.backends.cudagraphs"
 """Passes functions that are no Inductor graph to the trees."""
 CUDA = Name("torch", "cuda", "events, and whether a CUDA graph is being captured")
+NO_DISPATCH_MODES = Name(
+    "torch.utils._python_dispatch", "_disable_current_modes", "a check computes without a mode of the program's"
+)
 SPIN = Name("torch.cuda", "_sleep", "keeps a stream busy for so many cycles of the device's clock")
 BUILT_FOR = Name("torch.version", "cuda", "the CUDA that torch is built for; None for another device")
 FLIGHT_RECORDER = Name(

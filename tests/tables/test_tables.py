@@ -23,6 +23,8 @@ from inspect_compile.facts import (
     Hook,
     Launched,
     Measuring,
+    NonFinite,
+    Operand,
     Recompile,
     Remark,
     Run,
@@ -71,7 +73,7 @@ _SAMPLE_OF: Final = dict.fromkeys(tables.TABLES, "training_step") | {
 }
 """A sample whose rows have all that a table shows: several frames, symbols, graphs within a graph."""
 _OF_OTHER_RUNS: Final = frozenset(
-    {"binaries", "autotune", "roofline", "measured", "numerics", "cudagraphs", "ranks", "replays"}
+    {"binaries", "autotune", "roofline", "measured", "numerics", "nonfinite", "cudagraphs", "ranks", "replays"}
 )
 """Tables without rows in a plain run on a CPU."""
 
@@ -162,6 +164,19 @@ def hostile_dump(root: Path) -> Dump:
             dtype=HOSTILE,
             reason=HOSTILE,
         ),
+        NonFinite(
+            graph=GRAPH,
+            call=1,
+            kind=HOSTILE,
+            output=0,
+            kernel=HOSTILE,
+            buffer=HOSTILE,
+            node=HOSTILE,
+            value=HOSTILE,
+            dtype=HOSTILE,
+            operands=(Operand(node=HOSTILE, dtype=HOSTILE, value=HOSTILE, smallest=HOSTILE, largest=HOSTILE),),
+        ),
+        NonFinite(graph=GRAPH, call=1, kind="Inf", output=0, came_in=HOSTILE),
         Measuring(device=HOSTILE, how=HOSTILE, overhead=0.0),
         CudaGraph(graph=GRAPH, driver=HOSTILE, mode=HOSTILE, skipped=HOSTILE, where=HOSTILE),
         node(HOSTILE, HOSTILE, module=HOSTILE, where=at(1, HOSTILE)),

@@ -53,6 +53,13 @@ class Summary(msgspec.Struct, frozen=True):
     """Graphs or calls that were not checked, or not to their end."""
     first: Judged | None
     """The first wrong result."""
+    repeated: bool
+    """Calls were made again on the same inputs, to compare the results to the bit."""
+    unstable: int
+    """Number of launches' results that were not the same then."""
+    unstable_results: int
+    """Number of whole calls' results that were not the same."""
+    first_unstable: Judged | None
     seconds: float
 
     @property
@@ -103,6 +110,10 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
         reasons=dict(Counter(row.reason for row in rows if row.verdict == NOT_COMPARABLE).most_common()),
         trouble=tuple(call for call in calls if call.reason),
         first=next((row for row in rows if row.verdict == WRONG), None),
+        repeated=any(call.repeated for call in calls),
+        unstable=sum(1 for row in rows if row.measured.unstable),
+        unstable_results=sum(call.unstable_results for call in calls),
+        first_unstable=next((row for row in rows if row.measured.unstable), None),
         seconds=sum(call.reference_seconds + call.forced_seconds for call in ran),
     )
 

@@ -1,35 +1,27 @@
-"""The check of a process: which graphs there are, and which of their calls are run a second time, forced."""
+"""The check of a process: which graphs there are, and what is done with their calls."""
 
 import importlib
 import threading
-import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
-
-from inspect_compile.facts import Checked, Fact, NumericsCall
+from inspect_compile.facts import Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.lowering.intervention.numerics.forced import Forced
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked
-from inspect_compile.lowering.intervention.numerics.reference import reference
-from inspect_compile.lowering.intervention.numerics.values import Lowered, Plan, plan
+from inspect_compile.lowering.intervention.numerics.calls import Asked
+from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
+from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
+from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import inductor as names
 
 
 class Check:
-    """Runs the first calls of each graph a second time, and tells what came out.
-
-    The program's own call runs as torch generated it, on the program's own inputs, after the check: what the program
-    gets is what it would get without. The check works on copies of the inputs, and puts the state of the random number
-    generators back.
-    """
+    """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
     def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
-        """`asked` has `calls`, how many calls of each graph are checked. `tell` receives the facts."""
-        self._calls: int = asked.get("calls", 1)
+        """`asked` has the fields of `Asked`. `tell` receives the facts."""
+        self._asked = Asked.of(asked)
         self._tell = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self._lock = threading.Lock()
@@ -56,7 +48,7 @@ class Check:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
         lowered = self._lowered.pop(lowering, Lowered())
         scope = SCOPES.of(lowering)
-        if scope is not None and scope.kind in ("constants", "autotune"):
+        if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
             return None
         try:
             if code.reason:
@@ -70,66 +62,13 @@ class Check:
             let_pass(error)
             self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
             return None
+        kind = FiniteCheck if self._asked.nonfinite else LaunchCheck
+        check = kind(found, code, self._asked, self._tell, self._lock)
         done = 0
 
         def call(args: list[Any]) -> Any:
             nonlocal done
             done += 1
-            if done <= self._calls:
-                self._check(found, code, args, done)
-            return code.call(args)
+            return check.call(args, done) if self._asked.has_call(done) else code.call(args)
 
         return call
-
-    def _check(self, found: Plan, code: Any, args: Sequence[Any], number: int) -> None:
-        """Check one call; never raises, unless the exception is the program's own."""
-        reason = not_checked(args)
-        if reason:
-            self._tell(NumericsCall(graph=found.graph, call=number, reason=reason))
-            return
-        rows: list[Checked] = []
-        launches, middle = 0, 0.0
-        started = time.perf_counter()
-        try:
-            with self._lock, RandomState(args) as state:
-                plain = reference(found.module, copies(args))
-                middle = time.perf_counter()
-                state.restore()
-                forced = Forced(found, code.aliases, plain, number, rows.append)
-                with code.watched(_OneThread(forced)) as run, torch.no_grad():
-                    run(copies(args))
-                launches, reason = forced.launches, forced.trouble
-        except Exception as error:
-            let_pass(error)
-            reason = f"{type(error).__name__}: {error}"[:300]
-            error.__traceback__ = None
-        ended = time.perf_counter()
-        for row in rows:
-            self._tell(row)
-        self._tell(
-            NumericsCall(
-                graph=found.graph,
-                call=number,
-                launches=launches,
-                reference_seconds=round(max(0.0, (middle or ended) - started), 6),
-                forced_seconds=round(ended - (middle or ended), 6),
-                reason=reason,
-            )
-        )
-
-
-class _OneThread:
-    """Passes on the launches of the thread that checks: another may run the same code meanwhile."""
-
-    def __init__(self, forced: Forced) -> None:
-        self._forced = forced
-        self._thread = threading.get_ident()
-
-    def before(self, launch: Any, local: dict[str, Any]) -> Any:
-        """See `Forced`."""
-        return self._forced.before(launch, local) if threading.get_ident() == self._thread else None
-
-    def after(self, launch: Any, state: Any, local: dict[str, Any]) -> None:
-        """See `Forced`."""
-        if threading.get_ident() == self._thread:
-            self._forced.after(launch, state, local)

@@ -1,10 +1,14 @@
 """What a second run of a call must not touch: the program's tensors, and the state of its random number generators."""
 
+import contextlib
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import torch
+
+from inspect_compile.torch_compat.dynamo import NO_TORCH_FUNCTION
+from inspect_compile.torch_compat.runtime import NO_DISPATCH_MODES
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -40,15 +44,23 @@ def copies(args: Sequence[Any]) -> list[Any]:
         return [copied(value) for value in args]
 
 
+@contextlib.contextmanager
+def unseen() -> Iterator[None]:
+    """What is computed in this block is not seen by modes of the program, which may count or change operators."""
+    with NO_DISPATCH_MODES.load()(), NO_TORCH_FUNCTION.load()():
+        yield
+
+
 class RandomState:
-    """The generators of the CPU and of the devices of a call's inputs: as they were when the block began."""
+    """The generators of the CPU and of the devices of a call's inputs: as they were when this was made."""
 
     def __init__(self, args: Sequence[Any]) -> None:
         self._devices = {one.device for one in args if isinstance(one, torch.Tensor) and one.is_cuda}
 
-    def __enter__(self) -> Self:
         self._plain = torch.get_rng_state()
         self._states = {device: torch.cuda.get_rng_state(device) for device in self._devices}
+
+    def __enter__(self) -> Self:
         return self
 
     def restore(self) -> None:

@@ -1,6 +1,7 @@
 """An FX graph run node by node: in its dtypes, and, from given values on, in fp64."""
 
 import warnings
+from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,10 @@ _IN_PLACE: Final = "_inplace_generalized_scatter"
 """A function of torch's that changes its first argument; operators say so in their schema."""
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
+_TURNS: Final = 4099
+"""In how many places a row of random numbers can begin."""
+_STEP: Final = 1511
+"""By how many elements each use of it begins further on: prime to `_TURNS`, so that no place comes twice too soon."""
 
 
 class Reference(NamedTuple):
@@ -89,43 +94,47 @@ class _Plain(Interpreter):
 
 
 class Exact(Interpreter):
-    """The values of some nodes in fp64."""
+    """The values of some nodes in fp64, from given values on."""
 
-    def __init__(self, module: GraphModule, plain: Reference, *, noise: int | None = None) -> None:
-        """`plain` has the values in their dtypes. With `noise`, the seed of random numbers, every value is off by one
-        rounding in its dtype, up or down: what comes out differs as much as rounding can make it differ.
+    def __init__(
+        self, module: GraphModule, plain: Reference, leaves: Iterable[str], noise: "Noise | None" = None
+    ) -> None:
+        """`plain` has the values in their dtypes; those of `leaves`, and the graph's inputs, are taken from it. With
+        `noise` every value is off by one rounding in its dtype, up or down: what comes out differs as much as rounding
+        can make it differ.
         """
         super().__init__(module, garbage_collect_values=False)
-        self._graph = module.graph
+        self._nodes = {node.name: node for node in module.graph.nodes}
+        self._positions = {name: at for at, name in enumerate(self._nodes)}
         self._values, self._late = plain.values, plain.late
+        self._leaves = frozenset(leaves)
         self._noise = noise
-        self._generators: dict[torch.device, torch.Generator] = {}
         self.taken: dict[str, str] = {}
         """Nodes without a form in fp64, whose value is that in their dtype, and those that depend on them: why."""
 
-    def compute(self, targets: Iterable[str], leaves: Iterable[str]) -> dict[str, Any]:
-        """Values of `targets`, from the values of `leaves` and of the graph's inputs on."""
-        given = set(leaves)
-        nodes = {node.name: node for node in self._graph.nodes}
+    def value(self, name: str) -> Any:
+        """The value of one node. What it is computed from is kept for the next one that needs it."""
         needed: set[str] = set()
-        waiting = [nodes[name] for name in targets]
+        waiting = [self._nodes[name]]
         while waiting:
             node = waiting.pop()
-            if node.name in needed:
+            if node.name in needed or node in self.env:
                 continue
             needed.add(node.name)
-            if node.name not in given and node.op not in ("placeholder", "get_attr"):
+            if not self._is_given(node):
                 waiting += [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
-        wanted = [node for node in self._graph.nodes if node.name in needed]
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for node in wanted:
-                self.env[node] = self._value(node, is_leaf=node.name in given)
-        return {name: self.env[nodes[name]] for name in targets}
+            for each in sorted(needed, key=self._positions.__getitem__):
+                self.env[self._nodes[each]] = self._computed(self._nodes[each])
+        return self.env[self._nodes[name]]
 
-    def _value(self, node: Node, *, is_leaf: bool) -> Any:
+    def _is_given(self, node: Node) -> bool:
+        return node.name in self._leaves or node.op in ("placeholder", "get_attr")
+
+    def _computed(self, node: Node) -> Any:
         own = self._values[node.name]
-        if is_leaf or node.op in ("placeholder", "get_attr"):
+        if self._is_given(node):
             return self._moved(node, own, _wide(own))
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
@@ -136,10 +145,9 @@ class Exact(Interpreter):
         if why:
             self.taken[node.name] = why
             return _wide(own)
-        kept = dict(self.env)
-        for each in node.all_input_nodes:
-            if (late := self._late.get((node.name, each.name))) is not None:
-                self.env[each] = _wide(late)
+        kept = self.env
+        late = {each: self._late.get((node.name, each.name)) for each in node.all_input_nodes}
+        self.env = ChainMap({each: _wide(value) for each, value in late.items() if value is not None}, kept)  # type: ignore[assignment]
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
         try:
@@ -155,12 +163,31 @@ class Exact(Interpreter):
             return value
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
             return value
-        generator = self._generators.get(value.device)
-        if generator is None:
-            generator = self._generators[value.device] = torch.Generator(value.device).manual_seed(self._noise)
-        up = torch.empty(value.shape, device=value.device).bernoulli_(0.5, generator=generator)
-        eps = torch.finfo(own.dtype).eps
-        return torch.addcmul(value * (1 - eps / 2), value, up, value=eps)
+        return self._noise.on(value, own.dtype)
+
+
+class Noise:
+    """Random numbers that move values by half a unit in the last place at 1, up or down."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._factors: dict[tuple[torch.device, torch.dtype], torch.Tensor] = {}
+        """1 ± eps/2 in fp64. One row of them serves all values, from another place on each time: drawing them anew
+        would cost more than what they are used for.
+        """
+        self._turn = 0
+
+    def on(self, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        """`value`, which is in fp64, with noise as rounding to `dtype` makes."""
+        count = value.numel()
+        factors = self._factors.get((value.device, dtype))
+        if factors is None or factors.numel() < count + _TURNS:
+            generator = torch.Generator(value.device).manual_seed(self._seed)
+            size = max(2 * count, 1 << 12) + _TURNS
+            up = torch.empty(size, dtype=torch.int8, device=value.device).random_(0, 2, generator=generator)
+            factors = self._factors[value.device, dtype] = (up.double() - 0.5) * torch.finfo(dtype).eps + 1
+        self._turn = (self._turn + _STEP) % _TURNS
+        return value * factors[self._turn : self._turn + count].view(value.shape)
 
 
 def _random(node: Node, args: Any, unknown: dict[str, str]) -> Any:

@@ -51,6 +51,8 @@ class Plan:
     """Operation → the buffers that it changes in place, each with the FX node that has the value afterwards."""
     assembled: frozenset[str]
     """Buffers that no launch writes as a whole: others are views of them."""
+    outputs: tuple[str, ...]
+    """Buffers of the graph's results, in their order; empty for one that is no tensor."""
     positions: dict[str, int]
     """Operation → its position among the graph's operations."""
     parts: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]]
@@ -114,9 +116,18 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         reads=reads,
         mutates=mutates,
         assembled=frozenset(assembled),
+        outputs=tuple(_name_of(one) for one in lowering.graph_outputs),
         positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
         parts={buffer: tuple(found) for buffer, found in parts.items()},
     )
+
+
+def _name_of(output: Any) -> str:
+    """The buffer in whose memory a result of the graph is."""
+    try:
+        return str(output.get_name())
+    except (AttributeError, NotImplementedError):
+        return ""
 
 
 def _buffer_of(result: Any) -> str | None:

@@ -90,6 +90,56 @@ def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
     }
 
 
+def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache: Path) -> None:
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "OMP_NUM_THREADS": "2"}
+    words = [*COMMAND, "numerics", "--deterministic", "--calls", "2-3", "--dump", "dump", PROGRAMS / "scattered.py"]
+
+    done = run(words, tmp_path, environment=environment)
+
+    assert done.returncode == 1, done.stderr
+    dump = Dump(tmp_path / "dump")
+    found = summary(dump)
+    scattered, steady = sorted(graph.graph for graph in outermost(dump))
+    assert found.repeated
+    assert {row.graph for row in judged(dump) if row.measured.unstable} == {scattered}
+    assert {row.node for row in judged(dump, scattered) if row.measured.unstable} == {"index_put", "sin"}
+    assert found.unstable_results > 0
+    assert "not deterministic" in done.stderr
+    assert {row.call for row in judged(dump)} == {2, 3}
+    assert list(judged(dump, steady))
+
+
+@pytest.mark.parametrize(
+    ("options", "calls"),
+    [
+        (("--calls", "1,3"), {"scattered": {1, 3}, "steady": {1, 3}}),
+        (("--every", "2"), {"scattered": {1, 3}, "steady": {1, 3}}),
+        (("--every", "3", "--calls", "2"), {"scattered": {1, 2}, "steady": {1, 2}}),
+        (("--calls", "all", "--graph", "model__1"), {"scattered": set(), "steady": {1, 2, 3}}),
+    ],
+)
+def test_which_calls_are_checked(
+    options: tuple[str, ...], calls: dict[str, set[int]], tmp_path: Path, inductor_cache: Path
+) -> None:
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    words = [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / "scattered.py"]
+
+    run(words, tmp_path, environment=environment)
+
+    dump = Dump(tmp_path / "dump")
+    scattered, steady = sorted(graph.graph for graph in outermost(dump))
+    found = {"scattered": scattered, "steady": steady}
+    assert {name: {row.call for row in judged(dump, graph)} for name, graph in found.items()} == calls
+
+
+@pytest.mark.parametrize("calls", ["0", "3-2", "x", "1,,2", "-1"])
+def test_calls_that_say_nothing_are_refused(calls: str, tmp_path: Path) -> None:
+    done = run([*COMMAND, "numerics", f"--calls={calls}", "nothing.py"], tmp_path)
+
+    assert done.returncode == 2
+    assert "write 1, 5,100-110 or all" in done.stderr
+
+
 def codes(dump: Path) -> dict[str, str]:
     """The code of each graph."""
     return {path.parent.name: path.read_text("utf-8") for path in sorted(dump.rglob("output_code.py"))}

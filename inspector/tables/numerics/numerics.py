@@ -40,9 +40,11 @@ def _exactly(value: float | None) -> str:
 
 def _why(row: Judged) -> Cell:
     found = row.measured
-    if row.verdict == NOT_COMPARABLE:
-        return cell(row.reason, "dim")
     words = []
+    if found.unstable:
+        words.append(f"{found.unstable:,} of {found.elements:,} differ when it runs again on the same inputs")
+    if row.verdict == NOT_COMPARABLE:
+        return cell("; ".join([*words, row.reason]), "" if words else "dim")
     if found.nonfinite_wrong:
         words.append(f"{found.nonfinite_wrong:,} of {found.elements:,} are NaN or Inf and should not be, or should be")
     if found.untied:
@@ -88,17 +90,14 @@ def numerics(request: Request) -> RenderableType:
     return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
 
 
-def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str, status: int) -> RenderableType:
+def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) -> RenderableType:
     """What `inspect-compile numerics` prints: the wrong results of all processes, and what was covered."""
     lines: list[RenderableType] = []
     for dump in dumps:
-        wrong = [row for row in judged(dump) if row.verdict == WRONG]
+        wrong = [row for row in judged(dump) if row.verdict == WRONG or row.measured.unstable]
         if wrong:
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
     lines += _sums(sums)
-    if status:
-        ended = f"with status {status}" if status > 0 else f"by signal {-status}"
-        lines.append(styled(f"the program itself ended {ended}", "dim"))
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
     return Stack(lines, gap=False)
@@ -115,6 +114,18 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
         where = f" ({place_text(first.where)})" if first.where is not None else ""
         words = f"first wrong: {first.kernel}, line {first.line} of {first.graph}, {first.node}{where}"
         yield styled(words, "bold")
+    unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)
+    if unstable is not None:
+        where = f" ({place_text(unstable.where)})" if unstable.where is not None else ""
+        words = (
+            f"{unstable.kernel}, line {unstable.line} of {unstable.graph}, {unstable.node or unstable.buffer}{where}"
+        )
+        yield styled(f"first not deterministic: {words}", "bold")
+    if any(found.repeated for found in sums):
+        results = sum(found.unstable for found in sums)
+        whole = sum(found.unstable_results for found in sums)
+        again = f"{number_of(results, 'result')} of launches, and {number_of(whole, 'result')} of whole calls"
+        yield styled(f"not the same to the bit on the same inputs: {again}")
     counts = ", ".join(f"{count:,} {name}" for name, count in verdicts.items() if count)
     compared, results = sum(found.compared for found in sums), sum(found.results for found in sums)
     launches, checked = sum(found.launches for found in sums), sum(found.checked_launches for found in sums)

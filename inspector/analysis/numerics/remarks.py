@@ -1,0 +1,74 @@
+"""Remarks about what a check of numerics found: results that are wrong, or not the same each time, NaN and Inf."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location, Remark
+from inspect_compile.knowledge.numerics.verdicts import WRONG
+
+WRONG_RESULT: Final = "numerics-wrong"
+UNSTABLE: Final = "numerics-not-deterministic"
+NON_FINITE: Final = "numerics-not-finite"
+_DETERMINISTIC: Final = "torch.use_deterministic_algorithms(True)"
+
+
+def numerics_remarks(dump: Dump, graph: str | None = None) -> Iterator[Remark]:
+    """One for each kernel with a wrong result, for each that is not deterministic, and for each first NaN or Inf."""
+    seen: set[tuple[str, str, str]] = set()
+    for row in judged(dump, graph):
+        for code, is_so in ((WRONG_RESULT, row.verdict == WRONG), (UNSTABLE, bool(row.measured.unstable))):
+            if is_so and (code, row.graph, row.kernel) not in seen:
+                seen.add((code, row.graph, row.kernel))
+                yield _wrong(row) if code == WRONG_RESULT else _unstable(row)
+    yield from map(_not_finite, nonfinite_rows(dump, graph))
+
+
+def _wrong(row: Judged) -> Remark:
+    found = row.measured
+    at = f"[{', '.join(map(str, found.worst))}]" if found.worst else ""
+    values = f": {row.node}{at} is {found.compiled:.6g}, exact {found.exact:.6g}" if _has_values(row) else ""
+    return Remark(
+        graph=row.graph,
+        kind="analysis",
+        code=WRONG_RESULT,
+        message=f"{row.kernel} computes something else than its FX node {row.node}{values}",
+        where=_place(row.where),
+        ids=(row.kernel, row.node),
+    )
+
+
+def _has_values(row: Judged) -> bool:
+    return row.measured.compiled is not None and row.measured.exact is not None
+
+
+def _unstable(row: Judged) -> Remark:
+    found = row.measured
+    count = f"{found.unstable:,} of {found.elements:,} elements" if found.elements else f"{found.unstable:,} elements"
+    return Remark(
+        graph=row.graph,
+        kind="analysis",
+        code=UNSTABLE,
+        message=f"{row.kernel} is not deterministic: {count} of {row.node or row.buffer} differ on the same inputs",
+        knob=_DETERMINISTIC,
+        where=_place(row.where),
+        ids=(row.kernel, row.node),
+    )
+
+
+def _not_finite(row: NonFiniteRow) -> Remark:
+    made = f"the input {row.came_in} has it" if row.came_in else f"{row.node or row.buffer} makes it"
+    return Remark(
+        graph=row.graph,
+        kind="analysis",
+        code=NON_FINITE,
+        message=f"a result has {row.kind} in call {row.call:,}: {made}{f' in {row.kernel}' if row.kernel else ''}",
+        where=_place(row.where),
+        ids=tuple(name for name in (row.kernel, row.node) if name),
+    )
+
+
+def _place(where: Location | None) -> str | None:
+    return None if where is None else f"{where.file}:{where.line}"

@@ -1,0 +1,129 @@
+"""Which buffer is in the memory of which variable of the generated code, while a call of it runs launch by launch."""
+
+from collections.abc import Iterator
+from typing import Any, Final, Protocol
+
+import torch
+
+from inspect_compile.lowering.intervention.numerics.values import Plan
+
+_DEEPEST: Final = 100
+"""Maximum number of variables that had one memory after each other."""
+
+
+class Launch(Protocol):
+    """A launching statement, as `codegen.runtime.checked` finds it."""
+
+    @property
+    def graph(self) -> str:
+        """The graph, which may be nested."""
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's name."""
+
+    @property
+    def line(self) -> int:
+        """Line number in output_code.py."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in the statement."""
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """All operations of the kernel."""
+
+
+class Buffers:
+    """The buffers of one call of a graph, as far as launches have written them."""
+
+    def __init__(self, plan: Plan, aliases: dict[str, str]) -> None:
+        """`aliases`: variable → the variable whose memory it has."""
+        self._plan = plan
+        self._aliases = aliases
+        self.nodes: dict[str, str] = {}
+        """Buffers written so far, or changed inputs, and the FX node whose value each has; empty if none has."""
+        self._layouts: dict[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {}
+        """Size, stride and offset of each of them."""
+
+    def is_written(self, name: str) -> bool:
+        """True if nothing has written this buffer yet: what names it first writes it."""
+        plan = self._plan
+        return name in plan.written_by and name not in {*self.nodes, *plan.assembled, *plan.is_part}
+
+    def chain(self, name: str) -> list[str]:
+        """The variable, and those whose memory it has, each of which had it from the next."""
+        found = [name]
+        while found[-1] in self._aliases and len(found) < _DEEPEST:
+            found.append(self._aliases[found[-1]])
+        return found
+
+    def source(self, launch: Launch, name: str) -> str | None:
+        """The buffer, or changed input, whose value the launch reads from `name`; None if it reads nothing known."""
+        if not self.is_written(name):
+            return next((one for one in self.chain(name) if one in self.nodes), None)
+        return next((one for one in self._earlier(launch, name) if one in self.nodes), None)
+
+    def works_in_place(self, launch: Launch, name: str) -> bool:
+        """True if the launch writes `name` where it reads another buffer."""
+        return bool(self._earlier(launch, name))
+
+    def _earlier(self, launch: Launch, name: str) -> list[str]:
+        """The earlier owners of the memory of `name` that the launch reads."""
+        own, plan = set(launch.operations), self._plan
+        return [
+            one
+            for one in self.chain(name)[1:]
+            if plan.written_by.get(one) not in own and any(one in plan.reads.get(each, ()) for each in own)
+        ]
+
+    def put(self, name: str, tensor: Any, node: str) -> None:
+        """The buffer has been written, with the value of `node`."""
+        self.nodes[name] = node
+        if isinstance(tensor, torch.Tensor):
+            self._layouts[name] = tuple(tensor.shape), tensor.stride(), int(tensor.storage_offset())
+
+    def memory(self, name: str, tensor: torch.Tensor) -> torch.Tensor | None:
+        """A buffer that was written before, in the memory of `tensor`; None if it was no tensor."""
+        layout = self._layouts.get(name)
+        return None if layout is None else torch.as_strided(tensor, *layout)
+
+    def seen(self, name: str, tensor: Any) -> Any:
+        """A buffer in the shape of its node's value."""
+        view = self._plan.views.get(name)
+        if view is None or not isinstance(tensor, torch.Tensor):
+            return tensor
+        return torch.as_strided(tensor, view.size, view.stride, int(tensor.storage_offset()) + view.offset)
+
+    def results(self, launch: Launch, written: list[str], local: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        """What a launch wrote, `written` being new: buffer, its value, FX node. Of several changes of one buffer the
+        last one comes last.
+        """
+        changed = dict(self._changed(launch, local))
+        for name, value, node in self._new(written, local):
+            if name not in changed:
+                yield name, self.seen(name, value), node
+        for name, (value, node) in changed.items():
+            yield name, self.seen(name, value), node
+
+    def _new(self, written: list[str], local: dict[str, Any]) -> Iterator[tuple[str, Any, str]]:
+        for name in written:
+            value = local.get(name)
+            if name not in self._plan.parts:
+                yield name, value, self._plan.nodes.get(name, "")
+                continue
+            self.nodes[name] = ""
+            for part, path in self._plan.parts[name]:
+                element: Any = value
+                for index in path:
+                    element = element[index]
+                yield part, element, self._plan.nodes.get(part, "")
+
+    def _changed(self, launch: Launch, local: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, str]]]:
+        """What it changed in place."""
+        for operation in sorted(launch.operations, key=self._plan.order):
+            for name, node in self._plan.mutates.get(operation, {}).items():
+                here = next((one for one in launch.names if name in self.chain(one)), None)
+                if here is not None:
+                    yield name, (local.get(here), node)

@@ -1,0 +1,178 @@
+"""Where NaN and Inf are made: the launch of the compiled code, and the node of the FX graph."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import Node
+
+from inspect_compile.facts import Operand
+from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
+from inspect_compile.lowering.intervention.numerics.reference import Reference
+from inspect_compile.lowering.intervention.numerics.values import Plan
+from inspect_compile.probe import let_pass
+
+NAN: Final = "NaN"
+INF: Final = "Inf"
+KINDS: Final = (NAN, INF)
+
+
+def kinds_of(value: Any) -> frozenset[str]:
+    """Which of `KINDS` are in a value."""
+    if not isinstance(value, torch.Tensor) or not (value.is_floating_point() or value.is_complex()):
+        return frozenset()
+    if not value.numel() or bool(value.isfinite().all()):
+        return frozenset()
+    return frozenset(kind for kind, is_there in ((NAN, value.isnan()), (INF, value.isinf())) if bool(is_there.any()))
+
+
+class FiniteLaunches:
+    """Follows a call launch by launch. Its methods never raise: what goes wrong is in `trouble`."""
+
+    def __init__(self, plan: Plan, aliases: dict[str, str], inputs: Sequence[Any]) -> None:
+        """`inputs` are those of the call."""
+        self._plan = plan
+        self._buffers = Buffers(plan, aliases)
+        names = [node.name for node in plan.module.graph.nodes if node.op == "placeholder"]
+        self._kinds = {name: kinds_of(value) for name, value in zip(names, inputs, strict=False)}
+        """Buffer or input → what it has."""
+        self._made: dict[str, tuple[Launch, int, tuple[str, ...]]] = {}
+        """Buffer → the launch that wrote it last, the launch's position, and the buffers that it read."""
+        self._bad: dict[str, dict[str, dict[str, Any]]] = {}
+        """Buffer with NaN or Inf → kind → the first element that has it."""
+        self.launches = 0
+        self.trouble = ""
+
+    def before(self, launch: Launch, local: dict[str, Any]) -> Any:
+        """Note what the launch reads, before it may overwrite it."""
+        try:
+            self.launches += 1
+            if launch.graph != self._plan.graph:
+                return None
+            written = [name for name in launch.names if self._buffers.is_written(name)]
+            read = [source for name in launch.names if (source := self._read(launch, name))]
+        except Exception as error:
+            self._failed(launch, error)
+            return None
+        return written, tuple(read)
+
+    def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
+        """Look at what it wrote."""
+        if state is None:
+            return
+        try:
+            written, read = state
+            for name, value, node in list(self._buffers.results(launch, written, local)):
+                self._buffers.put(name, value, node)
+                self._kinds[name] = kinds_of(value)
+                self._made[name] = launch, self.launches - 1, read
+                if self._kinds[name]:
+                    self._bad[name] = {kind: _bad_element(value, kind) for kind in self._kinds[name]}
+        except Exception as error:
+            self._failed(launch, error)
+
+    def _read(self, launch: Launch, name: str) -> str | None:
+        if name in self._kinds and name not in self._buffers.nodes:
+            return name
+        return self._buffers.source(launch, name)
+
+    def _failed(self, launch: Launch, error: Exception) -> None:
+        let_pass(error)
+        self.trouble = f"{launch.kernel}: {type(error).__name__}: {error}"[:300]
+
+    def first(self, kind: str, output: str) -> dict[str, Any]:
+        """The fields of a `NonFinite` that name the launch which made what is in the buffer `output`."""
+        name = output
+        if name not in self._made:
+            bad = [one for one in self._made if kind in self._kinds[one]]
+            if not bad:
+                return {}
+            name = bad[-1]
+        passed = set[str]()
+        while True:
+            passed.add(name)
+            launch, index, read = self._made[name]
+            earlier = next((one for one in read if kind in self._kinds.get(one, ()) and one not in passed), None)
+            if earlier is None:
+                break
+            if earlier not in self._made:
+                return {"came_in": earlier}
+            name = earlier
+        written = {"index": index, "kernel": launch.kernel, "line": launch.line, "buffer": name}
+        return written | self._bad.get(name, {}).get(kind, {})
+
+
+def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
+    """The fields of a `NonFinite` that name the FX node which makes it in the reference, as far as it does."""
+    results = next(node for node in plan.module.graph.nodes if node.op == "output").args[0]
+    node = results[output]
+    if not isinstance(node, Node) or kind not in kinds_of(plain.values.get(node.name)):
+        return {}
+    while True:
+        earlier = next((one for one in node.all_input_nodes if kind in kinds_of(_value(plain, node, one))), None)
+        if earlier is None:
+            break
+        node = earlier
+    if node.op in ("placeholder", "get_attr"):
+        return {"came_in": node.name}
+    value = plain.values[node.name]
+    found = _bad_element(value, kind)
+    inputs = [(one, _value(plain, node, one)) for one in node.all_input_nodes]
+    operands = tuple(
+        _operand(one.name, each, found["element"], value.shape)
+        for one, each in inputs
+        if isinstance(each, torch.Tensor)
+    )
+    inf_in = next((one for one, each in inputs if kind == NAN and INF in kinds_of(each)), None)
+    return {
+        "in_eager": True,
+        "node": node.name,
+        "operands": operands,
+        "from_inf": inf_in.name if inf_in else "",
+    } | found
+
+
+def _value(plain: Reference, node: Node, read: Node) -> Any:
+    """What `node` reads from `read`."""
+    late = plain.late.get((node.name, read.name))
+    return plain.values.get(read.name) if late is None else late
+
+
+def _bad_element(value: torch.Tensor, kind: str) -> dict[str, Any]:
+    """Index, value and number of the elements that are NaN, or Inf."""
+    bad = value.isnan() if kind == NAN else value.isinf()
+    at = int(bad.reshape(-1).to(torch.uint8).argmax())
+    place = torch.unravel_index(torch.tensor(at), value.shape) if value.dim() else ()
+    return {
+        "element": tuple(int(one) for one in place),
+        "value": str(value.reshape(-1)[at].item()),
+        "count": int(bad.sum()),
+        "elements": value.numel(),
+        "dtype": str(value.dtype).removeprefix("torch."),
+    }
+
+
+def _operand(name: str, value: torch.Tensor, element: tuple[int, ...], shape: Sequence[int]) -> Operand:
+    """What is known of one operand of the element."""
+    at = ""
+    try:
+        if torch.broadcast_shapes(value.shape, tuple(shape)) == tuple(shape):  # type: ignore[no-untyped-call]
+            at = str(value.expand(tuple(shape))[element].item())
+    except RuntimeError:
+        pass  # it has another shape: the element is not made of one element of it
+    low, high = "", ""
+    if value.numel() and not value.is_complex() and value.dtype is not torch.bool:
+        finite = value[value.isfinite()] if value.is_floating_point() else value
+        if finite.numel():
+            low, high = (str(one.item()) for one in (finite.min(), finite.max()))
+    kinds = kinds_of(value)
+    return Operand(
+        node=name,
+        dtype=str(value.dtype).removeprefix("torch."),
+        size=tuple(value.shape),
+        value=at,
+        smallest=low,
+        largest=high,
+        has_nan=NAN in kinds,
+        has_inf=INF in kinds,
+    )

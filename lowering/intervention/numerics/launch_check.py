@@ -1,0 +1,115 @@
+"""A call of a graph made a second time on copies, launch by launch, beside the graph run node by node."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import torch
+
+from inspect_compile.facts import Checked, Fact, NumericsCall
+from inspect_compile.lowering.intervention.numerics.calls import Asked
+from inspect_compile.lowering.intervention.numerics.errors import differing_bits
+from inspect_compile.lowering.intervention.numerics.forced import Forced
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
+from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
+from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.values import Plan
+from inspect_compile.probe import let_pass
+
+
+class LaunchCheck:
+    """Compares what each launch writes with its FX node.
+
+    The program's own call runs as torch generated it, on the program's own inputs, after the check: what the program
+    gets is what it would get without. The check works on copies of the inputs, and puts the state of the random number
+    generators back.
+    """
+
+    def __init__(self, plan: Plan, code: Any, asked: Asked, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
+        """`code` is that of `codegen.runtime.checked`; `lock` is held during a check."""
+        self._plan = plan
+        self._code = code
+        self._repeats = asked.repeats
+        self._tell = tell
+        self._lock = lock
+
+    def call(self, args: list[Any], number: int) -> Any:
+        """Check one call of the graph, and make it."""
+        self._check(args, number)
+        return self._code.call(args)
+
+    def _check(self, args: Sequence[Any], number: int) -> None:
+        """Never raises, unless the exception is the program's own."""
+        reason = not_checked(args)
+        if reason:
+            self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason))
+            return
+        rows: list[Checked] = []
+        launches, unstable, middle = 0, 0, 0.0
+        started = time.perf_counter()
+        try:
+            with self._lock, RandomState(args) as state, unseen():
+                plain = reference(self._plan.module, copies(args))
+                middle = time.perf_counter()
+                judge = ByReference(self._plan, plain)
+                kept = Kept(judge)
+                forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
+                launches, reason = forced.launches, forced.trouble
+                if self._repeats:
+                    again: list[Checked] = []
+                    self._forced(args, plain, number, ByEarlier(kept.values), again, state)
+                    changed = {(row.index, row.buffer): row.unstable for row in again}
+                    rows = [_with_unstable(row, changed) for row in rows]
+                    unstable = self._differing(args, state)
+        except Exception as error:
+            let_pass(error)
+            reason = f"{type(error).__name__}: {error}"[:300]
+            error.__traceback__ = None
+        ended = time.perf_counter()
+        for row in rows:
+            self._tell(row)
+        self._tell(
+            NumericsCall(
+                graph=self._plan.graph,
+                call=number,
+                launches=launches,
+                repeated=self._repeats,
+                unstable_results=unstable,
+                reference_seconds=round(max(0.0, (middle or ended) - started), 6),
+                forced_seconds=round(ended - (middle or ended), 6),
+                reason=reason,
+            )
+        )
+
+    def _forced(
+        self,
+        args: Sequence[Any],
+        plain: Reference,
+        number: int,
+        judge: ByReference | Kept | ByEarlier,
+        rows: list[Checked],
+        state: RandomState,
+    ) -> Forced:
+        """Make one forced call, whose rows are added to `rows`."""
+        state.restore()
+        forced = Forced(self._plan, self._code.aliases, plain, number, judge, rows.append)
+        with self._code.watched(OneThread(forced)) as run, torch.no_grad():
+            run(copies(args))
+        return forced
+
+    def _differing(self, args: Sequence[Any], state: RandomState) -> int:
+        """How many results of two whole calls on the same inputs are not the same to the bit."""
+        results = []
+        for _ in range(2):
+            state.restore()
+            with torch.no_grad():
+                results.append(self._code.call(copies(args)))
+        pairs = zip(*results, strict=True)
+        return sum(1 for one, other in pairs if isinstance(one, torch.Tensor) and differing_bits(one, other))
+
+
+def _with_unstable(row: Checked, changed: dict[tuple[int, str], int]) -> Checked:
+    return msgspec.structs.replace(row, unstable=changed.get((row.index, row.buffer), 0))

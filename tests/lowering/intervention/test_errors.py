@@ -1,0 +1,98 @@
+"""The numbers that a verdict is made of, against a plain computation of each."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured
+
+MANY = (1 << 16) + 12_345
+"""More elements than are compared at once."""
+
+
+def values(dtype: torch.dtype, count: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Compiled, eager's, exact."""
+    torch.manual_seed(0)
+    exact = torch.randn(count, dtype=torch.float64) * 10
+    return (exact * (1 + 1e-2 * torch.randn(count))).to(dtype), exact.to(dtype), exact
+
+
+def of(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
+    """What is measured, with noise of a tenth."""
+    return measured(compiled, eager, exact, lambda seed: exact * 1.1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("count", [7, MANY])
+def test_finite_values(dtype: torch.dtype, count: int) -> None:
+    compiled, eager, exact = values(dtype, count)
+    error = (compiled.double() - exact).abs()
+    _, exponent = torch.frexp(exact.abs())
+    ulps = error / (2.0 ** (exponent - 1) * torch.finfo(dtype).eps)
+
+    found = of(compiled, eager, exact)
+
+    assert found["rmse"] == pytest.approx(float(error.square().mean().sqrt()))
+    assert found["eager_rmse"] == pytest.approx(float((eager.double() - exact).square().mean().sqrt()))
+    assert found["noise_worst"] == pytest.approx(float((exact * 0.1).abs().max()))
+    assert found["exact_rms"] == pytest.approx(float(exact.square().mean().sqrt()))
+    assert found["worst"] == (int(error.argmax()),)
+    assert found["compiled"] == float(compiled[error.argmax()])
+    assert found["differing"] == int((compiled != eager).sum())
+    assert found["ulp_worst"] == pytest.approx(float(ulps.max()))
+    assert found["ulp_median"] == pytest.approx(float(ulps.median()), rel=0.05)
+    assert found["nonfinite_wrong"] == 0
+
+
+def test_values_that_are_not_finite() -> None:
+    compiled, eager, exact = values(torch.float16, MANY)
+    nan, inf = float("nan"), float("inf")
+    last = MANY - 1
+    for at, three in {
+        3: (nan, 1.0, 1.0),  # made by the compiled code alone
+        4: (inf, inf, 1e6),  # no number of the dtype: both are right
+        5: (nan, nan, nan),
+        6: (2.0, inf, 1e6),  # eager alone overflows
+        last: (inf, 1.0, 1.0),
+    }.items():
+        compiled[at], eager[at], exact[at] = three
+    kept = torch.ones(MANY, dtype=torch.bool)
+    kept[[3, 4, 5, 6, last]] = False
+    error = (compiled[kept].double() - exact[kept]).abs()
+
+    found = of(compiled, eager, exact)
+
+    assert found["nonfinite_wrong"] == 3
+    assert (found["compiled_nonfinite"], found["eager_nonfinite"], found["exact_nonfinite"]) == (4, 3, 3)
+    assert found["differing"] == int((compiled[kept] != eager[kept]).sum()) + 3
+    assert found["rmse"] == pytest.approx(float(error.square().mean().sqrt()))
+    assert found["worst_error"] == pytest.approx(float(error.max()))
+
+
+def test_nothing_is_finite() -> None:
+    nothing = torch.full((3,), float("nan"))
+
+    found = of(nothing, torch.ones(3), torch.ones(3, dtype=torch.float64))
+
+    assert found["nonfinite_wrong"] == 3
+    assert "rmse" not in found
+
+
+def test_truth_values_at_a_tie() -> None:
+    exact = torch.tensor([True, False, True])
+    compiled, eager = torch.tensor([True, True, False]), torch.tensor([True, False, True])
+
+    found = measured(compiled, eager, exact, lambda seed: torch.tensor([True, seed == 3, True]))
+
+    assert (found["differing"], found["untied"], found["worst"]) == (2, 1, (2,))
+
+
+def test_equal_to_the_bit() -> None:
+    one = torch.tensor([0.0, float("nan"), 1.0])
+
+    assert is_equal(one, one.clone())
+    assert is_equal(one, torch.tensor([-0.0, float("nan"), 1.0]))
+    assert differing_bits(one, one.clone()) == 0
+    assert differing_bits(one, torch.tensor([-0.0, float("nan"), 1.0])) == 1
+    assert not is_equal(one, torch.tensor([0.0, float("nan"), 2.0]))
