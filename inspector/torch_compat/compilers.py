@@ -44,6 +44,11 @@ RMS_NORM, RMS_NORM_BACKWARD = (
     Name("torch._decomp.decompositions", attribute, "how a kernel that only a GPU has is taken apart")
     for attribute in ("_fused_rms_norm", "_fused_rms_norm_backward")
 )
+SAVES_EAGER_INPUTS = Name(
+    "torch.fx.experimental.proxy_tensor",
+    "_should_save_eager_input_vals",
+    "does a node keep what eager calls its operator with, whose strides its inputs get?",
+)
 DECOMPOSITION_TABLE = Name(
     "torch._inductor.decomposition", "select_decomp_table", "operators as Inductor wants them taken apart"
 )

@@ -193,6 +193,8 @@ def test_an_operator_of_a_library_is_there_again(tmp_path: Path, monkeypatch: py
     done = replayed(dump, graph)
     assert not done.failure
     assert code(Dump(done.part), graph.graph) == code(dump, graph.graph)
+    (found,) = replays(Dump(dump.root), graph.graph)
+    assert [differences for _, differences in found.again] == [()]
 
     monkeypatch.delenv("PYTHONPATH")
     with pytest.raises(CommandError, match="calls mine::scale, which operators_of_mine defines, and that can't be"):

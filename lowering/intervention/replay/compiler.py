@@ -25,7 +25,7 @@ from inspect_compile.lowering.intervention.cross_compile.attention.attention imp
 from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
-from inspect_compile.lowering.intervention.replay.replay_metadata import Known, told
+from inspect_compile.lowering.intervention.replay.replay_metadata import Known, keep_eager_inputs, told
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
 from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.call_path import COMPILE_INNER
@@ -78,6 +78,7 @@ def compile_again(
                 if attention.put_back(module):
                     _propagate(module, mode, recorded.body, values, places)
                 _tell_of_device(module, remark)
+            keep_eager_inputs(module)
         _compile(module, values, mode, known)
 
 

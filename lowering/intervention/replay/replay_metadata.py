@@ -8,7 +8,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.traceback import NodeSource
 
-from inspect_compile.torch_compat.compilers import OPERATOR
+from inspect_compile.torch_compat.compilers import OPERATOR, SAVES_EAGER_INPUTS
 from inspect_compile.torch_compat.inductor import CONFIG
 
 
@@ -62,6 +62,22 @@ def told(module: GraphModule, known: Known) -> None:
     all_visible = is_inference or (known.kind == "backward" and CONFIG.load().bw_outputs_user_visible)
     visible = range(len(outputs)) if all_visible else known.visible
     output.meta["user_visible_output_idxs"] = [index for index in visible if isinstance(outputs[index], Node)]
+
+
+def keep_eager_inputs(module: GraphModule) -> None:
+    """Keep what eager calls an operator with, where torch does as it traces the graph: Inductor gives the operator's
+    inputs these strides. Nodes must have values.
+    """
+    saves = SAVES_EAGER_INPUTS.load()
+    for part in module.modules():
+        if isinstance(part, GraphModule):
+            for node in part.graph.nodes:
+                if node.op == "call_function" and saves(node.target, (node.args, node.kwargs)):
+                    node.meta["eager_input_vals"] = torch.fx.node.map_aggregate((node.args, node.kwargs), _value)
+
+
+def _value(argument: Any) -> Any:
+    return argument.meta.get("val") if isinstance(argument, Node) else None
 
 
 def _node(node: Node, path: str, known: Known) -> None:

@@ -56,7 +56,7 @@ def line_of(row: NonFiniteRow, program: Path) -> str:
 
 def test_finite_results_are_no_findings(tmp_path: Path, inductor_cache: Path) -> None:
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
-    words = [*COMMAND, "numerics", "--nonfinite", "--dump", "dump", PROGRAMS / "forms.py"]
+    words: list[str | Path] = [*COMMAND, "numerics", "--nonfinite", "--dump", "dump", PROGRAMS / "forms.py"]
 
     done = run(words, tmp_path, environment=environment)
 

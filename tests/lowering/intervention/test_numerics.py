@@ -92,7 +92,16 @@ def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
 
 def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache: Path) -> None:
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "OMP_NUM_THREADS": "2"}
-    words = [*COMMAND, "numerics", "--deterministic", "--calls", "2-3", "--dump", "dump", PROGRAMS / "scattered.py"]
+    words: list[str | Path] = [
+        *COMMAND,
+        "numerics",
+        "--deterministic",
+        "--calls",
+        "2-3",
+        "--dump",
+        "dump",
+        PROGRAMS / "scattered.py",
+    ]
 
     done = run(words, tmp_path, environment=environment)
 
@@ -122,7 +131,7 @@ def test_which_calls_are_checked(
     options: tuple[str, ...], calls: dict[str, set[int]], tmp_path: Path, inductor_cache: Path
 ) -> None:
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
-    words = [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / "scattered.py"]
+    words: list[str | Path] = [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / "scattered.py"]
 
     run(words, tmp_path, environment=environment)
 
