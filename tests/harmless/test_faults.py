@@ -127,7 +127,7 @@ LOWERING: dict[str, Feeds] = {
             *(facts.Symbol, facts.Call),
         )
     ),
-    str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark)),
+    str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark, facts.Operation)),
     str(inductor.GRAPH_RUN): Feeds((facts.Call,)),
     str(inductor.GRAPH_FINALIZE): Feeds((facts.Remark, facts.Symbol)),
     str(inductor.SHOULD_PAD): Feeds(),
@@ -408,4 +408,4 @@ def test_each_in_turn(target: str, fault: str, place: Place, plain: Outcome, hea
     if fault == RAISES and (target not in NOTED or failed(faulty)):
         assert "RuntimeError: a fault from outside" in failed(faulty)[target]
     elif fault == SLEEPS:
-        assert all("was turned off" in reason for reason in failed(faulty).values())
+        assert all(reason.startswith("it cost ") for reason in failed(faulty).values())

@@ -13,7 +13,7 @@ from inspect_compile.analysis.compare.content import Content, FrameContent, Line
 
 _DEVICE: Final = re.compile(r"^device (?:target |cuda \(.*, )(\w+)\)?$")
 """`device target sm_90`, `device cuda (NVIDIA H200, sm_90)`."""
-_PROPERTIES: Final = re.compile(r"DeviceProperties\([^)]*\)")
+_PROPERTIES: Final = re.compile(r"DeviceProperties\([^()]*\)")
 _TOLD_OF_TARGETS: Final = "target-"
 _PADDED: Final = "padded-matmul "
 _CLOSURE: Final = "CLOSURE_MATCH "
