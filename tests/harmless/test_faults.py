@@ -127,7 +127,7 @@ LOWERING: dict[str, Feeds] = {
             *(facts.Symbol, facts.Call),
         )
     ),
-    str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark, facts.Operation)),
+    str(inductor.RUN_NODE): Feeds((facts.Lowering, facts.Realize, facts.Remark, facts.Operation, facts.Kernel)),
     str(inductor.GRAPH_RUN): Feeds((facts.Call,)),
     str(inductor.GRAPH_FINALIZE): Feeds((facts.Remark, facts.Symbol)),
     str(inductor.SHOULD_PAD): Feeds(),
