@@ -2,6 +2,7 @@
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -126,15 +127,21 @@ def _count(node: Any, size: Size) -> tuple[Any, str, Any]:
         each, elements = scalar_operations.reduction(name), conventions.pooled(output, arguments)
     elif kind == "reduction":
         each = scalar_operations.reduction(name)
-        elements = _elements(next((value for value in arguments if isinstance(value, _Shape)), None))
+        elements = _elements(next((value for value in arguments if isinstance(value, (_Shape, list))), None))
     else:
         return 0, kind, 0
     return each.operations * elements, kind, each.special * elements
 
 
 def _looked_up(target: Any) -> tuple[str, str]:
-    """An operator's name, and its kind if torch has no formula for it."""
+    """An operator's name, and its kind if torch has no formula for it. What is done to each tensor of a list
+    (`_foreach_add`) is counted as the operator for one (`add`).
+    """
     name = conventions.operator_name(target_name(getattr(target, "overloadpacket", target)))
+    of_one = conventions.of_each(name)
+    if of_one:
+        packet = getattr(sys.modules["torch"].ops.aten, of_one.rpartition(".")[2], None)
+        name, target = of_one, packet if packet is None else getattr(packet, packet.overloads()[0])
     tags = {str(tag).rsplit(".", 1)[-1] for tag in getattr(target, "tags", ())}
     return name, conventions.light_kind(name, is_pointwise="pointwise" in tags, is_view=_is_view(target))
 

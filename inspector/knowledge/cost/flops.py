@@ -3,6 +3,7 @@
 - Matmuls, convolutions, attention: 2 for each multiply and add, `torch.utils.flop_counter`'s convention.
 - Pointwise operators, reductions and scans: `scalar_operations`, for each element that comes out or goes in.
 - What adds to what is there (scatter_add, index_put with accumulate): 1 for each element that is added.
+- Operators for lists (`_foreach_add`): as the operator for one tensor, for each tensor of the list.
 - Views, copies, creation and gathers: 0, because they compute nothing.
 - Sizes and other numbers, which are computed on the host: 0, because they are no tensors.
 """
@@ -85,6 +86,12 @@ _ATTENTION: Final = re.compile(r"attention", re.IGNORECASE)
 def operator_name(packet: str) -> str:
     """`aten.mm` for any spelling of the overload packet."""
     return packet.removeprefix("torch.ops.").removesuffix(".default")
+
+
+def of_each(name: str) -> str:
+    """`aten.add` for `aten._foreach_add`, which does that to each tensor of a list; empty for any other operator."""
+    before, is_there, of_one = name.partition("._foreach_")
+    return f"{before}.{of_one.removesuffix('_')}" if is_there else ""
 
 
 def heavy_kind(name: str) -> str:

@@ -6,10 +6,13 @@ import pytest
 
 from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import COMPUTING, graph_flops, operator
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Lowering
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made, node
+from tests.running import inspected
 
 
 def test_the_convolution_of_the_seed(dump_of: DumpOf) -> None:
@@ -108,3 +111,39 @@ def test_operators_without_their_overload() -> None:
     assert operator("aten.convolution.default") == "aten.convolution"
     assert operator("operator.getitem") == "operator.getitem"
     assert operator("cond") == "cond"
+
+
+def test_operators_for_lists_count_as_those_for_one_tensor(tmp_path: Path, inductor_cache: Path) -> None:
+    (tmp_path / "lists.py").write_text(LISTS, encoding="utf-8")
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    assert inspected([tmp_path / "lists.py"], tmp_path, environment=environment).returncode == 0
+    dump = open_dump(tmp_path / "dump")
+    (of_lists,) = outermost(dump)
+
+    found = graph_flops(dump, of_lists.graph)
+
+    elements = 10 * 10 + 7
+    assert {name.removeprefix("aten._foreach_"): flops for name, flops in found.root.operators.items()} == {
+        "mul": elements,
+        "add": 2 * elements,
+        "addcdiv": 3 * elements,
+        "sqrt": elements,
+        "norm": 2 * elements,
+    }
+    assert found.uncounted == {}
+    assert found.total == sum(work.heavy + work.scalar for work in launch_work(dump, of_lists.graph).values())
+
+
+LISTS = """
+import torch
+
+@torch.compile
+def of_lists(xs, ys):
+    doubled = torch._foreach_mul(xs, 2.0)
+    added = torch._foreach_add(doubled, ys, alpha=3)
+    divided = torch._foreach_addcdiv(added, xs, ys, value=0.5)
+    torch._foreach_sqrt_(divided)
+    return torch._foreach_norm(xs), divided
+
+of_lists([torch.rand(10, 10), torch.rand(7)], [torch.rand(10, 10), torch.rand(7)])
+"""
