@@ -99,7 +99,7 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     (differs,) = [found for found in differences(first.writes, second.reads) if found.buffer == written]
     assert (differs.kind, differs.words) == ("sizes", "a different number of elements: 3 against 1")
     story = told(dump, first.name, second.name, capsys)
-    assert "both access no buffer by the same index expression" in story
+    assert "no buffer is accessed by both with the same index expression" in story
     assert "torch's score 0 B" in story
     assert differs.words in story
 

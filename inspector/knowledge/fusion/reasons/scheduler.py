@@ -115,7 +115,7 @@ SCHEDULER: Final = (
     Reason(
         "no-shared-data",
         ("no shared data",),
-        "both access no buffer by the same index expression, so torch sees no bytes that a fusion would save",
+        "no buffer is accessed by both with the same index expression: torch sees no bytes that a fusion would save",
         "profit",
         "if they touch a common buffer, let them go over it in one order, without transposes and slices of it",
         "aggressive_fusion",
