@@ -369,3 +369,13 @@ def tree_of(pilot: Pilot[None]) -> list[str]:
     """The rows of the tree on the screen."""
     sheet = pilot.app.screen.query_one("#tree", Lines).sheet
     return [sheet.plain(index).rstrip() for index in range(len(sheet))]
+
+
+async def test_a_dump_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    made(tmp_path, graph())
+    (tmp_path / "run.json").write_text("{", encoding="utf-8")
+    async with InspectApp(Dump(tmp_path)).run_test(size=(120, 24)) as pilot:
+        await until(pilot, lambda: main_screen(pilot).query_one("#failure", Static).display)
+        words = str(main_screen(pilot).query_one("#failure", Static).render())
+        assert "run.json" in words
+        assert "`inspect-compile run SCRIPT` makes a new dump" in words

@@ -17,8 +17,9 @@ from textual.widgets import Static
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
-from inspect_compile.errors import CommandError
+from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.tables.columns import Span
+from inspect_compile.tables.dump_text import advised
 from inspect_compile.tui import layout
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain, Choice
@@ -187,7 +188,8 @@ class MainScreen(Screen[None]):
         try:
             yield
         except CommandError as error:
-            self._show_failure(Page([[Span(f"✗ {error}", "bad")]]))
+            words = advised(error) if isinstance(error, DumpError) else str(error)
+            self._show_failure(Page([[Span(f"✗ {words}", "bad")]]))
         except Exception as error:
             self._show_failure(Page([[Span(f"✗ This cannot be shown: {type(error).__name__}: {error}", "bad")]]))
 
