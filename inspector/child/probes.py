@@ -150,8 +150,13 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 """Checks the numerics of compiled graphs, if a command asks for it; `Check(asked, tell)`."""
 
-CHECKED: Final = Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install")
-"""Hands the generated code to it; `function(check: Check) -> None`. Neither is a probe."""
+CHECKED: Final[tuple[Entry, ...]] = (
+    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install"),
+    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.levels:install"),
+)
+"""Hand it the generated code, and the graph before and after each pass; `function(check: Check) -> None`. No probes
+either.
+"""
 
 
 def watched(*, has_targets: bool = False) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ class Session:
         self._target = target
         self._steer = steer
         self._numerics = numerics
+        self._checking: Any = None
         self._entries = (*PROBES, *(MEASURE if config.measure else ()))
         self._told = {"replay_of": replay_of, "config": dict(settings or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
@@ -96,8 +97,10 @@ class Session:
             for entry in STORES:
                 if entry.watches == module:
                     self._call(entry, lost, lambda: (module,))
-        if self._numerics is not None and module == CHECKED.watches:  # before the probes, which take what it needs
-            self._call(CHECKED, "numerics could not be checked", self._check)
+        if self._numerics is not None:  # before the probes, which take what it needs
+            for entry in CHECKED:
+                if entry.watches == module:
+                    self._call(entry, "numerics could not be checked", self._check)
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -167,9 +170,10 @@ class Session:
 
     def _check(self) -> tuple[Any]:
         """What checks the numerics of compiled graphs, installed in torch."""
-        check = _function(CHECK)(self._numerics, self._count)
-        check.install()
-        return (check,)
+        if self._checking is None:
+            self._checking = _function(CHECK)(self._numerics, self._count)
+            self._checking.install()
+        return (self._checking,)
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""

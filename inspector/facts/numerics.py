@@ -20,7 +20,11 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     call: Int64
     """Which call of the graph, from 1."""
     index: Int64
-    """Position of the launch in the call."""
+    """Position of the launch in the call; -1 for a result of the graph."""
+    level: str = ""
+    """Not of a launch: a result of the graph that is lowered, beside that of the graph before Inductor's passes. The
+    pass that made it wrong, or all passes.
+    """
     kernel: str = ""
     line: Int64 | None = None
     """Line number of the launch in output_code.py."""

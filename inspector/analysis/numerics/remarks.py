@@ -20,8 +20,8 @@ def numerics_remarks(dump: Dump, graph: str | None = None) -> Iterator[Remark]:
     seen: set[tuple[str, str, str]] = set()
     for row in judged(dump, graph):
         for code, is_so in ((WRONG_RESULT, row.verdict == WRONG), (UNSTABLE, bool(row.measured.unstable))):
-            if is_so and (code, row.graph, row.kernel) not in seen:
-                seen.add((code, row.graph, row.kernel))
+            if is_so and (code, row.graph, row.kernel or row.level) not in seen:
+                seen.add((code, row.graph, row.kernel or row.level))
                 yield _wrong(row) if code == WRONG_RESULT else _unstable(row)
     yield from map(_not_finite, nonfinite_rows(dump, graph))
 
@@ -30,13 +30,17 @@ def _wrong(row: Judged) -> Remark:
     found = row.measured
     at = f"[{', '.join(map(str, found.worst))}]" if found.worst else ""
     values = f": {row.node}{at} is {found.compiled:.6g}, exact {found.exact:.6g}" if _has_values(row) else ""
+    if row.level:
+        what = f"pass {row.level} makes {row.buffer} of the graph wrong"
+    else:
+        what = f"{row.kernel} computes something else than its FX node {row.node}"
     return Remark(
         graph=row.graph,
         kind="analysis",
         code=WRONG_RESULT,
-        message=f"{row.kernel} computes something else than its FX node {row.node}{values}",
+        message=f"{what}{values}",
         where=_place(row.where),
-        ids=(row.kernel, row.node),
+        ids=tuple(name for name in (row.kernel, row.node) if name),
     )
 
 

@@ -24,6 +24,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="j
     kernel: str
     line: int | None
     """Line number of the launch in output_code.py."""
+    level: str
+    """The pass that made a result of the graph wrong, or all passes; empty for a launch."""
     buffer: str
     node: str
     verdict: str
@@ -45,7 +47,11 @@ class Summary(msgspec.Struct, frozen=True):
     checked_launches: int
     """Those of which at least one result was compared."""
     results: int
+    """Of launches."""
     compared: int
+    graph_results: int
+    """Results of graphs, which were compared before and after the passes."""
+    graph_compared: int
     verdicts: dict[str, int]
     reasons: dict[str, int]
     """Why results were not compared → how many."""
@@ -84,6 +90,7 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
             index=row.index,
             kernel=row.kernel,
             line=row.line,
+            level=row.level,
             buffer=row.buffer,
             node=row.node,
             verdict=said,
@@ -99,13 +106,17 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
     rows = list(judged(dump, graph))
     calls = dump.rows(NumericsCall)
     ran = [call for call in calls if call.launches]
-    compared = [row for row in rows if row.verdict != NOT_COMPARABLE]
+    of_graphs = [row for row in rows if row.level]
+    of_launches = [row for row in rows if not row.level]
+    compared = [row for row in of_launches if row.verdict != NOT_COMPARABLE]
     return Summary(
         calls=len(ran),
         launches=sum(call.launches for call in ran),
         checked_launches=len({(row.graph, row.call, row.index) for row in compared}),
-        results=len(rows),
+        results=len(of_launches),
         compared=len(compared),
+        graph_results=len(of_graphs),
+        graph_compared=sum(1 for row in of_graphs if row.verdict != NOT_COMPARABLE),
         verdicts=dict(Counter(row.verdict for row in rows)),
         reasons=dict(Counter(row.reason for row in rows if row.verdict == NOT_COMPARABLE).most_common()),
         trouble=tuple(call for call in calls if call.reason),

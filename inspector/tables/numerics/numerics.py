@@ -38,6 +38,10 @@ def _exactly(value: float | None) -> str:
     return "?" if value is None else f"{value:.6g}"
 
 
+def _launch(row: Judged) -> str:
+    return row.kernel or (f"(pass {row.level})" if row.verdict == WRONG else "(all passes)")
+
+
 def _why(row: Judged) -> Cell:
     found = row.measured
     words = []
@@ -60,7 +64,7 @@ def _why(row: Judged) -> Cell:
 COLUMNS: Final[tuple[Column[Judged], ...]] = (
     Column("call", lambda row: str(row.call) if row.call > 1 else "", role="dim", right=True, optional=True),
     Column("line", lambda row: str(row.line or ""), role="dim", right=True, drop=4),
-    Column("launch", lambda row: row.kernel, role="name", stretch=True, least=24, most=60, middle=True),
+    Column("launch", _launch, role="name", stretch=True, least=24, most=60, middle=True),
     Column("buffer", lambda row: row.buffer, role="dim", drop=3),
     Column("node", lambda row: row.node, stretch=True, least=10, most=30, middle=True),
     Column("verdict", lambda row: cell(row.verdict, _ROLES[row.verdict])),
@@ -112,8 +116,10 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     first = next((found.first for found in sums if found.first is not None), None)
     if first is not None:
         where = f" ({place_text(first.where)})" if first.where is not None else ""
-        words = f"first wrong: {first.kernel}, line {first.line} of {first.graph}, {first.node}{where}"
-        yield styled(words, "bold")
+        made = (
+            f"{first.kernel}, line {first.line}" if first.kernel else f"pass {first.level} makes {first.buffer} wrong"
+        )
+        yield styled(f"first wrong: {made} of {first.graph}, {first.node}{where}", "bold")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)
     if unstable is not None:
         where = f" ({place_text(unstable.where)})" if unstable.where is not None else ""
@@ -133,6 +139,10 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     took = seconds_text(sum(found.seconds for found in sums))
     yield styled(f"{calls} checked in {took}: {counts or 'nothing to compare'}")
     yield styled(f"compared: {compared:,} of {results:,} results, of {checked:,} of {launches:,} launches")
+    of_graphs = sum(found.graph_results for found in sums)
+    if of_graphs:
+        same = sum(found.graph_compared for found in sums)
+        yield styled(f"compared before and after the passes: {same:,} of {of_graphs:,} results of graphs")
     reasons: dict[str, int] = {}
     for each in sums:
         for reason, count in each.reasons.items():

@@ -11,6 +11,7 @@ from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
+from inspect_compile.lowering.intervention.numerics.levels import Levels
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import inductor as names
@@ -24,6 +25,7 @@ class Check:
         self._asked = Asked.of(asked)
         self._tell = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
+        self.levels = Levels()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
@@ -50,6 +52,7 @@ class Check:
         scope = SCOPES.of(lowering)
         if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
             return None
+        levels = self.levels.take()
         try:
             if code.reason:
                 self._tell(NumericsCall(graph=graph, reason=code.reason))
@@ -62,8 +65,11 @@ class Check:
             let_pass(error)
             self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
             return None
-        kind = FiniteCheck if self._asked.nonfinite else LaunchCheck
-        check = kind(found, code, self._asked, self._tell, self._lock)
+        check: FiniteCheck | LaunchCheck
+        if self._asked.nonfinite:
+            check = FiniteCheck(found, code, self._tell, self._lock)
+        else:
+            check = LaunchCheck(found, levels, code, self._asked, self._tell, self._lock)
         done = 0
 
         def call(args: list[Any]) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from inspect_compile.facts import Fact, NonFinite, NumericsCall
-from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite import KINDS, FiniteLaunches, first_in_graph, kinds_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
@@ -25,7 +24,7 @@ class FiniteCheck:
     NaN and the first Inf are explained, and no later ones.
     """
 
-    def __init__(self, plan: Plan, code: Any, asked: Asked, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
+    def __init__(self, plan: Plan, code: Any, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
         """`code` is that of `codegen.runtime.checked`; `lock` is held during a check."""
         self._plan = plan
         self._code = code

@@ -14,6 +14,8 @@ from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
+from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
+from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
@@ -28,9 +30,20 @@ class LaunchCheck:
     generators back.
     """
 
-    def __init__(self, plan: Plan, code: Any, asked: Asked, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
-        """`code` is that of `codegen.runtime.checked`; `lock` is held during a check."""
+    def __init__(
+        self,
+        plan: Plan,
+        levels: Sequence[Level],
+        code: Any,
+        asked: Asked,
+        tell: Callable[[Fact], None],
+        lock: threading.Lock,
+    ) -> None:
+        """`levels`: the graph before and between its passes. `code` is that of `codegen.runtime.checked`; `lock` is
+        held during a check.
+        """
         self._plan = plan
+        self._levels = levels
         self._code = code
         self._repeats = asked.repeats
         self._tell = tell
@@ -54,6 +67,8 @@ class LaunchCheck:
             with self._lock, RandomState(args) as state, unseen():
                 plain = reference(self._plan.module, copies(args))
                 middle = time.perf_counter()
+                if self._levels:
+                    rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)
                 judge = ByReference(self._plan, plain)
                 kept = Kept(judge)
                 forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)

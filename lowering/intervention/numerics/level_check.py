@@ -1,0 +1,110 @@
+"""What the passes made of a graph's results: the graph as it was before them, run beside the one that is lowered."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import Node
+
+from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.reference import Exact, Noise, Reference, reference
+from inspect_compile.lowering.intervention.numerics.values import Plan
+
+ALL: Final = "all passes"
+"""In the place of a pass: results that no single one is blamed for."""
+_RANDOM: Final = "its random numbers are drawn in another way before the passes"
+
+
+class LevelCheck:
+    """Compares the results of one call of a graph before and after the passes."""
+
+    def __init__(
+        self, plan: Plan, levels: Sequence[Level], args: Sequence[Any], number: int, state: RandomState
+    ) -> None:
+        """`levels` begins with the graph before the passes."""
+        self._plan = plan
+        self._levels = levels
+        self._args = args
+        self._number = number
+        self._state = state
+        first = levels[0].module
+        self._before = self._values(first)
+        self._exact = Exact(first, self._before, ())
+        self._noise: dict[int, Exact] = {}
+        self._nodes = _results(first)
+        self._later: dict[int, Reference] = {}
+        """Position of a level → its values."""
+
+    def rows(self, plain: Reference) -> list[Checked]:
+        """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
+        random = _depends_on_random(self._levels[0])
+        found = []
+        for at, (before, after) in enumerate(zip(self._nodes, _results(self._plan.module), strict=False)):
+            if not isinstance(before, Node) or not isinstance(after, Node):
+                continue
+            row = Checked(
+                graph=self._plan.graph, call=self._number, index=-1, level=ALL, buffer=f"result {at}", node=after.name
+            )
+            if before.name in random:
+                found.append(with_fields(row, reason=_RANDOM))
+                continue
+            row = self._compared(row, before.name, plain.values.get(after.name))
+            found.append(self._blamed(row, at) if verdict(row) == WRONG else row)
+        return found
+
+    def _compared(self, row: Checked, before: str, value: Any) -> Checked:
+        """`value` beside that of the node `before` in the graph before the passes."""
+        eager = self._before.values.get(before)
+        if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
+            return with_fields(row, reason="it is no tensor")
+        if value.shape != eager.shape or value.dtype != eager.dtype:
+            return with_fields(row, reason="the passes changed its shape or its dtype")
+        dtype = str(value.dtype).removeprefix("torch.")
+        row = with_fields(row, dtype=dtype, size=tuple(value.shape), elements=value.numel())
+        if is_equal(value, eager):
+            return with_fields(row, is_equal=True)
+        exact = self._exact.value(before)
+        if why := self._exact.taken.get(before):
+            row = with_fields(row, no_exact=why)
+
+        def noisy(seed: int) -> torch.Tensor:
+            if seed not in self._noise:
+                self._noise[seed] = Exact(self._levels[0].module, self._before, (), Noise(seed))
+            found: torch.Tensor = self._noise[seed].value(before)
+            return found
+
+        return with_fields(row, **measured(value, eager, exact, noisy))
+
+    def _blamed(self, row: Checked, at: int) -> Checked:
+        """The row with the first pass after which the result is wrong."""
+        for position, level in enumerate(self._levels[1:], start=1):
+            if position not in self._later:
+                self._later[position] = self._values(level.module)
+            node, before = _results(level.module)[at], self._nodes[at]
+            value = self._later[position].values.get(node.name) if isinstance(node, Node) else None
+            if verdict(self._compared(row, before.name, value)) == WRONG:
+                return with_fields(row, level=level.name)
+        return row
+
+    def _values(self, module: torch.fx.GraphModule) -> Reference:
+        self._state.restore()
+        return reference(module, copies(self._args))
+
+
+def _results(module: torch.fx.GraphModule) -> list[Any]:
+    """The arguments of the graph's output node."""
+    return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
+
+
+def _depends_on_random(level: Level) -> set[str]:
+    found: set[str] = set()
+    for node in level.module.graph.nodes:
+        is_random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+        if is_random or any(each.name in found for each in node.all_input_nodes):
+            found.add(node.name)
+    return found

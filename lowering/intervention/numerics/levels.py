@@ -1,0 +1,108 @@
+"""A graph as AOTAutograd handed it to Inductor, and after each pass that changed it."""
+
+import importlib
+import threading
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch.fx import GraphModule
+
+from inspect_compile.probe import replace
+from inspect_compile.torch_compat import call_path, passes
+
+FIRST: Final = "as AOTAutograd made it"
+
+
+class Level(NamedTuple):
+    """A graph between two passes."""
+
+    name: str
+    """The pass that has just run; `FIRST` if none has."""
+    module: GraphModule
+
+
+class Levels:
+    """Copies of the graph that a thread compiles, as the passes go on."""
+
+    def __init__(self) -> None:
+        self._here = threading.local()
+
+    def take(self) -> tuple[Level, ...]:
+        """The levels of the graph that this thread has just compiled, first to last; they are forgotten here."""
+        found: list[Level] = self._here.__dict__.pop("levels", [])
+        return tuple(found)
+
+    def begin(self, module: GraphModule) -> None:
+        """A graph is about to go through passes."""
+        self._here.levels = [Level(FIRST, _copied(module))]
+        self._here.text = str(module.graph)
+
+    def handed(self, module: GraphModule) -> None:
+        """Inductor got a graph: the one that went through passes, or a part of it."""
+        known: list[Level] = self._here.__dict__.get("levels", [])
+        if not known or _inputs(known[0].module) != _inputs(module):
+            self.begin(module)
+
+    def passed(self, module: GraphModule, name: str) -> None:
+        """A pass has ended."""
+        known: list[Level] = self._here.__dict__.get("levels", [])
+        if not known or _inputs(known[0].module) != _inputs(module):
+            return  # a nested graph, or the replacement of a pattern
+        text = str(module.graph)
+        if text != self._here.text:
+            known.append(Level(name, _copied(module)))
+            self._here.text = text
+
+
+def install(check: Any) -> None:
+    """Tell `check.levels` of the graphs that go through Inductor, from now on."""
+    levels: Levels = check.levels
+    depth = threading.local()
+
+    def joint(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(module: GraphModule, *args: Any, **kwargs: Any) -> Any:
+            at = depth.__dict__.get("at", 0)
+            if not at:
+                levels.begin(module)
+            depth.at = at + 1
+            try:
+                return plain(module, *args, **kwargs)
+            finally:
+                depth.at = at
+
+        return run
+
+    def inner(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(module: GraphModule, *args: Any, **kwargs: Any) -> Any:
+            levels.handed(module)
+            return plain(module, *args, **kwargs)
+
+        return run
+
+    def ended(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(observer: Any, *args: Any, **kwargs: Any) -> Any:
+            result = plain(observer, *args, **kwargs)
+            levels.passed(observer.gm, str(observer.passname))
+            return result
+
+        return run
+
+    for name, watched in ((passes.JOINT, joint), (call_path.INNER, inner), (passes.OBSERVER_EXIT, ended)):
+        replace(importlib.import_module(name.module), name, watched)
+
+
+def _copied(module: GraphModule) -> GraphModule:
+    """The same nodes in a graph of its own; constants and nested graphs are shared.
+
+    Views are reshapes: a backward graph is compiled with values that a view of the traced ones does not always fit.
+    """
+    graph = torch.fx.Graph()
+    graph.output(graph.graph_copy(module.graph, {}))
+    for node in graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
+        node.target = torch.ops.aten.reshape.default
+    return GraphModule(module, graph)
+
+
+def _inputs(module: GraphModule) -> list[str]:
+    return [node.name for node in module.graph.nodes if node.op == "placeholder"]
