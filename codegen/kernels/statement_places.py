@@ -48,7 +48,7 @@ def block(lines: Sequence[Sequence[Line]], bodies: Sequence[Body]) -> Block:
     """A loop nest from these entries of torch's buffer, each of some lines, and the bodies in it, in order."""
     owners: list[Owners] = [()] * len(lines)
     begins = 0
-    for body, following in zip(bodies, [*bodies[1:], None], strict=True):
+    for body, following in itertools.zip_longest(bodies, bodies[1:]):
         ends = len(lines) if following is None else body.ends + _parting(lines[body.ends : following.begins])
         owners[begins:ends] = [body.versions] * (ends - begins)
         for first, last, version in body.spans:

@@ -177,10 +177,8 @@ CODEGEN: dict[str, Feeds] = {
     str(codegen.WRAPPER_DEFINE): Feeds((facts.Kernel, facts.KernelBody), SOURCES),
     str(codegen.AUTOTUNER_PRECOMPILE): Feeds(called=False),
     str(codegen.AUTOTUNER_COMPILE): Feeds(called=False),
-    **{
-        str(name): Feeds((facts.LoopNest,))
-        for name in (codegen.CPP_FUNCTIONS, codegen.CPP_VECTORIZED, codegen.CPP_LOOPS)
-    },
+    **{str(name): Feeds((facts.LoopNest,)) for name in (codegen.CPP_FUNCTIONS, codegen.CPP_VECTORIZED)},
+    str(codegen.CPP_LOOPS): Feeds((facts.LoopNest, facts.KernelBody)),
     # Nothing is measured: Triton's kernels, templates, and what the scheduler does with those.
     **{
         str(name): Feeds(called=False)

@@ -75,6 +75,14 @@ def test_blocks_that_a_template_puts_elsewhere_are_found_and_others_are_not_gues
     assert sorted(places(["a {", "}", "x", "b {", "}", "c {"], blocks)) == [1, 2, 4, 5]
 
 
+def test_without_bodies_no_line_has_an_owner() -> None:
+    """The hook that sees them was turned off."""
+    made = block([[Line("{")], [Line("a"), Line("b")], [Line("}")]], [])
+
+    assert [line.text for line in made.lines] == ["{", "a", "b", "}"]
+    assert made.owners == [(), (), (), ()]
+
+
 def test_the_witness_follows_values_block_by_block() -> None:
     source = """
     void kernel(float* out_ptr0, float* out_ptr1)
