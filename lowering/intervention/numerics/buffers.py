@@ -46,6 +46,28 @@ class Buffers:
         """Buffers written so far, or changed inputs, and the FX node whose value each has; empty if none has."""
         self._layouts: dict[str, tuple[tuple[int, ...], tuple[int, ...], int]] = {}
         """Size, stride and offset of each of them."""
+        self._own: set[str] = set()
+        """The operations that the launch runs which was begun last."""
+        self._ran: set[str] = set()
+        """Those of earlier launches."""
+
+    def begin(self, launch: Launch) -> None:
+        """This launch is next. Of the operations of its kernel, which may have other launches, it runs those that write
+        a buffer which it names, and those within the kernel that these need.
+        """
+        plan = self._plan
+        self._ran |= self._own
+        open_ = set(launch.operations) - self._ran
+        named = {one for name in launch.names for one in self.chain(name)}
+        written = {operation for name in launch.names if (operation := plan.written_by.get(name)) in open_}
+        changing = {operation for operation in open_ if named.intersection(plan.mutates.get(operation, ()))}
+        self._own, waiting = set[str](), [*written, *changing]
+        while waiting:
+            operation = waiting.pop()
+            if operation not in self._own:
+                self._own.add(operation)
+                makers = (plan.written_by.get(name) for name in plan.reads.get(operation, ()))
+                waiting += [maker for maker in makers if maker in open_]
 
     def is_written(self, name: str) -> bool:
         """True if nothing has written this buffer yet: what names it first writes it."""
@@ -59,19 +81,19 @@ class Buffers:
             found.append(self._aliases[found[-1]])
         return found
 
-    def source(self, launch: Launch, name: str) -> str | None:
+    def source(self, name: str) -> str | None:
         """The buffer, or changed input, whose value the launch reads from `name`; None if it reads nothing known."""
         if not self.is_written(name):
             return next((one for one in self.chain(name) if one in self.nodes), None)
-        return next((one for one in self._earlier(launch, name) if one in self.nodes), None)
+        return next((one for one in self._earlier(name) if one in self.nodes), None)
 
-    def works_in_place(self, launch: Launch, name: str) -> bool:
+    def works_in_place(self, name: str) -> bool:
         """True if the launch writes `name` where it reads another buffer."""
-        return bool(self._earlier(launch, name))
+        return bool(self._earlier(name))
 
-    def _earlier(self, launch: Launch, name: str) -> list[str]:
+    def _earlier(self, name: str) -> list[str]:
         """The earlier owners of the memory of `name` that the launch reads."""
-        own, plan = set(launch.operations), self._plan
+        own, plan = self._own, self._plan
         return [
             one
             for one in self.chain(name)[1:]
@@ -122,7 +144,7 @@ class Buffers:
 
     def _changed(self, launch: Launch, local: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, str]]]:
         """What it changed in place."""
-        for operation in sorted(launch.operations, key=self._plan.order):
+        for operation in sorted(self._own, key=self._plan.order):
             for name, node in self._plan.mutates.get(operation, {}).items():
                 here = next((one for one in launch.names if name in self.chain(one)), None)
                 if here is not None:

@@ -49,8 +49,9 @@ class FiniteLaunches:
             self.launches += 1
             if launch.graph != self._plan.graph:
                 return None
+            self._buffers.begin(launch)
             written = [name for name in launch.names if self._buffers.is_written(name)]
-            read = [source for name in launch.names if (source := self._read(launch, name))]
+            read = [source for name in launch.names if (source := self._read(name))]
         except Exception as error:
             self._failed(launch, error)
             return None
@@ -71,10 +72,10 @@ class FiniteLaunches:
         except Exception as error:
             self._failed(launch, error)
 
-    def _read(self, launch: Launch, name: str) -> str | None:
+    def _read(self, name: str) -> str | None:
         if name in self._kinds and name not in self._buffers.nodes:
             return name
-        return self._buffers.source(launch, name)
+        return self._buffers.source(name)
 
     def _failed(self, launch: Launch, error: Exception) -> None:
         let_pass(error)

@@ -57,13 +57,14 @@ class Forced:
             if launch.graph != self._plan.graph:
                 return None
             buffers = self._buffers
+            buffers.begin(launch)
             written = [name for name in launch.names if buffers.is_written(name)]
             sources, unforced = set[str](), list[str]()
             for name in launch.names:
                 tensor = local.get(name)
                 if name in self._plan.assembled and name not in buffers.nodes and isinstance(tensor, torch.Tensor):
                     self._assembled(name, tensor)
-                source = buffers.source(launch, name)
+                source = buffers.source(name)
                 if source is None:
                     continue
                 if self._force(tensor, source):
@@ -72,7 +73,7 @@ class Forced:
                     unforced.append(source)
             for name in written:
                 tensor = local.get(name)
-                if isinstance(tensor, torch.Tensor) and not buffers.works_in_place(launch, name):
+                if isinstance(tensor, torch.Tensor) and not buffers.works_in_place(name):
                     _spoil(tensor)
             return written, sources, tuple(unforced)
         return None

@@ -27,6 +27,15 @@ def half(x: Tensor, weight: Tensor) -> Tensor:
         return F.gelu(x @ weight).float().log_softmax(-1)
 
 
+def accumulated(x: Tensor, weights: list[Tensor]) -> list[Tensor]:
+    """One kernel launched several times, each time in the memory that its last launch wrote."""
+    found, products = x.cos(), []
+    for weight in weights:
+        products.append(found @ weight)
+        found = found + products[-1].sin()
+    return [found * 2, *products]
+
+
 class Net(nn.Module):
     """Convolution, batch norm and dropout, trained."""
 
@@ -48,6 +57,8 @@ def main() -> None:
     at = torch.tensor([1, 5, 1, 7, 0, 5])
     print([found.sum().item() for found in torch.compile(scattered)(torch.randn(6, 4), at)])
     print(torch.compile(half)(torch.randn(16, 32), torch.randn(32, 24)).sum().item())
+    weights = [torch.randn(8, 8) for _ in range(5)]
+    print([found.sum().item() for found in torch.compile(accumulated)(torch.randn(8, 8), weights)])
     net = Net()
     compiled = torch.compile(net)
     for _ in range(2):
