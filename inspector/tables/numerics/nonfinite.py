@@ -9,6 +9,7 @@ from rich.text import Text
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
 from inspect_compile.facts import NumericsCall, Operand
+from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
 from inspect_compile.tables.parts import Request, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, place_text, unbroken
@@ -16,12 +17,10 @@ from inspect_compile.tables.text import number_of, place_text, unbroken
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-
-INF: Final = "Inf"
 _SHOWN: Final = 20
 """Maximum number of findings that the command prints."""
-LARGEST: Final = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
-"""The largest number of a dtype, for those that values outgrow."""
+_TROUBLE: Final = 6
+"""Maximum number of calls that are named because they were not looked at."""
 
 
 def _stanza(row: NonFiniteRow) -> Iterator[Text]:
@@ -60,7 +59,7 @@ def _element(row: NonFiniteRow, name: str) -> str:
 def _operand(row: NonFiniteRow, one: Operand) -> str:
     said = f"{_element(row, one.node)} = {_short(one.value)}" if one.value else one.node
     between = f"from {_short(one.smallest)} to {_short(one.largest)}" if one.smallest else "with nothing finite"
-    has = [kind for kind, is_there in (("Inf", one.has_inf), ("NaN", one.has_nan)) if is_there]
+    has = [kind for kind, is_there in ((INF, one.has_inf), (NAN, one.has_nan)) if is_there]
     return f"{said}, {one.dtype} {between}{', with ' if has else ''}{' and '.join(has)}"
 
 
@@ -99,10 +98,10 @@ def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
         lines.append(_stanzas(rows, _SHOWN, command(dump_argument, "nonfinite", "--all")))
     else:
         lines.append(styled("no result of a compiled graph has NaN or Inf"))
-    for call in trouble[:6]:
+    for call in trouble[:_TROUBLE]:
         lines.append(styled(f"not looked at: {call.graph}, call {call.call}: {call.reason}", "dim"))
-    if len(trouble) > 6:
-        lines.append(styled(f"not looked at: {number_of(len(trouble) - 6, 'more call')}", "dim"))
+    if len(trouble) > _TROUBLE:
+        lines.append(styled(f"not looked at: {number_of(len(trouble) - _TROUBLE, 'more call')}", "dim"))
     if rows:
         look = f"inspect-compile {command(unbroken(dump_argument), 'nonfinite')}"
         lines.append(joined("what made them: ", (look, "cyan")))

@@ -1,24 +1,23 @@
 """Where NaN and Inf are made: the launch of the compiled code, and the node of the FX graph."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.fx import Node
 
 from inspect_compile.facts import Operand
+from inspect_compile.knowledge.numerics.formats import INF, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
-NAN: Final = "NaN"
-INF: Final = "Inf"
-KINDS: Final = (NAN, INF)
-
 
 def kinds_of(value: Any) -> frozenset[str]:
-    """Which of `KINDS` are in a value."""
+    """Which of `KINDS` are in a value, or in the elements of a tuple."""
+    if isinstance(value, (tuple, list)):
+        return frozenset[str]().union(*map(kinds_of, value))
     if not isinstance(value, torch.Tensor) or not (value.is_floating_point() or value.is_complex()):
         return frozenset()
     if not value.numel() or bool(value.isfinite().all()):
@@ -117,6 +116,8 @@ def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict
     if node.op in ("placeholder", "get_attr"):
         return {"came_in": node.name}
     value = plain.values[node.name]
+    if isinstance(value, (tuple, list)):
+        value = next(one for one in value if kind in kinds_of(one))
     found = _bad_element(value, kind)
     inputs = [(one, _value(plain, node, one)) for one in node.all_input_nodes]
     operands = tuple(

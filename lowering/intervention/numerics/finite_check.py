@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from inspect_compile.facts import Fact, NonFinite, NumericsCall
-from inspect_compile.lowering.intervention.numerics.finite import KINDS, FiniteLaunches, first_in_graph, kinds_of
+from inspect_compile.knowledge.numerics.formats import KINDS
+from inspect_compile.lowering.intervention.numerics.finite import FiniteLaunches, first_in_graph, kinds_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import reference
@@ -40,8 +41,14 @@ class FiniteCheck:
             if reason:
                 self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason))
             return self._code.call(args)
-        with self._lock, unseen():
-            kept, state = copies(args), RandomState(args)
+        try:
+            with self._lock, unseen():
+                kept, state = copies(args), RandomState(args)
+        except Exception as error:
+            let_pass(error)
+            reason = f"{type(error).__name__}: {error}"[:300]
+            self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason))
+            return self._code.call(args)
         results = self._code.call(args)
         try:
             with unseen(), torch.no_grad():

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch.fx import GraphModule
 
-from inspect_compile.probe import replace
+from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, passes
 
 FIRST: Final = "as AOTAutograd made it"
@@ -23,36 +23,48 @@ class Level(NamedTuple):
 
 
 class Levels:
-    """Copies of the graph that a thread compiles, as the passes go on."""
+    """Copies of the graph that a thread compiles, as the passes go on. A graph that cannot be copied has none."""
 
     def __init__(self) -> None:
-        self._here = threading.local()
+        self._here = _Here()
 
     def take(self) -> tuple[Level, ...]:
         """The levels of the graph that this thread has just compiled, first to last; they are forgotten here."""
-        found: list[Level] = self._here.__dict__.pop("levels", [])
-        return tuple(found)
+        found, self._here.levels = self._here.levels, ()
+        return found
 
     def begin(self, module: GraphModule) -> None:
         """A graph is about to go through passes."""
-        self._here.levels = [Level(FIRST, _copied(module))]
-        self._here.text = str(module.graph)
+        self._here.levels = ()
+        self._add(module, FIRST)
 
     def handed(self, module: GraphModule) -> None:
         """Inductor got a graph: the one that went through passes, or a part of it."""
-        known: list[Level] = self._here.__dict__.get("levels", [])
-        if not known or _inputs(known[0].module) != _inputs(module):
+        if not self._is_same(module):
             self.begin(module)
 
     def passed(self, module: GraphModule, name: str) -> None:
-        """A pass has ended."""
-        known: list[Level] = self._here.__dict__.get("levels", [])
-        if not known or _inputs(known[0].module) != _inputs(module):
-            return  # a nested graph, or the replacement of a pattern
-        text = str(module.graph)
-        if text != self._here.text:
-            known.append(Level(name, _copied(module)))
-            self._here.text = text
+        """A pass has ended. Those over a nested graph, or over the replacement of a pattern, don't count."""
+        if self._is_same(module) and str(module.graph) != self._here.text:
+            self._add(module, name)
+
+    def _add(self, module: GraphModule, name: str) -> None:
+        try:
+            self._here.levels = (*self._here.levels, Level(name, _copied(module)))
+            self._here.text = str(module.graph)
+        except Exception as error:
+            let_pass(error)
+            self._here.levels = ()
+
+    def _is_same(self, module: GraphModule) -> bool:
+        known = self._here.levels
+        return bool(known) and _inputs(known[0].module) == _inputs(module)
+
+
+class _Here(threading.local):
+    levels: tuple[Level, ...] = ()
+    text: str = ""
+    """The graph of the last level."""
 
 
 def install(check: Any) -> None:

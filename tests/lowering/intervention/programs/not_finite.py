@@ -38,6 +38,12 @@ def in_place(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.relu(second.t().contiguous()) + 1
 
 
+@torch.compile
+def in_order(x: torch.Tensor) -> torch.Tensor:
+    """NaN that goes through an operator with two results."""
+    return torch.sort(torch.log(x - 1))[0] * 2
+
+
 def main() -> None:
     """Print all results: they are those of a plain run."""
     torch.manual_seed(0)
@@ -52,6 +58,7 @@ def main() -> None:
     print(narrow(torch.tensor([0.01, 1.0, 0.02, 0.0])))
     print(through(torch.ones(3), torch.tensor([1.0, float("inf"), 2.0])))
     print(in_place(torch.rand(8, 8) + 1, torch.rand(8, 8)))
+    print(in_order(torch.tensor([3.0, 0.5, 2.0])))
     if len(sys.argv) > 1:
         print(torch.rand(3))
 

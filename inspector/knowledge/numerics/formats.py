@@ -1,0 +1,14 @@
+"""What floating types can hold: values that are no numbers, and the largest number of each (IEEE 754, and bfloat16)."""
+
+from typing import Final
+
+NAN: Final = "NaN"
+INF: Final = "Inf"
+KINDS: Final = (NAN, INF)
+"""Values that are not finite, as facts and tables name them."""
+LARGEST: Final[dict[str, float]] = {
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+    "float32": 3.4028234663852886e38,
+}
+"""Of the types that values outgrow."""
