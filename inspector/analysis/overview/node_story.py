@@ -16,6 +16,7 @@ from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.analysis.lowering.rows import asks_of
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
+from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
@@ -249,6 +250,6 @@ def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[
     graphs = set(lineage.graphs)
     return [
         row
-        for row in dump.rows(Remark)
+        for row in (*dump.rows(Remark), *numerics_remarks(dump))
         if row.graph.partition("/")[0] in graphs and any((row.graph, name) in known for name in row.ids)
     ][:_MOST]

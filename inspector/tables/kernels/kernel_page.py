@@ -8,12 +8,14 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.extern_calls import ExternCall, extern_calls
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch
 from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.analysis.lookup.kernels import find_kernels
+from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
 from inspect_compile.tables.columns import Column
@@ -21,6 +23,7 @@ from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
+from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
@@ -33,6 +36,8 @@ _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
 _MOST_CHOICES: Final = 8
 _MOST_CALLS: Final = 12
+_MOST_CHECKED: Final = 8
+"""Maximum number of checked results shown."""
 _MOST_BESIDE: Final = 3
 """Maximum number of calls whose nodes stand beside each other at a statement."""
 _MOST_STATEMENTS: Final = 2_000
@@ -98,6 +103,7 @@ class _Page:
         self.moved = launch_traffic(dump, graph)
         self.tuned: list[Autotuned] = autotuned(dump, graph)
         self.measured = measured(dump)
+        self.checked = grouped(judged(dump, graph), lambda row: (row.graph, row.kernel))
         self.calls: dict[tuple[str, str], list[Launch]] = {}
         self._extern: dict[tuple[str, str], list[ExternCall]] | None = None
         for launch in self.moved.launches:
@@ -174,6 +180,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
     told = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
     yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
     yield from indented(_measured_lines(page, calls))
+    yield from indented(_checked_lines(page, kernel))
     if kernel.kind == "extern":
         for call in calls:  # each is a separate row, of another operation
             for row in of_kernel(page.tuned, call.kernel):
@@ -210,6 +217,14 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
         )
     every = f"{command(dump_argument, 'kernel', kernel.name)} --json"
     yield limited(_COLUMNS, list(_statements(rows, each[1:_MOST_BESIDE])), _MOST_STATEMENTS, every)
+
+
+def _checked_lines(page: _Page, kernel: Kernel) -> Iterator[str]:
+    """What a check of numerics said of its results."""
+    lines = list(result_lines(page.checked.get((kernel.graph, kernel.name), ())))
+    yield from lines[:_MOST_CHECKED]
+    if len(lines) > _MOST_CHECKED:
+        yield f"{number_of(len(lines) - _MOST_CHECKED, 'more checked result')}: show numerics"
 
 
 def _bodies(page: _Page, kernel: Kernel, calls: Iterable[Launch]) -> list[tuple[KernelBody, int | None]]:

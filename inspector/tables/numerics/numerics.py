@@ -1,6 +1,6 @@
 """The checked launches with their errors and verdicts: what `inspect-compile numerics` found."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
@@ -92,6 +92,19 @@ def numerics(request: Request) -> RenderableType:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
         return styled(text_or_nothing(request.dump, how), "dim")
     return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
+
+
+def result_lines(rows: Iterable[Judged]) -> Iterator[str]:
+    """One line for each checked result of a kernel, the worst verdict first."""
+    order = list(VERDICTS)
+    for row in sorted(rows, key=lambda row: order.index(row.verdict)):
+        is_far = row.verdict in (WRONG, WORSE) and row.times_rounding
+        times = f", {_figure(row.times_rounding)} × rounding" if is_far else ""
+        again = ", not the same when it runs again" if row.measured.unstable else ""
+        why = f": {row.reason}" if row.reason else ""
+        call = f", call {row.call:,}" if row.call > 1 else ""
+        said = f"{row.node or row.buffer}   {row.verdict}{why}{times}{again}"
+        yield f"checked at output_code.py:{row.line}{call}   {said}"
 
 
 def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) -> RenderableType:

@@ -45,6 +45,8 @@ def test_what_makes_them_is_named(tmp_path: Path, inductor_cache: Path) -> None:
     assert len(list(nonfinite_rows(dump))) == 6
     about = [row for row in remark_rows(dump) if row.code == "numerics-not-finite"]
     assert [row.graph for row in about] == [row.graph for row in nonfinite_rows(dump)]
+    page = run([*COMMAND, "show", "dump", "node", "log", "--graph", logarithm.graph], tmp_path).stdout
+    assert "numerics-not-finite a result has NaN in call 2: log makes it" in " ".join(page.split())
     assert done.stderr.count("\nfirst ") + done.stderr.startswith("first ") == 6
     assert "the largest float16 is 65504" in done.stderr
 

@@ -93,29 +93,25 @@ def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
 
 
 def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache: Path) -> None:
-    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "OMP_NUM_THREADS": "2"}
-    words: list[str | Path] = [
-        *COMMAND,
-        "numerics",
-        "--deterministic",
-        "--calls",
-        "2-3",
-        "--dump",
-        "dump",
-        PROGRAMS / "scattered.py",
-    ]
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    options = ("--deterministic", "--calls", "2-3", "--dump", "dump")
+    words: list[str | Path] = [*COMMAND, "numerics", *options, PROGRAMS / "unsteady.py"]
 
     done = run(words, tmp_path, environment=environment)
 
     assert done.returncode == 1, done.stderr
     dump = Dump(tmp_path / "dump")
     found = summary(dump)
-    scattered, steady = sorted(graph.graph for graph in outermost(dump))
+    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    assert found.wrong == 0
     assert found.repeated
-    assert {row.graph for row in judged(dump) if row.measured.unstable} == {scattered}
-    assert {row.node for row in judged(dump, scattered) if row.measured.unstable} == {"index_put", "sin"}
-    assert found.unstable_results > 0
+    assert {row.graph for row in judged(dump) if row.measured.unstable} == {unsteady}
+    assert {row.node for row in judged(dump, unsteady) if row.measured.unstable} == {"scale"}
+    assert found.unstable_results == 2
     assert "not deterministic" in done.stderr
+    kernel = next(row.kernel for row in judged(dump, unsteady) if row.node == "scale")
+    page = " ".join(run([*COMMAND, "show", "dump", "kernel", kernel], tmp_path).stdout.split())
+    assert "not the same when it runs again" in page
     assert {row.call for row in judged(dump)} == {2, 3}
     assert list(judged(dump, steady))
 
@@ -123,23 +119,23 @@ def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache:
 @pytest.mark.parametrize(
     ("options", "calls"),
     [
-        (("--calls", "1,3"), {"scattered": {1, 3}, "steady": {1, 3}}),
-        (("--every", "2"), {"scattered": {1, 3}, "steady": {1, 3}}),
-        (("--every", "3", "--calls", "2"), {"scattered": {1, 2}, "steady": {1, 2}}),
-        (("--calls", "all", "--graph", "model__1"), {"scattered": set(), "steady": {1, 2, 3}}),
+        (("--calls", "1,3"), {"unsteady": {1, 3}, "steady": {1, 3}}),
+        (("--every", "2"), {"unsteady": {1, 3}, "steady": {1, 3}}),
+        (("--every", "3", "--calls", "2"), {"unsteady": {1, 2}, "steady": {1, 2}}),
+        (("--calls", "all", "--graph", "model__1"), {"unsteady": set(), "steady": {1, 2, 3}}),
     ],
 )
 def test_which_calls_are_checked(
     options: tuple[str, ...], calls: dict[str, set[int]], tmp_path: Path, inductor_cache: Path
 ) -> None:
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
-    words: list[str | Path] = [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / "scattered.py"]
+    words: list[str | Path] = [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / "unsteady.py"]
 
     run(words, tmp_path, environment=environment)
 
     dump = Dump(tmp_path / "dump")
-    scattered, steady = sorted(graph.graph for graph in outermost(dump))
-    found = {"scattered": scattered, "steady": steady}
+    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    found = {"unsteady": unsteady, "steady": steady}
     assert {name: {row.call for row in judged(dump, graph)} for name, graph in found.items()} == calls
 
 
