@@ -21,7 +21,8 @@ def _(x: torch.Tensor) -> torch.Tensor:
 @torch.compile
 def unsteady(x: torch.Tensor) -> torch.Tensor:
     """Two kernels: the operator's, and one that reads what it wrote."""
-    return scale(x).sin() + 1
+    scaled: torch.Tensor = scale(x)
+    return scaled.sin() + 1
 
 
 @torch.compile
@@ -32,6 +33,6 @@ def steady(x: torch.Tensor) -> torch.Tensor:
 
 torch.manual_seed(0)
 X = torch.randn(100, 200)
-for _ in range(3):
+for _number in range(3):
     print(unsteady(X).shape)
     print(steady(X).shape)
