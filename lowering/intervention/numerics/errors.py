@@ -176,11 +176,14 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
 
 def _values(at: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
     """The three values of the element at position `at`, and its index."""
-    place = torch.unravel_index(torch.tensor(at), compiled.shape) if compiled.dim() else ()
     values = {"compiled": compiled, "eager": eager, "exact": exact}
-    return {"worst": tuple(int(one) for one in place)} | {
-        name: float(value.reshape(-1)[at]) for name, value in values.items()
-    }
+    return {"worst": index_at(at, compiled)} | {name: float(value.reshape(-1)[at]) for name, value in values.items()}
+
+
+def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
+    """The index of the element at that position of a flat tensor."""
+    place = torch.unravel_index(torch.tensor(position), value.shape) if value.dim() else ()
+    return tuple(int(one) for one in place)
 
 
 def _ulp(exact: torch.Tensor, info: torch.finfo) -> torch.Tensor:

@@ -9,7 +9,8 @@ from torch.fx import Node
 from inspect_compile.facts import Operand
 from inspect_compile.knowledge.numerics.formats import INF, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.reference import Reference
+from inspect_compile.lowering.intervention.numerics.errors import index_at
+from inspect_compile.lowering.intervention.numerics.reference import Reference, results_of
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
@@ -104,8 +105,7 @@ class FiniteLaunches:
 
 def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
     """The fields of a `NonFinite` that name the FX node which makes it in the reference, as far as it does."""
-    results = next(node for node in plan.module.graph.nodes if node.op == "output").args[0]
-    node = results[output]
+    node = results_of(plan.module)[output]
     if not isinstance(node, Node) or kind not in kinds_of(plain.values.get(node.name)):
         return {}
     while True:
@@ -144,9 +144,8 @@ def _bad_element(value: torch.Tensor, kind: str) -> dict[str, Any]:
     """Index, value and number of the elements that are NaN, or Inf."""
     bad = value.isnan() if kind == NAN else value.isinf()
     at = int(bad.reshape(-1).to(torch.uint8).argmax())
-    place = torch.unravel_index(torch.tensor(at), value.shape) if value.dim() else ()
     return {
-        "element": tuple(int(one) for one in place),
+        "element": index_at(at, value),
         "value": str(value.reshape(-1)[at].item()),
         "count": int(bad.sum()),
         "elements": value.numel(),

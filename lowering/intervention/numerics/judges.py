@@ -7,7 +7,7 @@ import torch
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
-from inspect_compile.lowering.intervention.numerics.reference import Exact, Noise, Reference
+from inspect_compile.lowering.intervention.numerics.reference import Exacts, Noise, Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 
@@ -18,8 +18,8 @@ class ByReference:
         self._plan = plan
         self._plain = plain
         self._noise: dict[int, Noise] = {}
-        self._exacts: dict[tuple[frozenset[str], int | None], Exact] = {}
-        """What the results of one launch have in common: sources and seed → values in fp64."""
+        self._exacts: dict[frozenset[str], Exacts] = {}
+        """What the results of one launch have in common: sources → values in fp64."""
 
     def next_launch(self) -> None:
         """See `Judge`."""
@@ -34,34 +34,40 @@ class ByReference:
         eager, is_whole = value_in(self._plan, self._plain, row.buffer, node)
         if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
             return with_fields(row, reason="it is no tensor")
-        dtype = str(value.dtype).removeprefix("torch.")
-        row = with_fields(row, dtype=dtype, size=tuple(value.shape), elements=value.numel())
+        row = described(row, value)
         if node in self._plain.unknown:
             return with_fields(row, reason=self._plain.unknown[node])
         if value.shape != eager.shape or value.dtype != eager.dtype:
             kind = f"{str(eager.dtype).removeprefix('torch.')}{list(eager.shape)}"
             return with_fields(row, reason=f"{node} is {kind}, which is not what the buffer is")
-        if is_equal(value, eager):
-            return with_fields(row, is_equal=True)
-        if not is_whole:
+        if is_whole:
+            return compared(row, value, eager, node, self._from(sources))
+        if not is_equal(value, eager):
             row = with_fields(row, no_exact=f"{node} changes a part of it")
             wide = eager.double() if eager.is_floating_point() else eager
             return with_fields(row, **measured(value, eager, wide, lambda seed: wide))
-        exact = self._exact(sources)
-        ideal = exact.value(node)
-        if why := exact.taken.get(node):
-            row = with_fields(row, no_exact=why)
-        return with_fields(row, **measured(value, eager, ideal, lambda seed: self._exact(sources, seed).value(node)))
+        return with_fields(row, is_equal=True)
 
-    def _exact(self, sources: frozenset[str], seed: int | None = None) -> Exact:
-        """The values in fp64 that come from those of `sources`, with noise if there is a seed."""
-        if seed is not None and seed not in self._noise:
-            self._noise[seed] = Noise(seed)
-        key = sources, seed
-        if key not in self._exacts:
-            noise = None if seed is None else self._noise[seed]
-            self._exacts[key] = Exact(self._plan.module, self._plain, sources, noise)
-        return self._exacts[key]
+    def _from(self, sources: frozenset[str]) -> Exacts:
+        if sources not in self._exacts:
+            self._exacts[sources] = Exacts(self._plan.module, self._plain, sources, self._noise)
+        return self._exacts[sources]
+
+
+def described(row: Checked, value: torch.Tensor) -> Checked:
+    """`row` with what kind of tensor was checked."""
+    dtype = str(value.dtype).removeprefix("torch.")
+    return with_fields(row, dtype=dtype, size=tuple(value.shape), elements=value.numel())
+
+
+def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, exact: Exacts) -> Checked:
+    """`row` with how near `value` and `eager`, which have one shape and dtype, are to the exact value of `node`."""
+    if is_equal(value, eager):
+        return with_fields(row, is_equal=True)
+    ideal = exact.of().value(node)
+    if why := exact.of().taken.get(node):
+        row = with_fields(row, no_exact=why)
+    return with_fields(row, **measured(value, eager, ideal, lambda seed: exact.of(seed).value(node)))
 
 
 class Kept:

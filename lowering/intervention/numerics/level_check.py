@@ -8,11 +8,11 @@ from torch.fx import Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.judges import compared, described
 from inspect_compile.lowering.intervention.numerics.levels import Level
-from inspect_compile.lowering.intervention.numerics.reference import Exact, Noise, Reference, reference
+from inspect_compile.lowering.intervention.numerics.reference import Exacts, Reference, reference, results_of
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 ALL: Final = "all passes"
@@ -34,9 +34,8 @@ class LevelCheck:
         self._state = state
         first = levels[0].module
         self._before = self._values(first)
-        self._exact = Exact(first, self._before, ())
-        self._noise: dict[int, Exact] = {}
-        self._nodes = _results(first)
+        self._exact = Exacts(first, self._before, (), {})
+        self._nodes = results_of(first)
         self._later: dict[int, Reference] = {}
         """Position of a level → its values."""
 
@@ -44,7 +43,7 @@ class LevelCheck:
         """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
         random = _depends_on_random(self._levels[0])
         found = []
-        for at, (before, after) in enumerate(zip(self._nodes, _results(self._plan.module), strict=False)):
+        for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node):
                 continue
             row = Checked(
@@ -64,28 +63,14 @@ class LevelCheck:
             return with_fields(row, reason="it is no tensor")
         if value.shape != eager.shape or value.dtype != eager.dtype:
             return with_fields(row, reason="the passes changed its shape or its dtype")
-        dtype = str(value.dtype).removeprefix("torch.")
-        row = with_fields(row, dtype=dtype, size=tuple(value.shape), elements=value.numel())
-        if is_equal(value, eager):
-            return with_fields(row, is_equal=True)
-        exact = self._exact.value(before)
-        if why := self._exact.taken.get(before):
-            row = with_fields(row, no_exact=why)
-
-        def noisy(seed: int) -> torch.Tensor:
-            if seed not in self._noise:
-                self._noise[seed] = Exact(self._levels[0].module, self._before, (), Noise(seed))
-            found: torch.Tensor = self._noise[seed].value(before)
-            return found
-
-        return with_fields(row, **measured(value, eager, exact, noisy))
+        return compared(described(row, value), value, eager, before, self._exact)
 
     def _blamed(self, row: Checked, at: int) -> Checked:
         """The row with the first pass after which the result is wrong."""
         for position, level in enumerate(self._levels[1:], start=1):
             if position not in self._later:
                 self._later[position] = self._values(level.module)
-            node, before = _results(level.module)[at], self._nodes[at]
+            node, before = results_of(level.module)[at], self._nodes[at]
             value = self._later[position].values.get(node.name) if isinstance(node, Node) else None
             if verdict(self._compared(row, before.name, value)) == WRONG:
                 return with_fields(row, level=level.name)
@@ -94,11 +79,6 @@ class LevelCheck:
     def _values(self, module: torch.fx.GraphModule) -> Reference:
         self._state.restore()
         return reference(module, copies(self._args))
-
-
-def _results(module: torch.fx.GraphModule) -> list[Any]:
-    """The arguments of the graph's output node."""
-    return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
 
 
 def _depends_on_random(level: Level) -> set[str]:

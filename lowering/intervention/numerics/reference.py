@@ -166,6 +166,28 @@ class Exact(Interpreter):
         return self._noise.on(value, own.dtype)
 
 
+class Exacts:
+    """The values in fp64 that come from the same given values, without noise and with several seeds of it."""
+
+    def __init__(self, module: GraphModule, plain: Reference, leaves: Iterable[str], noise: "dict[int, Noise]") -> None:
+        """See `Exact`. `noise`: seed → its random numbers, which other values may share."""
+        self._module, self._plain, self._leaves = module, plain, frozenset(leaves)
+        self._noise = noise
+        self._known: dict[int | None, Exact] = {}
+
+    def of(self, seed: int | None = None) -> Exact:
+        """With the noise of a seed, or without noise."""
+        if seed not in self._known:
+            noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
+            self._known[seed] = Exact(self._module, self._plain, self._leaves, noise)
+        return self._known[seed]
+
+
+def results_of(module: GraphModule) -> list[Any]:
+    """The arguments of the graph's output node."""
+    return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
+
+
 class Noise:
     """Random numbers that move values by half a unit in the last place at 1, up or down."""
 
