@@ -6,6 +6,7 @@ that operation is. What is written is collected for each kernel that torch gener
 """
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from inspect_compile.codegen.kernels.cpp_bodies import VERSIONS, blocks_of
@@ -33,6 +34,10 @@ _SECTIONS: Final = ("loads", "compute", "stores")
 """The attributes of torch's kernel object whose lines become a body, in this order."""
 TEMPLATE: Final = "template"
 """The operator for text of a template itself."""
+PLACED: Final[list[Callable[[Scope, str, Mapping[int, tuple[Version, ...]], list[Version]], None]]] = []
+"""Called with the graph's scope, the name of a C++ kernel, who may have written each line of its source, and all that
+was written for it. Empty unless numerics are checked.
+"""
 
 
 def install_lines(probes: Probes) -> None:
@@ -49,7 +54,7 @@ def install_lines(probes: Probes) -> None:
             tag, operator = tag_of(operation), _operator(operation)
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
-        if type(text) is str and text and (version := _version()) is not None:
+        if type(text) is str and text and (version := version_at_hand()) is not None:
             section = _section(buffer) if version.is_cpp else None
             version.write(text, _node(tag), operator, section)
 
@@ -65,7 +70,7 @@ def install_variables(probes: Probes) -> None:
         if tag is None:
             return
         name = getattr(result, "name", None)
-        if type(name) is str and (version := _version()) is not None:
+        if type(name) is str and (version := version_at_hand()) is not None:
             version.ask(name, _node(tag))
 
     def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
@@ -73,7 +78,7 @@ def install_variables(probes: Probes) -> None:
         operator = "" if operation is None else _operator(operation)
         if operation is None or operator in FREE:
             return
-        tag, version = tag_of(operation), _version()
+        tag, version = tag_of(operation), version_at_hand()
         if tag is not None and version is not None and version.operation:
             if operator == "reduction":
                 is_at_once = getattr(kernel_at_hand(), "persistent_reduction", False) is True
@@ -114,7 +119,7 @@ def _operator(operation: Any) -> str:
     return "getitem" if kind == "call_function" else str(kind)
 
 
-def _version() -> Version | None:
+def version_at_hand() -> Version | None:
     """The version for the kernel that the current thread is generating."""
     kernel = kernel_at_hand()
     if not hasattr(kernel, "cse"):
@@ -155,6 +160,9 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
+        if is_cpp:
+            for told in PLACED:
+                told(scope, defined.name, placed, versions)
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}

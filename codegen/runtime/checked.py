@@ -8,11 +8,13 @@ import ast
 import contextlib
 import functools
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from inspect_compile.codegen.numerics.operations import Body, bodies_of
+from inspect_compile.codegen.numerics.probed_kernel import ProbedKernel, probed_kernel
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.lowering.core.scopes import SCOPES
@@ -65,6 +67,8 @@ class Code:
         """Kernels whose launches are in no function."""
         self.aliases: dict[str, str] = {}
         """Variable → the variable whose memory it has: reused, or a view."""
+        self.bodies: Mapping[str, Mapping[int, tuple[Body, ...]]] = {}
+        """C++ kernel → line number of its source → the bodies that it may belong to."""
         self._module = module
         self._calls = WithCalls({}, {}, [])
         self._watcher: Watcher | None = None
@@ -109,6 +113,20 @@ class Code:
                 vars(self._module).pop(name, None)
             self._watcher = None
 
+    def probed(self, kernel: str) -> ProbedKernel | str:
+        """A kernel that can be run with the values of its statements written out, or why there is none."""
+        return probed_kernel(vars(self._module).get(kernel), self.bodies.get(kernel, {}))
+
+    @contextlib.contextmanager
+    def replaced(self, kernel: str, function: Callable[..., None]) -> Iterator[None]:
+        """Launches of `kernel` call `function` in this block."""
+        plain = vars(self._module)[kernel]
+        vars(self._module)[kernel] = function
+        try:
+            yield
+        finally:
+            vars(self._module)[kernel] = plain
+
     def _before(self, launches: list[Launch], local: dict[str, Any]) -> Any:
         return self._watcher.before(launches[0], local) if self._watcher is not None else None
 
@@ -126,7 +144,9 @@ def install(check: Check) -> None:
             scope = SCOPES.of(lowering)
             calls = None if scope is None else scope.stash.pop(CALLS, None)
             if scope is not None:
-                call = check.loaded(scope.graph, lowering, _code(module, calls))
+                code = _code(module, calls)
+                code.bodies = bodies_of(scope)
+                call = check.loaded(scope.graph, lowering, code)
                 if call is not None:
                     functools.update_wrapper(call, module.call)
                     module.call = call

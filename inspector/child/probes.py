@@ -151,11 +151,14 @@ CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 """Checks the numerics of compiled graphs, if a command asks for it; `Check(asked, tell)`."""
 
 CHECKED: Final[tuple[Entry, ...]] = (
+    Entry("torch._inductor.graph", "inspect_compile.lowering.intervention.numerics.check:install"),
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.levels:install"),
+    Entry("torch._inductor.codegen.common", "inspect_compile.codegen.numerics.operations:install"),
+    Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
 )
-"""Hand it the generated code, and the graph before and after each pass; `function(check: Check) -> None`. No probes
-either.
+"""Hand it what nodes are lowered to, the generated code, the graph before and after each pass, and what statements of
+kernels were generated for; `function(check: Check) -> None`. No probes either.
 """
 
 

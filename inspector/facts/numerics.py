@@ -148,3 +148,50 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     """Number of elements that have it."""
     elements: Int64 = 0
     dtype: str = ""
+
+
+class StatementValue(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One statement of a kernel in the iteration that stored a certain element. Numbers are texts: JSON has no NaN."""
+
+    line: Int64
+    """Line number in the kernel's source, from 1."""
+    operator: str
+    """The operation of torch's loop body, with its kind if it is a reduction; empty if it has none."""
+    node: str
+    """The FX node that the operation belongs to; empty if it has none."""
+    value: str
+    """What the kernel computed."""
+    expected: str = ""
+    """What the operation is, in fp64, of the values that the kernel had for its operands; empty if it is not known."""
+    exact: str = ""
+    """What it is where nothing was rounded since the loads; empty if it is not known."""
+    is_wrong: bool = False
+    """Rounding does not explain the difference of value and expected."""
+
+
+class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
+    """The statements of a kernel for the worst element of a wrong result, or why they are not known."""
+
+    table: ClassVar[str] = "numerics"
+    per_graph: ClassVar[bool] = False
+
+    call: Int64
+    index: Int64
+    """Position of the launch in the call."""
+    kernel: str
+    buffer: str
+    """The buffer that the element was stored in: another one of the kernel's if what is wrong was read from there."""
+    node: str = ""
+    """The FX node of the wrong result."""
+    element: Int64 = 0
+    """Position of the element in the buffer's memory, from its start."""
+    statements: tuple[StatementValue, ...] = ()
+    """In the order of the source."""
+    blamed: Int64 | None = None
+    """The line of the statement that is wrong, in the kernel's source; None if each computes its operation."""
+    why: str = ""
+    """What is wrong with it: its value, the element that it stores (`index`), that no statement stores the element
+    (`store`), or that the statements up to it compute something else than their FX node (`node`).
+    """
+    reason: str = ""
+    """Why the statements' values are not known; empty if they are."""

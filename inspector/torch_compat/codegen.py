@@ -3,6 +3,7 @@
 from inspect_compile.torch_compat import Name
 
 _CPP = "torch._inductor.codegen.cpp"
+_COMMON = "torch._inductor.codegen.common"
 _WRAPPER = "torch._inductor.codegen.wrapper"
 _HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
@@ -54,12 +55,22 @@ TRITON_CACHE_KEY = Name(
 )
 LINE_CONTEXT = Name(_WRAPPER, "LineContext", "a line that writes nothing, and is found again in the line map")
 CSE_GENERATE = Name(
-    "torch._inductor.codegen.common",
+    _COMMON,
     "CSE.generate",
     "an expression becomes a variable of a kernel, or is one already: then that one has several sources",
 )
-CSE_NEW = Name(
-    "torch._inductor.codegen.common", "CSE.newvar", "a kernel gets a new variable: what it holds is computed"
+CSE_NEW = Name(_COMMON, "CSE.newvar", "a kernel gets a new variable: what it holds is computed")
+_PROXY = "CSEProxy"
+OPS_DEFAULT = Name(_COMMON, f"{_PROXY}._default", "an operation of a loop's body becomes a variable of a kernel")
+OPS_LOAD = Name(_COMMON, f"{_PROXY}.load", "a value of a buffer becomes one")
+OPS_STORE = Name(_COMMON, f"{_PROXY}.store", "a variable is stored in a buffer")
+OPS_STORE_REDUCTION = Name(_COMMON, f"{_PROXY}.store_reduction", "the result of a reduction is stored in a buffer")
+OPS_REDUCTION = Name(_COMMON, f"{_PROXY}.reduction", "variables are reduced to one")
+PYBINDINGS = Name("torch._inductor.codecache", "CppPythonBindingsCodeCache", "compiles and loads a C++ kernel")
+LOAD_PYBINDING = Name(
+    "torch._inductor.codecache",
+    "CppPythonBindingsCodeCache.load_pybinding_async",
+    "a C++ kernel is compiled and loaded: its source as it really is",
 )
 WRITE_LINE = Name("torch._inductor.utils", "IndentedBuffer.writeline", "a statement of a kernel, while it is generated")
 BOXED_GRADS = Name(

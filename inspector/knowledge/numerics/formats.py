@@ -12,3 +12,17 @@ LARGEST: Final[dict[str, float]] = {
     "float32": 3.4028234663852886e38,
 }
 """Of the types that values outgrow."""
+EPSILON: Final[dict[str, float]] = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+}
+"""The distance from 1 to the next number."""
+SMALLEST: Final[dict[str, float]] = {
+    "float16": 2.0**-14,
+    "bfloat16": 2.0**-126,
+    "float32": 2.0**-126,
+    "float64": 2.0**-1022,
+}
+"""Below it, numbers lose digits, or are flushed to zero."""

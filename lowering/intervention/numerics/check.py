@@ -24,31 +24,15 @@ class Check:
         """`asked` has the fields of `Asked`. `tell` receives the facts."""
         self._asked = Asked.of(asked)
         self._tell = tell
-        self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
+        self.lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
+        """torch's GraphLowering → what its nodes were lowered to."""
         self.levels = Levels()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
-    def install(self) -> None:
-        """Remember from now on what each FX node is lowered to."""
-
-        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
-            def run_node(lowering: Any, node: Any) -> Any:
-                before = len(lowering.operations)
-                result = plain(lowering, node)
-                lowered = self._lowered.setdefault(lowering, Lowered())
-                lowered.results.append((node.name, result))
-                for operation in lowering.operations[before:]:
-                    lowered.makers.setdefault(operation.get_operation_name(), node.name)
-                return result
-
-            return run_node
-
-        replace(importlib.import_module(names.RUN_NODE.module), names.RUN_NODE, watched)
-
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
-        lowered = self._lowered.pop(lowering, Lowered())
+        lowered = self.lowered.pop(lowering, Lowered())
         scope = SCOPES.of(lowering)
         if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
             return None
@@ -78,3 +62,21 @@ class Check:
             return check.call(args, done) if self._asked.has_call(done) else code.call(args)
 
         return call
+
+
+def install(check: Check) -> None:
+    """Remember from now on what each FX node is lowered to."""
+
+    def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run_node(lowering: Any, node: Any) -> Any:
+            before = len(lowering.operations)
+            result = plain(lowering, node)
+            lowered = check.lowered.setdefault(lowering, Lowered())
+            lowered.results.append((node.name, result))
+            for operation in lowering.operations[before:]:
+                lowered.makers.setdefault(operation.get_operation_name(), node.name)
+            return result
+
+        return run_node
+
+    replace(importlib.import_module(names.RUN_NODE.module), names.RUN_NODE, watched)

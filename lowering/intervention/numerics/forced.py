@@ -42,7 +42,8 @@ class Forced:
         self._number = number
         self._judge = judge
         self._tell = tell
-        self._buffers = Buffers(plan, aliases)
+        self.buffers = Buffers(plan, aliases)
+        """Which buffer is in which variable."""
         self._last: dict[str, tuple[Launch, tuple[str, ...]]] = {}
         """Buffer that is written in parts → the launch that wrote the latest, with its unforced inputs."""
         self._sources: dict[str, set[str]] = {}
@@ -56,7 +57,7 @@ class Forced:
             self.launches += 1
             if launch.graph != self._plan.graph:
                 return None
-            buffers = self._buffers
+            buffers = self.buffers
             buffers.begin(launch)
             written = [name for name in launch.names if buffers.is_written(name)]
             sources, unforced = set[str](), list[str]()
@@ -88,9 +89,9 @@ class Forced:
                 self._tell(with_fields(row, reason=reason))
                 return
             written, sources, unforced = state
-            for name, tensor, node in list(self._buffers.results(launch, written, local)):
-                self._buffers.put(name, tensor, node)
-                for whole in self._buffers.chain(name)[1:]:
+            for name, tensor, node in list(self.buffers.results(launch, written, local)):
+                self.buffers.put(name, tensor, node)
+                for whole in self.buffers.chain(name)[1:]:
                     if whole in self._plan.assembled:
                         self._last[whole] = launch, unforced
                         self._sources.setdefault(whole, set()).update(sources)
@@ -98,11 +99,11 @@ class Forced:
 
     def _force(self, tensor: Any, source: str) -> bool:
         """Overwrite the value of the buffer `source`, which is in the memory of `tensor`, by the reference's."""
-        node = self._buffers.nodes[source]
+        node = self.buffers.nodes[source]
         value, _ = value_in(self._plan, self._plain, source, node)
         if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor) or node in self._plain.unknown:
             return False
-        memory = self._buffers.memory(source, tensor)
+        memory = self.buffers.memory(source, tensor)
         if memory is None or value.dtype != memory.dtype or value.shape != memory.shape:
             return False
         memory.copy_(value)
@@ -111,12 +112,12 @@ class Forced:
     def _assembled(self, name: str, tensor: torch.Tensor) -> None:
         """Judge a buffer whose parts were written one by one, before anything reads it."""
         node = self._plan.nodes.get(name, "")
-        seen = self._buffers.seen(name, tensor)
+        seen = self.buffers.seen(name, tensor)
         launch = self._last.get(name)
         if launch is not None:
             self._judge.next_launch()
             self._judge_result(self._row(*launch, name), seen, node, self._sources.get(name, set()))
-        self._buffers.put(name, seen, node)
+        self.buffers.put(name, seen, node)
 
     def _judge_result(self, row: Checked, tensor: Any, node: str, sources: Collection[str]) -> None:
         self._tell(self._judge.judged(row, tensor, node, frozenset(sources) - {node}))

@@ -48,6 +48,10 @@ class ByReference:
             return with_fields(row, **measured(value, eager, wide, lambda seed: wide))
         return with_fields(row, is_equal=True)
 
+    def exact(self, node: str, sources: frozenset[str]) -> Any:
+        """The value of a node in fp64, from those of `sources` in their dtypes."""
+        return self._from(sources - {node}).of().value(node)
+
     def _from(self, sources: frozenset[str]) -> Exacts:
         if sources not in self._exacts:
             self._exacts[sources] = Exacts(self._plan.module, self._plain, sources, self._noise)

@@ -1,14 +1,16 @@
 """A call of a graph made a second time on copies, launch by launch, beside the graph run node by node."""
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 import msgspec
 import torch
 
-from inspect_compile.facts import Checked, Fact, NumericsCall
+from inspect_compile.facts import Checked, Fact, NumericsCall, StatementsOf
+from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
@@ -16,10 +18,15 @@ from inspect_compile.lowering.intervention.numerics.inputs import RandomState, c
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.statement_check import statements_of
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
+
+_KERNELS: Final = 8
+"""Maximum number of kernels of a call whose statements are looked at: each is compiled once more."""
 
 
 class LaunchCheck:
@@ -61,6 +68,7 @@ class LaunchCheck:
             self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason))
             return
         rows: list[Checked] = []
+        told: list[StatementsOf] = []
         launches, unstable, middle = 0, 0, 0.0
         started = time.perf_counter()
         try:
@@ -73,6 +81,7 @@ class LaunchCheck:
                 kept = Kept(judge)
                 forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
                 launches, reason = forced.launches, forced.trouble
+                told += self._statements(args, plain, judge, rows, state)
                 if self._repeats:
                     again: list[Checked] = []
                     self._forced(args, plain, number, ByEarlier(kept.values), again, state)
@@ -84,8 +93,8 @@ class LaunchCheck:
             reason = f"{type(error).__name__}: {error}"[:300]
             error.__traceback__ = None
         ended = time.perf_counter()
-        for row in rows:
-            self._tell(row)
+        for fact in (*rows, *told):
+            self._tell(fact)
         self._tell(
             NumericsCall(
                 graph=self._plan.graph,
@@ -114,6 +123,23 @@ class LaunchCheck:
         with self._code.watched(OneThread(forced)) as run, torch.no_grad():
             run(copies(args))
         return forced
+
+    def _statements(
+        self, args: Sequence[Any], plain: Reference, judge: ByReference, rows: Sequence[Checked], state: RandomState
+    ) -> Iterator[StatementsOf]:
+        """Of the first wrong result of each kernel, its statements for the worst element."""
+        wrong = {row.kernel: row for row in reversed(rows) if row.kernel and verdict(row) == WRONG}
+        for row in list(reversed(wrong.values()))[:_KERNELS]:
+
+            def follow(look: Callable[[OneLaunch], None], row: Checked = row) -> None:
+                state.restore()
+                forced = Forced(self._plan, self._code.aliases, plain, row.call, judge, lambda row: None)
+                launch = OneLaunch(forced, row, self._code, look)
+                with self._code.watched(OneThread(launch)) as run, torch.no_grad(), contextlib.suppress(EndedError):
+                    run(copies(args))
+                launch.close()
+
+            yield statements_of(row, self._code, follow, judge.exact)
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""

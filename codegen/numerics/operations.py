@@ -1,0 +1,173 @@
+"""What each variable of a C++ kernel is to hold: the operation that torch's code generator was asked for.
+
+An operation is recorded as it is asked for, before there is any text: a mistake of the generator is in the text alone.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from inspect_compile.codegen.kernels.statement_lines import Version
+from inspect_compile.codegen.kernels.statements import PLACED, version_at_hand
+from inspect_compile.lowering.core.loop_tags import operation_at_hand, tag_of
+from inspect_compile.lowering.core.scopes import SCOPES, Scope
+from inspect_compile.probe import let_pass, replace
+from inspect_compile.torch_compat import codegen as names
+
+BODIES: Final = "codegen.numerics.operations"
+"""In a graph's scope: kernel → line of its source → the bodies that the line may belong to."""
+
+
+class Variable(NamedTuple):
+    """A variable of the kernel, as an argument of an operation."""
+
+    name: str
+
+
+class Operation(NamedTuple):
+    """What a variable holds."""
+
+    name: str
+    """As in torch's `ops`: add, constant, load, reduction."""
+    arguments: tuple[Any, ...]
+    """Variables, numbers, dtypes and sympy expressions in the loop variables."""
+    node: str
+    """The FX node that it belongs to; empty if it has none."""
+    dtype: Any = None
+    """torch's dtype of the variable, if torch says it."""
+
+
+@dataclass
+class Body:
+    """The operations of one body of a kernel: its scalar, its vectorized version, or a tail."""
+
+    variables: dict[str, Operation] = field(default_factory=dict)
+    stores: list[tuple[str, Any, str]] = field(default_factory=list)
+    """Buffer, index (a sympy expression), variable."""
+    along: str = ""
+    """The loop variable along which the lanes of a vector lie; empty in a scalar body."""
+    is_tile: bool = False
+    """Its vectors lie along one of two loop variables, and are transposed."""
+
+
+_OPEN: Final[dict[int, tuple[Version, Body]]] = {}
+"""Bodies of kernels that have no source yet, by the identity of what was written for them."""
+
+
+def install(check: Any) -> None:
+    """Remember from now on what is asked for. `check` is not used."""
+
+    def default(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            result = plain(proxy, name, args, kwargs)
+            _note(proxy.kernel, name, (*args, *kwargs.values()), result)
+            return result
+
+        return run
+
+    def load(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(proxy: Any, name: str, index: Any) -> Any:
+            result = plain(proxy, name, index)
+            _note(proxy.kernel, "load", (name, index), result)
+            return result
+
+        return run
+
+    def store(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(proxy: Any, name: str, index: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+            body = _body(proxy.kernel)
+            if body is not None:
+                body.stores.append((name, index, str(getattr(value, "name", value))))
+            return plain(proxy, name, index, value, *args, **kwargs)
+
+        return run
+
+    def reduction(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(proxy: Any, dtype: Any, src_dtype: Any, reduction_type: Any, value: Any) -> Any:
+            result = plain(proxy, dtype, src_dtype, reduction_type, value)
+            _note(proxy.kernel, "reduction", (reduction_type, value), result)
+            return result
+
+        return run
+
+    module = importlib.import_module(names.OPS_DEFAULT.module)
+    for name, watched in (
+        (names.OPS_DEFAULT, default),
+        (names.OPS_LOAD, load),
+        (names.OPS_STORE, store),
+        (names.OPS_STORE_REDUCTION, store),
+        (names.OPS_REDUCTION, reduction),
+    ):
+        replace(module, name, watched)
+    PLACED.append(_placed)
+
+
+def bodies_of(scope: Scope) -> Mapping[str, Mapping[int, tuple[Body, ...]]]:
+    """Kernel → line number of its source → the bodies that the line may belong to: one if it is a statement of a loop's
+    body, all of the loop if it stands around them. They are forgotten here.
+    """
+    found: Mapping[str, Mapping[int, tuple[Body, ...]]] = scope.stash.pop(BODIES, {})
+    return found
+
+
+def _placed(scope: Scope, kernel: str, owners: Mapping[int, tuple[Version, ...]], versions: list[Version]) -> None:
+    """The source of a kernel is known."""
+    known = {key: body for key, (_, body) in _OPEN.items()}
+    lines = {
+        line: tuple(known[id(version)] for version in whose if id(version) in known) for line, whose in owners.items()
+    }
+    for version in versions:
+        _OPEN.pop(id(version), None)
+    for whose in owners.values():
+        for version in whose:
+            _OPEN.pop(id(version), None)
+    scope.stash.setdefault(BODIES, {})[kernel] = lines
+
+
+def _body(kernel: Any) -> Body | None:
+    """The body that is being generated."""
+    version = version_at_hand()
+    if version is None or not version.is_cpp or SCOPES.here() is None:
+        return None
+    known = _OPEN.get(id(version))
+    if known is None:
+        known = _OPEN[id(version)] = version, Body()
+        known[1].along, known[1].is_tile = _lanes(kernel)
+    return known[1]
+
+
+def _lanes(kernel: Any) -> tuple[str, bool]:
+    """The loop variable along which vectors lie, and whether there are two of them."""
+    at, variables = getattr(kernel, "tiling_idx", None), getattr(kernel, "itervars", None)
+    if type(at) is not int or not variables:
+        return "", hasattr(kernel, "outer_idx")
+    return str(variables[at]), hasattr(kernel, "outer_idx")
+
+
+def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> None:
+    try:
+        body = _body(kernel)
+        if body is None:
+            return
+        operation = operation_at_hand()
+        tag = None if operation is None else tag_of(operation)
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        for at, one in enumerate(results):
+            variable = getattr(one, "name", None)
+            if type(variable) is str:
+                given = tuple(map(_argument, arguments))
+                extra = (at,) if len(results) > 1 else ()
+                dtype = getattr(one, "dtype", None)
+                body.variables.setdefault(
+                    variable, Operation(name, (*given, *extra), "" if tag is None else tag.node, dtype)
+                )
+    except Exception as error:
+        let_pass(error)
+
+
+def _argument(value: Any) -> Any:
+    name = getattr(value, "name", None)
+    if type(name) is str and hasattr(value, "bounds"):
+        return Variable(name)
+    return tuple(map(_argument, value)) if isinstance(value, (tuple, list)) else value

@@ -1,0 +1,87 @@
+"""A loaded C++ kernel that can be run with the values of its statements written out."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import torch
+
+from inspect_compile.codegen.numerics.loaded_sources import load, source_of
+from inspect_compile.codegen.numerics.operations import Body
+from inspect_compile.codegen.numerics.probed_source import HEADER, LANES, STORE, Point, Probed, base_name, probed
+
+
+class Values(NamedTuple):
+    """What the kernel wrote out in the iteration that stored the element."""
+
+    stored: int
+    """How often it was stored."""
+    lane: int
+    """The lane of the vector that was stored."""
+    store: Point | None
+    """Where it was stored last."""
+    lanes: Mapping[int, list[float]]
+    """Position of a point → the values there, one for each lane; none if it was not passed."""
+
+
+class ProbedKernel:
+    """One kernel of one graph."""
+
+    def __init__(self, source: Probed, function: Callable[..., None], bodies: Mapping[int, tuple[Body, ...]]) -> None:
+        self._source = source
+        self._function = function
+        self.bodies = bodies
+        """Line number of the kernel's source → the bodies that it may belong to (`operations.bodies_of`)."""
+
+    @property
+    def points(self) -> list[Point]:
+        """Where values are written out, in the order of the source."""
+        return self._source.points
+
+    def stores(self, buffer: str) -> list[int]:
+        """Positions of the points where something is stored that the buffer is to hold."""
+        return [
+            position
+            for position, point in enumerate(self.points)
+            if point.kind == STORE
+            and any(
+                name == buffer and base_name(variable) == base_name(point.name)
+                for body in self.bodies.get(point.line, ())
+                for name, _, variable in body.stores
+            )
+        ]
+
+    def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = math.inf) -> Values:
+        """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer, whose
+        memory may hold other buffers before and after it. Inner loops that do not store the element write out the
+        values of that turn, counted from 0, or their last.
+        """
+        out = torch.zeros(self._source.size, dtype=torch.float64)
+        every = [position for position, point in enumerate(self.points) if point.kind == STORE]
+        for position in self.stores(buffer) or every:
+            at = HEADER + position * (LANES + 1)
+            out[at], out[at + 1] = 1, self.points[position].block
+        out[HEADER - 1] = turn
+        self._function(*arguments, out, address)
+        times, lane, at, _, *rest = out.tolist()
+        values = {}
+        for position in range(len(self.points)):
+            count, *lanes = rest[position * (LANES + 1) : (position + 1) * (LANES + 1)]
+            values[position] = lanes[: int(count)]
+        return Values(int(times), int(lane), self.points[int(at)] if times else None, values)
+
+
+def probed_kernel(function: Any, bodies: Mapping[int, tuple[Body, ...]]) -> ProbedKernel | str:
+    """The kernel that torch loaded as `function`, or why its statements' values cannot be had.
+
+    Raises what torch's compiler raises.
+    """
+    source = source_of(function)
+    if source is None:
+        return "it is no C++ kernel"
+    if not bodies:
+        return "it is not known which operation each of its statements was generated for"
+    found = probed(source.text)
+    if found is None or not any(point.kind == "store" for point in found.points):
+        return "its source is not in the form that is understood"
+    return ProbedKernel(found, load((*source.argtypes, "double*", "int64_t"), found.text), bodies)

@@ -1,0 +1,87 @@
+"""What an operation of a loop's body computes from given numbers: in fp64, and not by the generated code."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+
+Number = float | int | bool
+
+_NAMES: Final[Mapping[str, str]] = {
+    "truediv": "div",
+    "div": "div",
+    "and_": "logical_and",
+    "or_": "logical_or",
+    "floordiv": "floor_divide",
+    "inv": "reciprocal",
+    "round": "round",
+}
+"""Operators that torch has under another name than its `ops`."""
+_SAME: Final = frozenset((
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
+    "bitwise_or", "bitwise_xor", "ceil", "copysign", "cos", "cosh", "eq", "erf", "erfc", "erfinv", "exp", "exp2",
+    "expm1", "floor", "fmod", "ge", "gt", "hypot", "le", "lgamma", "log", "log10", "log1p", "log2", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "lt", "maximum", "minimum", "mul", "ne", "neg", "nextafter", "pow",
+    "reciprocal", "relu", "remainder", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan",
+    "tanh", "trunc", "isnan", "isinf",
+))  # fmt: skip
+_WHOLE: Final = frozenset({"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor"})
+
+_COMBINED: Final[Mapping[str, Callable[[float, float], float]]] = {
+    "sum": lambda one, other: one + other,
+    "prod": lambda one, other: one * other,
+    "max": lambda one, other: math.nan if one != one or other != other else max(one, other),
+    "min": lambda one, other: math.nan if one != one or other != other else min(one, other),
+    "any": lambda one, other: float(bool(one) or bool(other)),
+}
+_EXACT: Final = 2.0**53
+"""Integers from here on are not all numbers in fp64."""
+_INITIAL: Final[Mapping[str, float]] = {"sum": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf, "any": 0.0}
+_BOUNDED: Final = ("max", "min")
+"""Reductions whose initial value is the end of the dtype's range, which integers have without infinity."""
+
+
+def computed(name: str, given: Sequence[Any]) -> float | None:
+    """The value of the operation `name` of these operands, rounded to fp64; None for one that is not known here.
+
+    Operands are numbers, or dtypes, as torch's `ops` take them.
+    """
+    if name in ("to_dtype", "identity", "constant"):
+        dtype = next((one for one in given if isinstance(one, torch.dtype)), torch.float64)
+        return _converted(given[0], dtype)
+    if name == "where":
+        return None if given[0] is None else _as_number(given[1] if given[0] else given[2])
+    torch_name = _NAMES.get(name, name if name in _SAME else "")
+    if not torch_name or not all(isinstance(one, (float, int, bool)) for one in given):
+        return None
+    kind = torch.int64 if name in _WHOLE else torch.float64
+    with torch.no_grad():
+        found = getattr(torch, torch_name)(*(torch.tensor(one, dtype=kind, device="cpu") for one in given))
+    value = float(found)
+    return None if kind is torch.int64 and abs(value) >= _EXACT else value
+
+
+def combined(kind: str, one: float, other: float) -> float | None:
+    """One step of a reduction; None for a kind that is not known here."""
+    step = _COMBINED.get(kind)
+    return None if step is None else step(one, other)
+
+
+def initial(kind: str, dtype: Any) -> float | None:
+    """What a reduction begins with; None if it is not known here."""
+    if kind in _BOUNDED and (not isinstance(dtype, torch.dtype) or not dtype.is_floating_point):
+        return None
+    return _INITIAL.get(kind)
+
+
+def _as_number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (float, int, bool)) else None
+
+
+def _converted(value: Any, dtype: torch.dtype) -> float | None:
+    if not isinstance(value, (float, int, bool)) or dtype.is_floating_point:
+        return _as_number(value)
+    if dtype is torch.bool:
+        return float(value != 0)
+    return float(math.trunc(value)) if math.isfinite(value) else None

@@ -1,0 +1,230 @@
+"""The statements of a C++ kernel in the iteration that stored one element, each beside what its operation gives."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from inspect_compile.facts import StatementValue
+from inspect_compile.knowledge.numerics.formats import EPSILON
+from inspect_compile.knowledge.numerics.statements import NODE_ROUNDINGS, is_wrong
+from inspect_compile.lowering.intervention.numerics.one_launch import Element, Memory
+from inspect_compile.lowering.intervention.numerics.operators import combined, computed, initial
+
+_ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
+_NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
+"""Statements with one of these in their text do more to an accumulator than add one value to it."""
+_ADDS: Final = ("add", "sub")
+
+
+class Evaluated(NamedTuple):
+    """One statement."""
+
+    body: Any
+    """The operations of the loop body that it belongs to (`codegen.numerics.operations.Body`)."""
+    row: StatementValue
+
+
+class Statements:
+    """What a kernel wrote out of one iteration."""
+
+    def __init__(
+        self, kernel: Any, memory: Mapping[str, Memory], element: Element, values: Any, other_lane: int = 0
+    ) -> None:
+        """`kernel` is the kernel's probed form, and `values` what it wrote out as it stored `element`. `memory` is that
+        of its arguments. `other_lane`: which lane of vectors is looked at in loops that do not store the element.
+        """
+        self._kernel = kernel
+        self._memory = memory
+        self._element = element
+        self._values = values
+        self._store = values.store
+        self._other_lane = other_lane
+        self.storing = self._body(self._store.line)
+        """The body that stores the element; None if it is stored after a loop."""
+        self._at_store: dict[str, float] = {}
+        """Variables of the loops around the store."""
+        self._known: dict[tuple[int, str], tuple[float, float]] = {}
+        """Body and variable → its latest value, and the exact one."""
+        self._loops: dict[str, float] = {}
+        """Variables of the loops around the statement."""
+        self._written = {store[0] for bodies in kernel.bodies.values() for body in bodies for store in body.stores}
+        """Buffers that the kernel writes."""
+        self.read_again: list[Element] = []
+        """Elements of these that statements read."""
+
+    def evaluated(self) -> list[Evaluated]:
+        """The statements around the store, in the order of the source."""
+        found = []
+        line = 0
+        for position, point in enumerate(self._kernel.points):
+            if point.nest != self._store.nest:
+                continue
+            if point.kind == "loop":
+                self._loops = {} if point.line != line else self._loops
+                line = point.line
+                if self._values.lanes[position]:
+                    self._loops[point.name] = self._values.lanes[position][0]
+            elif point.kind == "value":
+                row = self._evaluated(position, point)
+                if row is not None:
+                    found.append(row)
+            elif point == self._store:
+                self._at_store = dict(self._loops)
+        return found
+
+    def stores_elsewhere(self) -> bool:
+        """True if the statement that stored the element is to store its value in another place."""
+        for buffer, index, variable in self.storing.stores if self.storing is not None else ():
+            if variable == self._store.name and buffer == self._element.buffer:
+                position = self._index(index, self.storing, self._at_store)
+                return position is not None and position != self._element.position
+        return False
+
+    def _body(self, line: int) -> Any:
+        """The body that a line belongs to; None if it belongs to several."""
+        bodies = self._kernel.bodies.get(line, ())
+        return bodies[0] if len(bodies) == 1 and not bodies[0].is_tile else None
+
+    def _lane(self, body: Any) -> int:
+        return self._values.lane if body is self.storing else self._other_lane
+
+    def _evaluated(self, position: int, point: Any) -> Evaluated | None:
+        lanes = self._values.lanes[position]
+        accumulator = _ACCUMULATOR.match(point.name)
+        body = self._body(point.line)
+        if not lanes or (body is None and accumulator is None):
+            return None
+        lane = self._lane(body)
+        if 1 < len(lanes) <= lane:
+            return None
+        value = lanes[lane if lane < len(lanes) else 0]
+        if accumulator is not None:
+            row = self._accumulated(position, point, body, accumulator[1], value)
+        else:
+            row = self._computed(point, body, value)
+        exact = float(row.exact) if row.exact else value
+        self._known[id(body), point.name] = value, exact
+        return Evaluated(body, row)
+
+    def _computed(self, point: Any, body: Any, value: float) -> StatementValue:
+        operation = body.variables.get(point.name)
+        if operation is None:
+            return StatementValue(point.line, "", "", str(value))
+        given = [self._given(one, body, 0) for one in operation.arguments]
+        expected, exact = self._of(operation, given, body), None
+        if expected is not None and operation.name not in ("load", "index_expr"):
+            exact = self._of(operation, [self._given(one, body, 1) for one in operation.arguments], body)
+        numbers = [abs(one) for one in given if isinstance(one, float)]
+        slack = max(numbers, default=0.0) if operation.name in _ADDS else 0.0
+        wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
+        return StatementValue(
+            point.line, operation.name, operation.node, str(value), _text(expected), _text(exact), wrong
+        )
+
+    def _of(self, operation: Any, given: Sequence[Any], body: Any) -> float | None:
+        if operation.name == "load":
+            return self._loaded(operation.arguments[0], operation.arguments[1], body)
+        if operation.name == "index_expr":
+            position = self._index(operation.arguments[0], body, self._loops)
+            return None if position is None else float(position)
+        return computed(operation.name, given)
+
+    def _given(self, argument: Any, body: Any, which: int) -> Any:
+        """An argument of an operation as a number, if it is one. `which`: 0 for the kernel's value, 1 for the exact."""
+        name = getattr(argument, "name", None)
+        if type(argument).__name__ == "Variable" and name is not None:
+            known = self._known.get((id(body), name))
+            return None if known is None else known[which]
+        return float(argument) if isinstance(argument, (int, float)) else argument
+
+    def _loaded(self, buffer: str, index: Any, body: Any) -> float | None:
+        position = self._index(index, body, self._loops)
+        if position is None:
+            return None
+        if buffer in self._written:
+            if buffer in self._memory:
+                self.read_again.append(Element(buffer, position))
+            return None
+        memory: Memory | None = self._memory.get(buffer)
+        return None if memory is None else memory.at(position)
+
+    def _index(self, index: Any, body: Any, loops: dict[str, float]) -> int | None:
+        """A position in a buffer's memory, from torch's expression in the variables of the loops."""
+        values = {}
+        for symbol in getattr(index, "free_symbols", ()):
+            name = str(symbol)
+            known = loops.get(f"{name}_tail", loops.get(name))
+            if known is None:
+                variable = self._known.get((id(body), name))
+                known = None if variable is None else variable[0]
+            if known is None:
+                return None
+            values[symbol] = int(known) + (self._lane(body) if name == body.along else 0)
+        try:
+            return int(index.subs(values) if values else index)
+        except (TypeError, ValueError, AttributeError):
+            return None
+
+    def _accumulated(self, position: int, point: Any, body: Any, name: str, value: float) -> StatementValue:
+        bodies = self._kernel.bodies.get(point.line, ())
+        operation = next((one for each in bodies if (one := _reduction(each, name)) is not None), None)
+        if operation is None:
+            return StatementValue(point.line, "", "", str(value))
+        kind = str(operation.arguments[0])
+        before = self._kernel.points[position - 1] if position else None
+        expected, slack = None, abs(value)
+        if any(word in point.text for word in _NOT_ONE_STEP):
+            pass
+        elif before is None or before.kind != "before" or before.line != point.line:
+            expected = initial(kind, operation.dtype)
+        elif body is not None:
+            lanes, lane = self._values.lanes[position - 1], self._lane(body)
+            added = self._given(operation.arguments[1], body, 0)
+            if lanes and isinstance(added, float):
+                earlier = lanes[lane if lane < len(lanes) else 0]
+                expected, slack = combined(kind, earlier, added), max(abs(earlier), abs(added))
+        wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
+        return StatementValue(point.line, f"reduction.{kind}", operation.node, str(value), _text(expected), "", wrong)
+
+
+def wrong_node(
+    found: Sequence[Evaluated], own: Any, exact_of: Callable[[str], Any], place: tuple[int, ...], size: tuple[int, ...]
+) -> int | None:
+    """The last line of the first FX node whose statements, each right, compute something else than the node.
+
+    Only nodes of the result's shape are compared, by the element at `place`.
+    """
+    last: dict[str, StatementValue] = {}
+    for one in found:
+        if one.body is own and one.row.node and one.row.operator != "load":
+            last[one.row.node] = one.row
+    for node, row in last.items():
+        exact = exact_of(node)
+        if isinstance(exact, torch.Tensor) and tuple(exact.shape) == size and not exact.is_complex():
+            value, ideal = float(row.value), float(exact[place])
+            if is_wrong(value, ideal, "float32", roundings=NODE_ROUNDINGS):
+                return row.line
+    return None
+
+
+def _reduction(body: Any, accumulator: str) -> Any:
+    for name, operation in body.variables.items():
+        found = _ACCUMULATOR.match(name)
+        if found is not None and found[1] == accumulator and operation.name == "reduction":
+            return operation
+    return None
+
+
+def _dtype(operation: Any) -> str:
+    """The dtype of which roundings are counted: the coarsest that the operation has to do with."""
+    kinds = [one for one in (operation.dtype, *operation.arguments) if isinstance(one, torch.dtype)]
+    if operation.dtype is not None and not operation.dtype.is_floating_point:
+        return str(operation.dtype)
+    names = [str(one).removeprefix("torch.") for one in kinds]
+    return max((one for one in names if one in EPSILON), key=EPSILON.__getitem__, default="float32")
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else str(value)
