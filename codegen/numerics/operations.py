@@ -4,7 +4,7 @@ An operation is recorded as it is asked for, before there is any text: a mistake
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,11 @@ from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import codegen as names
 
 BODIES: Final = "codegen.numerics.operations"
-"""In a graph's scope: kernel → line of its source → the bodies that the line may belong to."""
+"""In a graph's scope: what `bodies_of` gives."""
+Lines = Mapping[int, tuple["Body", ...]]
+"""Line number of a kernel's source → the bodies that it may belong to: one if it is a statement of a loop's body, all
+of the loop if it stands around them.
+"""
 
 
 class Variable(NamedTuple):
@@ -103,12 +107,20 @@ def install(check: Any) -> None:
     PLACED.append(_placed)
 
 
-def bodies_of(scope: Scope) -> Mapping[str, Mapping[int, tuple[Body, ...]]]:
-    """Kernel → line number of its source → the bodies that the line may belong to: one if it is a statement of a loop's
-    body, all of the loop if it stands around them. They are forgotten here.
+def bodies_of(scope: Scope) -> Mapping[str, Sequence[Lines]]:
+    """Kernel → the bodies of its lines, for each group of operations that it was generated for: several groups may have
+    the same source. They are forgotten here.
     """
-    found: Mapping[str, Mapping[int, tuple[Body, ...]]] = scope.stash.pop(BODIES, {})
+    found: Mapping[str, Sequence[Lines]] = scope.stash.pop(BODIES, {})
     return found
+
+
+def lines_for(groups: Sequence[Lines], buffer: str) -> Lines:
+    """The lines of the group that writes the buffer; those of the first one if none does."""
+    for lines in groups:
+        if any(name == buffer for bodies in lines.values() for body in bodies for name, _, _ in body.stores):
+            return lines
+    return groups[0] if groups else {}
 
 
 def _placed(scope: Scope, kernel: str, owners: Mapping[int, tuple[Version, ...]], versions: list[Version]) -> None:
@@ -122,7 +134,7 @@ def _placed(scope: Scope, kernel: str, owners: Mapping[int, tuple[Version, ...]]
     for whose in owners.values():
         for version in whose:
             _OPEN.pop(id(version), None)
-    scope.stash.setdefault(BODIES, {})[kernel] = lines
+    scope.stash.setdefault(BODIES, {}).setdefault(kernel, []).append(lines)
 
 
 def _body(kernel: Any) -> Body | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 
 from inspect_compile.codegen.numerics.loaded_sources import load, source_of
-from inspect_compile.codegen.numerics.operations import Body
+from inspect_compile.codegen.numerics.operations import Lines
 from inspect_compile.codegen.numerics.probed_source import HEADER, LANES, STORE, Point, Probed, base_name, probed
 
 
@@ -27,7 +27,7 @@ class Values(NamedTuple):
 class ProbedKernel:
     """One kernel of one graph."""
 
-    def __init__(self, source: Probed, function: Callable[..., None], bodies: Mapping[int, tuple[Body, ...]]) -> None:
+    def __init__(self, source: Probed, function: Callable[..., None], bodies: Lines) -> None:
         self._source = source
         self._function = function
         self.bodies = bodies
@@ -71,7 +71,7 @@ class ProbedKernel:
         return Values(int(times), int(lane), self.points[int(at)] if times else None, values)
 
 
-def probed_kernel(function: Any, bodies: Mapping[int, tuple[Body, ...]]) -> ProbedKernel | str:
+def probed_kernel(function: Any, bodies: Lines) -> ProbedKernel | str:
     """The kernel that torch loaded as `function`, or why its statements' values cannot be had.
 
     Raises what torch's compiler raises.

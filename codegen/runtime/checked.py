@@ -8,12 +8,12 @@ import ast
 import contextlib
 import functools
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from inspect_compile.codegen.numerics.operations import Body, bodies_of
+from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_for
 from inspect_compile.codegen.numerics.probed_kernel import ProbedKernel, probed_kernel
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
@@ -67,8 +67,8 @@ class Code:
         """Kernels whose launches are in no function."""
         self.aliases: dict[str, str] = {}
         """Variable → the variable whose memory it has: reused, or a view."""
-        self.bodies: Mapping[str, Mapping[int, tuple[Body, ...]]] = {}
-        """C++ kernel → line number of its source → the bodies that it may belong to."""
+        self.bodies: Mapping[str, Sequence[Lines]] = {}
+        """C++ kernel → the operations of its statements, for each group that it was generated for."""
         self._module = module
         self._calls = WithCalls({}, {}, [])
         self._watcher: Watcher | None = None
@@ -113,9 +113,11 @@ class Code:
                 vars(self._module).pop(name, None)
             self._watcher = None
 
-    def probed(self, kernel: str) -> ProbedKernel | str:
-        """A kernel that can be run with the values of its statements written out, or why there is none."""
-        return probed_kernel(vars(self._module).get(kernel), self.bodies.get(kernel, {}))
+    def probed(self, kernel: str, buffer: str) -> ProbedKernel | str:
+        """The kernel, as the launch that writes `buffer` has it, in a form that can be run with the values of its
+        statements written out; or why there is none.
+        """
+        return probed_kernel(vars(self._module).get(kernel), lines_for(self.bodies.get(kernel, ()), buffer))
 
     @contextlib.contextmanager
     def replaced(self, kernel: str, function: Callable[..., None]) -> Iterator[None]:

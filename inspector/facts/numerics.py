@@ -69,7 +69,7 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     ulp_99: float | None = None
     ulp_worst: float | None = None
     worst: tuple[Int64, ...] = ()
-    """Index of the element with the largest error."""
+    """Index of the element with the largest error, or of the first that is NaN or Inf and should not be, or should."""
     compiled: float | None = None
     """Its value, here and below."""
     eager: float | None = None

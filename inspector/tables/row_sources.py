@@ -228,7 +228,7 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "time": _of("frontend.time_sums:time_rows"),
     "measured": _of("runtime.measured:measured_rows"),
-    "numerics": _of("numerics.verdicts:judged"),
+    "numerics": _of("numerics.statements:numerics_rows"),
     "nonfinite": _of("numerics.nonfinite:nonfinite_rows"),
     "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),
     "remarks": _of("overview.remarks:remark_rows"),

@@ -15,6 +15,7 @@ from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch
 from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.analysis.lookup.kernels import find_kernels
+from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
@@ -104,6 +105,7 @@ class _Page:
         self.tuned: list[Autotuned] = autotuned(dump, graph)
         self.measured = measured(dump)
         self.checked = grouped(judged(dump, graph), lambda row: (row.graph, row.kernel))
+        self.wrong_statements = grouped(kernel_statements(dump, graph), lambda row: (row.graph, row.kernel))
         self.calls: dict[tuple[str, str], list[Launch]] = {}
         self._extern: dict[tuple[str, str], list[ExternCall]] | None = None
         for launch in self.moved.launches:
@@ -225,6 +227,9 @@ def _checked_lines(page: _Page, kernel: Kernel) -> Iterator[str]:
     yield from lines[:_MOST_CHECKED]
     if len(lines) > _MOST_CHECKED:
         yield f"{number_of(len(lines) - _MOST_CHECKED, 'more checked result')}: show numerics"
+    for row in page.wrong_statements.get((kernel.graph, kernel.name), ()):
+        if row.blamed is not None:
+            yield f"wrong statement, line {row.blamed.line}: {row.blamed.text}"
 
 
 def _bodies(page: _Page, kernel: Kernel, calls: Iterable[Launch]) -> list[tuple[KernelBody, int | None]]:

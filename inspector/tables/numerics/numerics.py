@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
@@ -18,6 +19,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
     WRONG,
 )
 from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import Request, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+_KERNELS: Final = 3
+"""Maximum number of kernels whose wrong statement is printed at the end of a run."""
 _REASONS: Final = 6
 """Maximum number of reasons that are listed."""
 
@@ -91,7 +95,16 @@ def numerics(request: Request) -> RenderableType:
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
         return styled(text_or_nothing(request.dump, how), "dim")
+    statements = [row for row in kernel_statements(request.dump, request.graph) if _concerns(row, request.names)]
+    if request.names:
+        tables.append(statement_tables(request, statements))
+    else:
+        tables += [Stack(list(blamed_lines(row)), gap=False) for row in statements]
     return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
+
+
+def _concerns(row: KernelStatements, names: Sequence[str]) -> bool:
+    return all(name in (row.kernel, row.buffer, row.node) for name in names)
 
 
 def result_lines(rows: Iterable[Judged]) -> Iterator[str]:
@@ -114,6 +127,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
         wrong = [row for row in judged(dump) if row.verdict == WRONG or row.measured.unstable]
         if wrong:
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
+        lines += [line for row in list(kernel_statements(dump))[:_KERNELS] for line in blamed_lines(row)]
     lines += _sums(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))

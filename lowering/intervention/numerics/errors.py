@@ -59,11 +59,9 @@ def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     sums = _Sums(dtype, step=-(-count // _SAMPLE))
     for start, values in _in_parts(compiled, eager, exact, moved):
         sums.add(start, *values)
-    found = sums.counts()
-    if not sums.compared:
-        return found
-    at = sums.worst_at
-    return found | sums.errors() | _values(at, compiled, eager, exact)
+    found = sums.counts() | (sums.errors() if sums.compared else {})
+    at = sums.worst_at if sums.nonfinite_at is None else sums.nonfinite_at
+    return found | _values(at, compiled, eager, exact) if sums.compared or sums.nonfinite_at is not None else found
 
 
 def _in_parts(*tensors: torch.Tensor) -> Iterator[tuple[int, list[torch.Tensor]]]:
@@ -88,6 +86,8 @@ class _Sums:
         self._ulp_worst = 0.0
         self.worst_at = 0
         """Position of the element with the largest error."""
+        self.nonfinite_at: int | None = None
+        """Position of the first element that is NaN or Inf and should not be, or the other way round."""
         self.compared = 0
         """Number of elements that are finite in all three values."""
 
@@ -104,7 +104,7 @@ class _Sums:
         if not math.isfinite(float(error.max()) + float(eager_error.max()) + float(shift.max())) or not (
             largest <= self._info.max
         ):
-            is_kept = self._kept(compiled, eager, exact)
+            is_kept = self._kept(start, compiled, eager, exact)
             if not bool(is_kept.any()):
                 return
             zero = torch.zeros((), dtype=torch.float64, device=exact.device)
@@ -123,7 +123,7 @@ class _Sums:
         sampled = slice(-start % self._step, None, self._step)
         self._ulps.append(ulps[sampled] if is_kept is None else ulps[sampled][is_kept[sampled]])
 
-    def _kept(self, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
+    def _kept(self, start: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
         """Where all three values are finite; the others are counted."""
         finite, eager_finite = compiled.isfinite(), eager.isfinite()
         reachable = exact.isfinite() & (exact.abs() <= self._info.max)
@@ -133,7 +133,10 @@ class _Sums:
         self._counts["compiled_nonfinite"] += int((~finite).sum())
         self._counts["eager_nonfinite"] += int((~eager_finite).sum())
         self._counts["exact_nonfinite"] += int((~reachable).sum())
-        self._counts["nonfinite_wrong"] += int((made | missing).sum())
+        wrong = made | missing
+        self._counts["nonfinite_wrong"] += int(wrong.sum())
+        if self.nonfinite_at is None and bool(wrong.any()):
+            self.nonfinite_at = start + int(wrong.int().argmax())
         self._counts["differing"] -= int((compiled.isnan() & eager.isnan()).sum())
         return finite & eager_finite & exact.isfinite()
 

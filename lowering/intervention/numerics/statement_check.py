@@ -37,7 +37,7 @@ def statements_of(row: Checked, code: Any, follow: Follow, exact_of: ExactOf) ->
         graph=row.graph, call=row.call, index=row.index, kernel=row.kernel, buffer=row.buffer, node=row.node
     )
     try:
-        kernel = code.probed(row.kernel)
+        kernel = code.probed(row.kernel, row.buffer)
     except Exception as error:
         let_pass(error)
         kernel = f"it can't be compiled with its statements written out: {type(error).__name__}"

@@ -1,0 +1,135 @@
+"""The statements of kernels with a wrong result, each with its values, FX node and source line."""
+
+import math
+from collections.abc import Iterator
+
+import msgspec
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.kernels.statements import Annotated, Statements
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
+
+
+class StatementRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One statement in the iteration that stored the wrong element. Numbers are texts: JSON has no NaN."""
+
+    line: int
+    """Line number in the kernel's source, from 1."""
+    text: str
+    operator: str
+    """The operation of torch's loop body; empty if it has none."""
+    node: str
+    where: Location | None
+    value: str
+    """What the kernel computed."""
+    expected: str
+    """The operation, in fp64, of the kernel's values; empty if it is not known, here and below."""
+    exact: str
+    """The same where nothing was rounded since the loads."""
+    error: float | None
+    """How far `value` is from `exact`, as a part of that."""
+    is_wrong: bool
+
+
+class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="kernel_statements"):
+    """The statements of one launch with a wrong result. `show numerics --json` prints these after the results."""
+
+    graph: str
+    call: int
+    index: int
+    """Position of the launch in the call."""
+    kernel: str
+    buffer: str
+    """The buffer whose element was looked at."""
+    element: int
+    """Its position in the buffer's memory."""
+    node: str
+    """The FX node of the wrong result."""
+    blamed: StatementRow | None
+    """The statement that is wrong; None if each computes its operation, or their values are not known."""
+    why: str
+    """What is wrong with it: value, index, store or node."""
+    reason: str
+    """Why the values are not known; empty if they are."""
+    statements: tuple[StatementRow, ...]
+
+
+def numerics_rows(dump: Dump, graph: str | None = None) -> Iterator[Judged | KernelStatements]:
+    """The checked results, then the statements of kernels with wrong ones."""
+    yield from judged(dump, graph)
+    yield from kernel_statements(dump, graph)
+
+
+def kernel_statements(dump: Dump, graph: str | None = None) -> Iterator[KernelStatements]:
+    """In the order in which the launches ran."""
+    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
+    known: dict[str, Statements] = {}
+    for row in dump.rows(StatementsOf):
+        if names is None or row.graph in names:
+            statements = known.setdefault(row.graph, Statements(dump, row.graph))
+            yield _read(dump, statements, row)
+
+
+def _read(dump: Dump, statements: Statements, row: StatementsOf) -> KernelStatements:
+    kernel = next((one for one in dump.rows(Kernel, row.graph) if one.name == row.kernel), None)
+    makers = [one.name for one in dump.rows(Operation, row.graph) if row.buffer in one.buffers]
+    source = {} if kernel is None else {one.line: one for one in statements.all_annotated(kernel, makers)}
+    text = dump.text(row.graph, kernel.source) if kernel is not None and kernel.source else None
+    lines = (text or "").splitlines()
+    rows = []
+    for one in row.statements:
+        rows.append(_row(statements, row.graph, one.line, lines, source.get(one.line), one))
+    blamed = next((one for one in rows if one.line == row.blamed), None)
+    if blamed is None and row.blamed is not None:
+        blamed = _row(statements, row.graph, row.blamed, lines, source.get(row.blamed), None)
+    return KernelStatements(
+        graph=row.graph,
+        call=row.call,
+        index=row.index,
+        kernel=row.kernel,
+        buffer=row.buffer,
+        element=row.element,
+        node=row.node,
+        blamed=blamed,
+        why=row.why,
+        reason=row.reason,
+        statements=tuple(rows),
+    )
+
+
+def _row(
+    statements: Statements,
+    graph: str,
+    line: int,
+    lines: list[str],
+    annotated: Annotated | None,
+    found: StatementValue | None,
+) -> StatementRow:
+    # The kernel may be launched for several groups of operations: the annotation is of the group that was launched.
+    nodes = annotated.nodes if annotated is not None else ()
+    node = nodes[0] if nodes else found.node if found is not None else ""
+    value, exact = (found.value, found.exact) if found is not None else ("", "")
+    return StatementRow(
+        line=line,
+        text=lines[line - 1].strip() if 0 < line <= len(lines) else "",
+        operator=found.operator if found is not None else "",
+        node=node,
+        where=statements.line_of(graph, node),
+        value=value,
+        expected=found.expected if found is not None else "",
+        exact=exact,
+        error=_error(value, exact),
+        is_wrong=found.is_wrong if found is not None else False,
+    )
+
+
+def _error(value: str, exact: str) -> float | None:
+    try:
+        one, other = float(value), float(exact)
+    except ValueError:
+        return None
+    if not (math.isfinite(one) and math.isfinite(other)):
+        return None
+    return abs(one - other) / abs(other) if other else abs(one)
