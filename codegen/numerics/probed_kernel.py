@@ -51,6 +51,13 @@ class ProbedKernel:
             )
         ]
 
+    def sees_every_store(self, buffer: str) -> bool:
+        """True if there is a point wherever something is stored that the buffer is to hold."""
+        seen = {id(body) for at in self.stores(buffer) for body in self.bodies[self.points[at].line]}
+        bodies = {id(body): body for bodies in self.bodies.values() for body in bodies}
+        storing = [key for key, body in bodies.items() if any(name == buffer for name, _, _ in body.stores)]
+        return bool(storing) and seen.issuperset(storing)
+
     def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = math.inf) -> Values:
         """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer, whose
         memory may hold other buffers before and after it. Inner loops that do not store the element write out the
@@ -60,7 +67,7 @@ class ProbedKernel:
         every = [position for position, point in enumerate(self.points) if point.kind == STORE]
         for position in self.stores(buffer) or every:
             at = HEADER + position * (LANES + 1)
-            out[at], out[at + 1] = 1, self.points[position].block
+            out[at], out[at + 1] = 1, self.points[position].loop
         out[HEADER - 1] = turn
         self._function(*arguments, out, address)
         times, lane, at, _, *rest = out.tolist()

@@ -26,7 +26,7 @@ _SIGNATURE: Final = re.compile(r'extern "C"\s*void\s+kernel\(')
 _FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
 _DEFINES: Final = re.compile(r"^(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) (tmp\w*) = (.+);$")
 _CHANGES: Final = re.compile(r"^(tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
-_VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((.+)\);$")
+_VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")
 _SCALAR_STORE: Final = re.compile(r"^(\w*(?:out_ptr|buffer)\w*)\[(.+)\] = (.+);$")
 _FROM_LANES: Final = re.compile(r"\btmpbuf\w*\[(?:static_cast<\w+>\()?(\w+)")
 _NAME: Final = re.compile(r"\btmp\w*")
@@ -42,8 +42,8 @@ class Point(NamedTuple):
     """The variable; for a store the one that is stored."""
     nest: int
     """The line on which the outermost loop around it begins; 0 if there is none."""
-    block: int
-    """Number of the block that it is in: 0 outside of loops."""
+    loop: int
+    """Number of the innermost loop around it; 0 outside of loops."""
     text: str
     """The line, without surrounding blanks."""
 
@@ -54,8 +54,8 @@ class Probed:
 
     text: str = ""
     points: list[Point] = field(default_factory=list)
-    blocks: int = 1
-    """Number of blocks."""
+    loops: dict[int, int] = field(default_factory=dict)
+    """The line on which a loop begins → its number, from 1."""
 
     @property
     def size(self) -> int:
@@ -72,7 +72,7 @@ def probed(source: str) -> Probed | None:
     found = Probed()
     lines = list(_with_calls(source.splitlines(), found))
     text = "\n".join(lines)
-    helpers = _HELPERS.replace("@POINTS@", str(max(1, len(found.points)))).replace("@BLOCKS@", str(found.blocks))
+    helpers = _HELPERS.replace("@POINTS@", str(max(1, len(found.points)))).replace("@LOOPS@", str(len(found.loops) + 1))
     text = text.replace(_INCLUDE, _INCLUDE + helpers, 1)
     begins = _SIGNATURE.search(text)
     assert begins is not None
@@ -105,29 +105,30 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     """For each open brace, the line and the variable of the loop that it is the body of; 0 if it is none's."""
     waits = 0, ""
     is_new = False
-    """A block has begun or ended since loop variables were written out: each block has its own."""
-    number, nest, block, line = 0, 0, 0, ""
+    """A block has begun or ended since loop variables were written out: each block has a copy of them."""
+    number, nest, inner, line = 0, 0, 0, ""
 
     def point(kind: str, name: str) -> int:
-        found.points.append(Point(number, kind, name, nest, block, line))
+        found.points.append(Point(number, kind, name, nest, inner, line))
         return len(found.points) - 1
 
     def call(kind: str, name: str) -> str:
-        return f"inspect_compile::put({point(kind, name)}, {block}, {name});"
+        return f"inspect_compile::put({point(kind, name)}, {inner}, {name});"
 
     for number, raw in enumerate(lines, 1 - first):
         line = raw.strip()
         loop = _FOR.search(line)
         if loop is not None:
             waits = number, loop[1]
-        is_plain = loop is None and line not in ("{", "") and not line.startswith(("#", "}", "else"))
         nest = next((at for at, _ in open_ if at), 0)
-        block = block if nest else 0
-
-        if is_plain and nest and is_new and not line.startswith("if"):
+        inner = inner if nest else 0
+        is_statement = any(form.match(line) for form in (_DEFINES, _CHANGES, _VECTOR_STORE, _SCALAR_STORE))
+        if is_statement and nest and is_new:
             around = [name for _, name in open_ if name]
-            block, found.blocks, is_new = found.blocks, found.blocks + 1, False
-            yield f"inspect_compile::turn({block}, {around[-1]});"
+            loop_at = next(at for at, name in reversed(open_) if name)
+            inner = found.loops.setdefault(loop_at, len(found.loops) + 1)
+            is_new = False
+            yield f"inspect_compile::turn({inner}, {around[-1]});"
             for name in around:
                 yield call(LOOP, name)
         after = []
@@ -137,13 +138,13 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
         elif defines := _DEFINES.match(line):
             if not defines[2].startswith("["):
                 after = [call(VALUE, defines[1])]
-        elif (store := _VECTOR_STORE.match(line)) and "tmpbuf" not in store[2]:
+        elif store := _VECTOR_STORE.match(line):
             address, count = _parted(store[2])
             lanes = count or f"inspect_compile::lanes({store[1]})"
             after = [f"inspect_compile::stored({point(STORE, store[1])}, {address}, {lanes}, 0);"]
         elif single := _SCALAR_STORE.match(line):
-            part, name_stored = _FROM_LANES.search(single[3]), _NAME.search(single[3])
-            at = point(STORE, name_stored[0] if name_stored else "")
+            part, variable = _FROM_LANES.search(single[3]), _NAME.search(single[3])
+            at = point(STORE, variable[0] if variable else "")
             after = [f"inspect_compile::stored({at}, &{single[1]}[{single[2]}], 1, {part[1] if part else 0});"]
         yield raw
         yield from after
@@ -169,17 +170,17 @@ def _parted(arguments: str) -> tuple[str, str]:
 _HELPERS: Final = """
 #include <type_traits>
 namespace inspect_compile {
-constexpr int LANES = 32, POINTS = @POINTS@, BLOCKS = @BLOCKS@;
+constexpr int LANES = 32, POINTS = @POINTS@, LOOPS = @LOOPS@;
 struct Slot { double count; double value[LANES]; };
 struct Slots { Slot at[POINTS]; };
 static thread_local Slots here;
 static double* values = nullptr;
 static const char* element = nullptr;
 static bool is_asked[POINTS];
-static bool is_storing[BLOCKS];
+static bool is_storing[LOOPS];
 static double wanted = 0;
 struct Turn { double last = 1e300; double number = 0; };
-static thread_local Turn turns[BLOCKS];
+static thread_local Turn turns[LOOPS];
 template <typename T> inline void many(Slot& to, const T* from, int count) {
     to.count = count < LANES ? count : LANES;
     for (int i = 0; i < to.count; ++i) to.value[i] = static_cast<double>(from[i]);
@@ -218,13 +219,13 @@ template <typename T, int N> inline int lanes(const at::vec::VectorizedN<T, N>&)
     return at::vec::VectorizedN<T, N>::size();
 }
 #endif
-inline void turn(int block, int64_t variable) {
-    Turn& of = turns[block];
-    of.number = variable <= of.last ? 0 : of.number + 1;
+inline void turn(int loop, int64_t variable) {
+    Turn& of = turns[loop];
+    if (variable != of.last) of.number = variable < of.last ? 0 : of.number + 1;
     of.last = static_cast<double>(variable);
 }
-template <typename T> inline void put(int at, int block, const T& from) {
-    if (is_storing[block] || turns[block].number <= wanted) write(here.at[at], from);
+template <typename T> inline void put(int at, int loop, const T& from) {
+    if (is_storing[loop] || turns[loop].number <= wanted) write(here.at[at], from);
 }
 template <typename T> inline void stored(int at, const T* begin, int64_t count, int64_t lane) {
     const char* first = reinterpret_cast<const char*>(begin);
@@ -243,9 +244,9 @@ inline void begin(double* to, int64_t address) {
     element = reinterpret_cast<const char*>(address);
     wanted = to[3];
     for (int i = 0; i < POINTS; ++i) is_asked[i] = to[4 + i * (LANES + 1)] != 0;
-    for (int i = 0; i < BLOCKS; ++i) is_storing[i] = i == 0;
+    for (int i = 0; i < LOOPS; ++i) is_storing[i] = i == 0;
     for (int i = 0; i < POINTS; ++i)
-        if (is_asked[i]) is_storing[static_cast<int>(to[4 + i * (LANES + 1) + 1])] = true;
+        if (to[4 + i * (LANES + 1) + 1] != 0) is_storing[static_cast<int>(to[4 + i * (LANES + 1) + 1])] = true;
 }
 }
 """

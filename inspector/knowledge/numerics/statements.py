@@ -17,8 +17,8 @@ NODE_ROUNDINGS: Final = 65536.0
 def is_wrong(value: float, expected: float, dtype: str, *, operands: float = 0.0, roundings: float = ROUNDINGS) -> bool:
     """True if rounding does not explain how far a value is from what it is to be. NaN is equal to NaN.
 
-    `operands`: the largest magnitude of what is added or subtracted. A compiler may leave out the rounding of a product
-    that is added to something, and where little is left of both, that rounding counts.
+    `operands`: a magnitude of which two roundings are allowed, too; for a sum, the largest of what is added. A compiler
+    may leave out the rounding of a product that is added to something, and where little is left of both, it counts.
     """
     if value == expected or (math.isnan(value) and math.isnan(expected)):
         return False

@@ -79,7 +79,7 @@ class OneLaunch:
         state = self._forced.before(launch, local)
         if self._forced.launches - 1 != self._row.index:
             return state
-        if state is None:
+        if state is None or launch.kernel != self._row.kernel:  # parts of a buffer are judged after other launches
             raise EndedError
         self.sources = frozenset(state[1])
         self._remember(launch, local)

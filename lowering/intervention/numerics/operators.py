@@ -28,6 +28,11 @@ _SAME: Final = frozenset((
 ))  # fmt: skip
 _WHOLE: Final = frozenset({"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor"})
 
+BY_MAGNITUDE: Final[Mapping[str, float]] = {"erf": 4.0, "erfc": 4.0}
+"""Operators whose vectorized form has an absolute error, of so many roundings of 1: it is a polynomial that is near the
+function, but not near to 0 where that is.
+"""
+
 _COMBINED: Final[Mapping[str, Callable[[float, float], float]]] = {
     "sum": lambda one, other: one + other,
     "prod": lambda one, other: one * other,

@@ -44,16 +44,18 @@ def statements_of(row: Checked, code: Any, follow: Follow, exact_of: ExactOf) ->
     if isinstance(kernel, str):
         return _with(found, reason=kernel)
 
+    said = _with(found, reason="the launch that wrote it was not made again")
+
     def look(launch: OneLaunch) -> None:
-        nonlocal found
+        nonlocal said
         try:
-            found = _looked(found, row, kernel, launch, exact_of)
+            said = _looked(found, row, kernel, launch, exact_of)
         except Exception as error:
             let_pass(error)
-            found = _with(found, reason=f"{type(error).__name__}: {error}"[:300])
+            said = _with(found, reason=f"{type(error).__name__}: {error}"[:300])
 
     follow(look)
-    return found
+    return said
 
 
 def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, exact_of: ExactOf) -> StatementsOf:
@@ -64,9 +66,9 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
     for element in waiting:
         values = launch.run(kernel, element)
         if not values.stored:
-            places = [kernel.points[at].line for at in kernel.stores(element.buffer)]
-            if places:
-                return _with(found, buffer=element.buffer, element=element.position, blamed=places[0], why=STORE)
+            if kernel.sees_every_store(element.buffer):
+                line = kernel.points[kernel.stores(element.buffer)[0]].line
+                return _with(found, buffer=element.buffer, element=element.position, blamed=line, why=STORE)
             continue
         statements = Statements(kernel, launch.memory, element, values)
         evaluated = statements.evaluated()

@@ -1,6 +1,7 @@
 """The statements of a C++ kernel in the iteration that stored one element, each beside what its operation gives."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -10,12 +11,18 @@ from inspect_compile.facts import StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
 from inspect_compile.knowledge.numerics.statements import NODE_ROUNDINGS, is_wrong
 from inspect_compile.lowering.intervention.numerics.one_launch import Element, Memory
-from inspect_compile.lowering.intervention.numerics.operators import combined, computed, initial
+from inspect_compile.lowering.intervention.numerics.operators import BY_MAGNITUDE, combined, computed, initial
 
 _ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
+_COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
+"""The number of elements that a vector is loaded or stored with."""
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
 _ADDS: Final = ("add", "sub")
+_NO_RESULT: Final = ("load", "constant", "index_expr", "to_dtype")
+"""Operations that prepare what others compute a node from."""
+_OF_LARGEST: Final = 1e-3
+"""A part of the largest element of a node, within which two values of it are the same."""
 
 
 class Evaluated(NamedTuple):
@@ -24,6 +31,7 @@ class Evaluated(NamedTuple):
     body: Any
     """The operations of the loop body that it belongs to (`codegen.numerics.operations.Body`)."""
     row: StatementValue
+    is_floating: bool
 
 
 class Statements:
@@ -47,6 +55,9 @@ class Statements:
         """Variables of the loops around the store."""
         self._known: dict[tuple[int, str], tuple[float, float]] = {}
         """Body and variable → its latest value, and the exact one."""
+        self._first: dict[int, dict[str, float]] = {}
+        """Body → the variables of the loops around its first statement."""
+        self._lanes: dict[int, int] = {}
         self._loops: dict[str, float] = {}
         """Variables of the loops around the statement."""
         self._written = {store[0] for bodies in kernel.bodies.values() for body in bodies for store in body.stores}
@@ -59,8 +70,8 @@ class Statements:
         found = []
         line = 0
         for position, point in enumerate(self._kernel.points):
-            if point.nest != self._store.nest:
-                continue
+            if point.nest != self._store.nest or point.line > self._store.line:
+                continue  # what follows the store has values of the iteration before
             if point.kind == "loop":
                 self._loops = {} if point.line != line else self._loops
                 line = point.line
@@ -90,14 +101,25 @@ class Statements:
     def _lane(self, body: Any) -> int:
         return self._values.lane if body is self.storing else self._other_lane
 
+    def _valid(self, body: Any) -> int:
+        """Number of lanes of a body that hold elements: the last vector of a row may be shorter."""
+        if id(body) not in self._lanes:
+            texts = [point.text for point in self._kernel.points if self._body(point.line) is body]
+            counts = [int(found[1]) for text in texts if (found := _COUNT.search(text)) is not None]
+            self._lanes[id(body)] = min(counts, default=sys.maxsize)
+        return self._lanes[id(body)]
+
     def _evaluated(self, position: int, point: Any) -> Evaluated | None:
         lanes = self._values.lanes[position]
         accumulator = _ACCUMULATOR.match(point.name)
         body = self._body(point.line)
         if not lanes or (body is None and accumulator is None):
             return None
+        first = self._first.setdefault(id(body), self._loops) if body is not None else self._loops
+        if any(first.get(name, value) != value for name, value in self._loops.items()):
+            return None  # a part of the body that this iteration passed over
         lane = self._lane(body)
-        if 1 < len(lanes) <= lane:
+        if lane >= self._valid(body) or 1 < len(lanes) <= lane:
             return None
         value = lanes[lane if lane < len(lanes) else 0]
         if accumulator is not None:
@@ -106,7 +128,8 @@ class Statements:
             row = self._computed(point, body, value)
         exact = float(row.exact) if row.exact else value
         self._known[id(body), point.name] = value, exact
-        return Evaluated(body, row)
+        operation = None if body is None else body.variables.get(point.name)
+        return Evaluated(body, row, operation is not None and getattr(operation.dtype, "is_floating_point", False))
 
     def _computed(self, point: Any, body: Any, value: float) -> StatementValue:
         operation = body.variables.get(point.name)
@@ -117,7 +140,7 @@ class Statements:
         if expected is not None and operation.name not in ("load", "index_expr"):
             exact = self._of(operation, [self._given(one, body, 1) for one in operation.arguments], body)
         numbers = [abs(one) for one in given if isinstance(one, float)]
-        slack = max(numbers, default=0.0) if operation.name in _ADDS else 0.0
+        slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
         return StatementValue(
             point.line, operation.name, operation.node, str(value), _text(expected), _text(exact), wrong
@@ -194,17 +217,19 @@ def wrong_node(
 ) -> int | None:
     """The last line of the first FX node whose statements, each right, compute something else than the node.
 
-    Only nodes of the result's shape are compared, by the element at `place`.
+    Only nodes of the result's shape are compared, by the element at `place`, and only what is computed for that element
+    alone, without what a loop adds up.
     """
     last: dict[str, StatementValue] = {}
     for one in found:
-        if one.body is own and one.row.node and one.row.operator != "load":
+        if one.body is own and one.is_floating and one.row.node and one.row.operator not in _NO_RESULT:
             last[one.row.node] = one.row
     for node, row in last.items():
-        exact = exact_of(node)
-        if isinstance(exact, torch.Tensor) and tuple(exact.shape) == size and not exact.is_complex():
-            value, ideal = float(row.value), float(exact[place])
-            if is_wrong(value, ideal, "float32", roundings=NODE_ROUNDINGS):
+        exact = exact_of(node) if row.operator and not row.operator.startswith("reduction") else None
+        if isinstance(exact, torch.Tensor) and tuple(exact.shape) == size and exact.is_floating_point():
+            slack = float(exact.abs().nan_to_num(0, 0, 0).max()) * _OF_LARGEST / EPSILON["float32"]
+            wrong = is_wrong(float(row.value), float(exact[place]), "float32", operands=slack, roundings=NODE_ROUNDINGS)
+            if wrong:
                 return row.line
     return None
 
