@@ -34,7 +34,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Fact, Hook, Remark, Run
+from inspect_compile.facts import Asked, Fact, Hook, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -57,10 +57,10 @@ class Session:
         replay_of: str = "",
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
-        numerics: Mapping[str, Any] | None = None,
+        numerics: Asked | None = None,
     ) -> None:
-        """`target`, `replay_of`, `settings`, `steer` and `numerics` are those of `Setting`, where
-        `settings` is `config`.
+        """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, where `settings` is `config`. With
+        `numerics`, calls of compiled graphs are checked.
         """
         self._top = top
         self._argv = argv

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from inspect_compile.dump import Dump
+    from inspect_compile.facts import Asked
+    from inspect_compile.facts.numerics import Ranges
 
 NOTHING_WRONG: Final = 0
 WRONG: Final = 1
 NOT_CHECKED: Final = 2
-
-_ALL: Final[list[tuple[int, int]]] = []
-"""In the place of runs of calls: all of them."""
 
 
 class Numerics:
@@ -87,7 +86,7 @@ class Numerics:
             plain=arguments.program.kind != "command",
             run=RunConfig().plain(),
             quiet=True,
-            numerics=_asked(arguments),
+            numerics=_asked(arguments).plain(),
         )
 
         first_record(root, argv, setting)
@@ -108,18 +107,19 @@ def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> in
                 continue
 
 
-def _asked(arguments: argparse.Namespace) -> dict[str, object]:
-    """What is checked, as `lowering.intervention.numerics.calls.Asked` has it."""
+def _asked(arguments: argparse.Namespace) -> "Asked":
+    from inspect_compile.facts import ALL_CALLS, Asked
+
     calls = arguments.calls
-    if calls is None and arguments.every is None:
-        calls = _ALL if arguments.nonfinite else [(1, 1)]
-    return {
-        "calls": None if calls is _ALL else calls or [],
-        "every": arguments.every or 0,
-        "graphs": arguments.graph,
-        "repeats": arguments.deterministic,
-        "nonfinite": arguments.nonfinite,
-    }
+    if calls is None:
+        calls = () if arguments.every else ALL_CALLS if arguments.nonfinite else ((1, 1),)
+    return Asked(
+        calls=calls,
+        every=arguments.every or 0,
+        graphs=tuple(arguments.graph),
+        repeats=arguments.deterministic,
+        nonfinite=arguments.nonfinite,
+    )
 
 
 def _said(root: Path, status: int, *, nonfinite: bool) -> int:
@@ -166,10 +166,11 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _ranges(text: str) -> list[tuple[int, int]]:
-    """First and last of each run of calls."""
+def _ranges(text: str) -> "Ranges":
+    from inspect_compile.facts import ALL_CALLS
+
     if text == "all":
-        return _ALL
+        return ALL_CALLS
     found = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
@@ -177,4 +178,4 @@ def _ranges(text: str) -> list[tuple[int, int]]:
         if not all(one.isdecimal() for one in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
             raise argparse.ArgumentTypeError(f"{text!r} says no calls; write 1, 5,100-110 or all")
         found.append((int(ends[0]), int(ends[1])))
-    return found
+    return tuple(found)

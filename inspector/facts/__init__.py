@@ -20,7 +20,7 @@ from inspect_compile.facts.kernels import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
-from inspect_compile.facts.numerics import Checked, NonFinite, NumericsCall, Operand
+from inspect_compile.facts.numerics import ALL_CALLS, Asked, Checked, NonFinite, NumericsCall, Operand
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
@@ -48,11 +48,11 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
-    "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Binary", "CacheLookup", "Call", "Checked", "Choice", "Chosen",
-    "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame", "FusionCombo",
-    "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "JointNode",
-    "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Node",
-    "NonFinite", "NumericsCall", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize",
-    "Recompile", "Recording", "Remark", "Removed", "Run", "Saved", "Shared", "Skip", "Stage", "StatementNodes",
-    "Symbol", "Tensor", "Tiling", "Timed", "Tuning", "WrapperLine",
+    "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "Checked",
+    "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame",
+    "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook",
+    "JointNode", "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering", "Measuring",
+    "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation", "OperationCount",
+    "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run", "Saved", "Shared", "Skip",
+    "Stage", "StatementNodes", "Symbol", "Tensor", "Tiling", "Timed", "Tuning", "WrapperLine",
 ]  # fmt: skip

@@ -3,12 +3,11 @@
 import importlib
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from inspect_compile.facts import Fact, NumericsCall
+from inspect_compile.facts import Asked, Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
@@ -20,9 +19,9 @@ from inspect_compile.torch_compat import inductor as names
 class Check:
     """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
-    def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
-        """`asked` has the fields of `Asked`. `tell` receives the facts."""
-        self._asked = Asked.of(asked)
+    def __init__(self, asked: Asked, tell: Callable[[Fact], None]) -> None:
+        """`tell` receives the facts."""
+        self._asked = asked
         self._tell = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self.levels = Levels()

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import torch
 
-from inspect_compile.facts import Checked, Fact, NumericsCall
-from inspect_compile.lowering.intervention.numerics.calls import Asked
+from inspect_compile.facts import Asked, Checked, Fact, NumericsCall
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
