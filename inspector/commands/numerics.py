@@ -30,9 +30,10 @@ class Numerics:
         """Add the options that stand before the program."""
         parser.usage = "inspect-compile numerics [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.epilog = (
-            "The program's own calls run as always: a checked call is made a second time, on copies. What is found is "
-            "printed on stderr once the program has ended; `show DUMP numerics` prints it again. Exit status: 0 where "
-            "nothing is wrong, 1 where something is, 2 where nothing could be checked, or for an error."
+            "The program's own calls run as always, except with --continue-with reference: a checked call is made a "
+            "second time, on copies. What is found is printed on stderr once the program has ended; `show DUMP "
+            "numerics` prints it again. Exit status: 0 where nothing is wrong, 1 where something is, 2 where nothing "
+            "could be checked, or for an error."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -48,6 +49,13 @@ class Numerics:
             action="append",
             default=[],
             help="only graphs with this in their names (model__1, forward); can be given again",
+        )
+        parser.add_argument(
+            "--continue-with",
+            choices=("compiled", "reference"),
+            default="compiled",
+            help="whose results the program gets from checked calls: the compiled code's (default), or those of the FX "
+            "graph run node by node",
         )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
@@ -71,6 +79,8 @@ class Numerics:
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.replace import plain_environment
 
+        if arguments.nonfinite and arguments.continue_with != "compiled":
+            raise CommandError("--continue-with reference is for checked calls: --nonfinite looks at results only")
         try:
             path, argv = command_of(arguments.program, arguments.commands)
         except CommandError as error:
@@ -119,6 +129,7 @@ def _asked(arguments: argparse.Namespace) -> "Asked":
         graphs=tuple(arguments.graph),
         repeats=arguments.deterministic,
         nonfinite=arguments.nonfinite,
+        continue_with=arguments.continue_with,
     )
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -25,6 +25,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Run checked calls again, to find results that are not the same each time."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
+    continue_with: Literal["compiled", "reference"] = "compiled"
+    """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
+    """
 
     @classmethod
     def of(cls, plain: Mapping[str, object]) -> "Asked":
@@ -133,6 +136,10 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     """Time for the FX graph node by node in its dtypes."""
     forced_seconds: float = 0.0
     """Time for the forced launches with everything compared, fp64 included."""
+    continued: str = ""
+    """reference: the program got the results of the FX graph node by node; empty: those of the compiled code."""
+    not_continued: str = ""
+    """Why it got those of the compiled code, if the reference's were asked for."""
     reason: str = ""
     """Why the call, or a part of it, was not checked; empty if it was."""
 

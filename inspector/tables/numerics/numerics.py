@@ -156,6 +156,13 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     if of_graphs:
         same = sum(found.graph_compared for found in sums)
         yield styled(f"compared before and after the passes: {same:,} of {of_graphs:,} results of graphs")
+    continued = sum(found.continued for found in sums)
+    if continued:
+        yield styled(f"the program got the reference's results from {number_of(continued, 'checked call')}", "warn")
+    for found in sums:
+        for reason, count in found.not_continued.items():
+            got = f"the program got the compiled code's results from {number_of(count, 'call')}"
+            yield styled(f"{got}: {reason}", "warn")
     reasons: dict[str, int] = {}
     for each in sums:
         for reason, count in each.reasons.items():
