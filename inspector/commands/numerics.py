@@ -79,8 +79,7 @@ class Numerics:
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.replace import plain_environment
 
-        if arguments.nonfinite and arguments.continue_with != "compiled":
-            raise CommandError("--continue-with reference is for checked calls: --nonfinite looks at results only")
+        asked = _asked(arguments)
         try:
             path, argv = command_of(arguments.program, arguments.commands)
         except CommandError as error:
@@ -96,7 +95,7 @@ class Numerics:
             plain=arguments.program.kind != "command",
             run=RunConfig().plain(),
             quiet=True,
-            numerics=_asked(arguments).plain(),
+            numerics=asked.plain(),
         )
 
         first_record(root, argv, setting)
@@ -118,19 +117,21 @@ def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> in
 
 
 def _asked(arguments: argparse.Namespace) -> "Asked":
-    from inspect_compile.facts import ALL_CALLS, Asked
+    from inspect_compile.facts import Asked
+    from inspect_compile.facts.numerics import usual_calls
 
-    calls = arguments.calls
-    if calls is None:
-        calls = () if arguments.every else ALL_CALLS if arguments.nonfinite else ((1, 1),)
-    return Asked(
-        calls=calls,
-        every=arguments.every or 0,
-        graphs=tuple(arguments.graph),
-        repeats=arguments.deterministic,
-        nonfinite=arguments.nonfinite,
-        continue_with=arguments.continue_with,
-    )
+    every, nonfinite = arguments.every or 0, arguments.nonfinite
+    try:
+        return Asked(
+            calls=arguments.calls or usual_calls(every=every, nonfinite=nonfinite),
+            every=every,
+            graphs=tuple(arguments.graph),
+            repeats=arguments.deterministic,
+            nonfinite=nonfinite,
+            continue_with=arguments.continue_with,
+        )
+    except ValueError as error:
+        raise CommandError(str(error)) from None
 
 
 def _said(root: Path, status: int, *, nonfinite: bool) -> int:

@@ -13,7 +13,12 @@ Ranges = tuple[tuple[Int64, Int64], ...]
 ALL_CALLS: Final[Ranges] = ((1, sys.maxsize),)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+def usual_calls(*, every: int = 0, nonfinite: bool = False) -> Ranges:
+    """Which calls are checked if none are named."""
+    return () if every else ALL_CALLS if nonfinite else ((1, 1),)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which calls of which graphs are checked, and for what."""
 
     calls: Ranges = ((1, 1),)
@@ -29,9 +34,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
     """
 
+    def __post_init__(self) -> None:
+        if self.nonfinite and self.continue_with == "reference":
+            raise ValueError("looking for NaN and Inf checks no call: there is no reference to continue with")
+
     @classmethod
     def of(cls, plain: Mapping[str, object]) -> "Asked":
-        """From what `plain` gave. Raises msgspec.ValidationError for anything else."""
+        """From what `plain` gave. Raises ValueError for anything else."""
         return msgspec.convert(plain, cls)
 
     def plain(self) -> dict[str, Any]:

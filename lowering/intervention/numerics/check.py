@@ -19,20 +19,27 @@ from inspect_compile.torch_compat import inductor as names
 class Check:
     """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
-    def __init__(self, asked: Asked, tell: Callable[[Fact], None]) -> None:
+    def __init__(self, tell: Callable[[Fact], None]) -> None:
         """`tell` receives the facts."""
-        self._asked = asked
+        self._asked: Asked | None = None
         self._tell = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self.levels = Levels()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
+    def ask(self, asked: Asked | None) -> None:
+        """Check graphs that are compiled from now on, and no longer those of before; None: no graphs."""
+        self._asked = asked
+        self.levels.is_on = asked is not None
+
     def install(self) -> None:
         """Remember from now on what each FX node is lowered to."""
 
         def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
             def run_node(lowering: Any, node: Any) -> Any:
+                if self._asked is None:
+                    return plain(lowering, node)
                 before = len(lowering.operations)
                 result = plain(lowering, node)
                 lowered = self._lowered.setdefault(lowering, Lowered())
@@ -48,8 +55,9 @@ class Check:
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
         lowered = self._lowered.pop(lowering, Lowered())
-        scope = SCOPES.of(lowering)
-        if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
+        scope, asked = SCOPES.of(lowering), self._asked
+        is_helper = scope is not None and scope.kind in ("constants", "autotune")
+        if asked is None or is_helper or not asked.has_graph(graph):
             return None
         levels = self.levels.take()
         try:
@@ -65,15 +73,16 @@ class Check:
             self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
             return None
         check: FiniteCheck | LaunchCheck
-        if self._asked.nonfinite:
+        if asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
-            check = LaunchCheck(found, levels, code, self._asked, self._tell, self._lock)
+            check = LaunchCheck(found, levels, code, asked, self._tell, self._lock)
         done = 0
 
         def call(args: list[Any]) -> Any:
             nonlocal done
             done += 1
-            return check.call(args, done) if self._asked.has_call(done) else code.call(args)
+            is_checked = self._asked is asked and asked.has_call(done)
+            return check.call(args, done) if is_checked else code.call(args)
 
         return call

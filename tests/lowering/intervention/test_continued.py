@@ -50,7 +50,7 @@ def test_looking_for_nan_continues_with_nothing_else(tmp_path: Path) -> None:
     done = run([*COMMAND, "numerics", "--nonfinite", "--continue-with", "reference", "nothing.py"], tmp_path)
 
     assert done.returncode == 2
-    assert "--nonfinite looks at results only" in done.stderr
+    assert "no reference to continue with" in done.stderr
 
 
 def form(like: torch.Tensor, shares: frozenset[int] = frozenset()) -> Form:
