@@ -151,6 +151,10 @@ def _checking(session: Session, asked: Asked | None) -> Iterator[None]:
 def _asked(numerics: bool | Mapping[str, object]) -> Asked | None:
     if isinstance(numerics, bool):
         return Asked() if numerics else None
+    unknown = sorted(numerics.keys() - set(Asked.__struct_fields__))
+    if unknown:
+        there = ", ".join(Asked.__struct_fields__)
+        raise CommandError(f"capture(numerics=…): no such option as {unknown[0]}; there are: {there}")
     every, nonfinite = numerics.get("every", 0), bool(numerics.get("nonfinite"))
     calls = usual_calls(every=every if isinstance(every, int) else 0, nonfinite=nonfinite)
     try:

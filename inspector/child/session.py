@@ -296,6 +296,7 @@ class Session:
             omitted=self.recorder.omissions(),
             target=self._target or "",
             targets=() if self.targets is None else self.targets.names,
+            numerics=self._numerics,
             **self._told,
         )
         self.recorder.run(self._run)

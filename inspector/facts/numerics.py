@@ -18,7 +18,7 @@ def usual_calls(*, every: int = 0, nonfinite: bool = False) -> Ranges:
     return () if every else ALL_CALLS if nonfinite else ((1, 1),)
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 
     calls: Ranges = ((1, 1),)

@@ -25,7 +25,8 @@ from inspect_compile.tables.text import number_of, place_text, seconds_text, unb
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+"""Verdict → role of its word."""
 _REASONS: Final = 6
 """Maximum number of reasons that are listed."""
 
@@ -67,7 +68,7 @@ COLUMNS: Final[tuple[Column[Judged], ...]] = (
     Column("launch", _launch, role="name", stretch=True, least=24, most=60, middle=True),
     Column("buffer", lambda row: row.buffer, role="dim", drop=3),
     Column("node", lambda row: row.node, stretch=True, least=10, most=30, middle=True),
-    Column("verdict", lambda row: cell(row.verdict, _ROLES[row.verdict])),
+    Column("verdict", lambda row: cell(row.verdict, ROLES[row.verdict])),
     Column("× rounding", lambda row: _figure(row.times_rounding), right=True),
     Column("ULP p50", lambda row: _figure(row.measured.ulp_median), right=True, drop=2),
     Column("p99", lambda row: _figure(row.measured.ulp_99), right=True, drop=2),
@@ -90,6 +91,8 @@ def numerics(request: Request) -> RenderableType:
     whole = summary(request.dump, request.graph)
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
+        if request.dump.run.numerics is not None and request.dump.run.numerics.nonfinite:
+            how = "no launch was checked; results were looked through for NaN and Inf: `show nonfinite` has them"
         return styled(text_or_nothing(request.dump, how), "dim")
     return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
 

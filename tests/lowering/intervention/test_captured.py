@@ -81,7 +81,7 @@ for wrong in ({"call": 3}, {"calls": "all"}, {"nonfinite": True, "continue_with"
     calls = Dump(tmp_path / "dump").rows(NumericsCall)
     assert [(row.call, row.repeated) for row in calls] == [(2, True), (4, True), (5, True)]
     assert len({row.graph for row in calls}) == 1
-    assert "unknown field `call`" in result.stdout
+    assert "no such option as call; there are: calls, every" in result.stdout
     assert "`$.calls`" in result.stdout
     assert "no reference to continue with" in result.stdout
 
