@@ -14,6 +14,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from inspect_compile.analysis.numerics.verdicts import Summary
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Asked
     from inspect_compile.facts.numerics import Ranges
@@ -156,6 +157,11 @@ def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
 
     sums = [summary(part) for part in parts]
     console.print(found(parts, sums, shown))
+    return status_of(sums)
+
+
+def status_of(sums: "Sequence[Summary]") -> int:
+    """The exit status for what was checked in all processes."""
     if any(one.wrong or one.unstable for one in sums):
         return WRONG
     return NOTHING_WRONG if any(one.compared for one in sums) else NOT_CHECKED
