@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.analysis.numerics.worst import worst, worst_of
@@ -15,8 +16,9 @@ from inspect_compile.diagrams.schedule.schedule import schedule_picture
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, ROUNDING, WRONG
+from tests.handmade import graph, made, operation
 from tests.running import COMMAND, run
-from tests.tui.checked import GELU, SOFTMAX, with_launches
+from tests.tui.checked import GELU, SOFTMAX, found, with_launches
 from tests.tui.driving import BACKWARD, FORWARD, RECORDED
 
 
@@ -85,10 +87,25 @@ def test_the_worst_of_several_calls_counts(dump: Dump) -> None:
     assert worst_of(rows).node == "view_2"
     assert worst_of([row for row in rows if row.verdict in (EXACT, ROUNDING)]).verdict == ROUNDING
     assert worst_of([row for row in rows if row.verdict in (EXACT, NOT_COMPARABLE)]).verdict == EXACT
-    found = worst(dump, FORWARD)
-    assert found.calls == 1
-    assert sum(row.verdict == WRONG for row in found.of_launch.values()) == 2
-    assert len(found.of_pass) == 1
+    summed = worst(dump, FORWARD)
+    assert summed.calls == 1
+    assert sum(row.verdict == WRONG for row in summed.of_launch.values()) == 2
+    assert len(summed.of_pass) == 1
+
+
+def test_an_operation_that_changes_an_input_in_place_is_coloured_by_that(tmp_path: Path) -> None:
+    made_of = [operation(f"op{at}", reads={}, writes={f"buf{at}": 4}) for at in (4, 5)]
+    rows = [
+        replace(row, nodes=(node,), writes=(replace(row.writes[0], into="arg0_1"),))
+        for row, node in zip(made_of, ("copy_", "copy__1"), strict=True)
+    ]
+    wrong = found(0, "k", 1, "arg0_1", "copy__1", rmse=1.0, worst_error=2.0, compiled=3.0, exact=1.0)
+    right = found(0, "k", 1, "arg0_1", "copy_", is_equal=True)
+    heat = error(made(tmp_path / "dump", graph(), *rows, wrong, right), FORWARD)
+
+    assert heat is not None
+    coloured = [heat.operation(row) for row in rows]
+    assert [one.shade.name for one in coloured if one is not None] == [EXACT, WRONG]
 
 
 def test_the_command_draws_what_was_checked(dump: Dump, tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ class Worst(NamedTuple):
     """Number of checked calls."""
     of_buffer: dict[tuple[str, str], Judged]
     """Graph and buffer."""
+    of_value: dict[tuple[str, str, str], Judged]
+    """Graph, buffer, and the FX node whose value it held: an input can be changed in place several times."""
     of_launch: dict[tuple[str, str, int | None], Judged]
     """Graph, kernel, and line of output_code.py."""
     of_pass: tuple[Judged, ...]
@@ -27,14 +29,17 @@ def worst(dump: Dump, graph: str) -> Worst:
     """Of `graph` and its nested graphs."""
     rows = list(judged(dump, graph))
     buffers: dict[tuple[str, str], list[Judged]] = {}
+    values: dict[tuple[str, str, str], list[Judged]] = {}
     launches: dict[tuple[str, str, int | None], list[Judged]] = {}
     for row in rows:
         if not row.level:
             buffers.setdefault((row.graph, row.buffer), []).append(row)
+            values.setdefault((row.graph, row.buffer, row.node), []).append(row)
             launches.setdefault((row.graph, row.kernel, row.line), []).append(row)
     return Worst(
         len({(row.graph, row.call) for row in rows}),
         {key: worst_of(found) for key, found in buffers.items()},
+        {key: worst_of(found) for key, found in values.items()},
         {key: worst_of(found) for key, found in launches.items()},
         tuple(row for row in rows if row.level),
     )

@@ -40,8 +40,11 @@ def error(dump: "Dump", graph: str) -> Heat | None:
         return None
 
     def operation(row: Operation) -> Heated | None:
-        rows = [found.of_buffer[row.graph, name] for name in row.buffers if (row.graph, name) in found.of_buffer]
-        return _heated(worst_of(rows)) if rows else None
+        rows = [found.of_buffer.get((row.graph, name)) for name in row.buffers]
+        changed = [(access.into, node) for access in row.writes if access.into for node in row.nodes]
+        rows += [found.of_value.get((row.graph, name, node)) for name, node in changed]
+        known = [one for one in rows if one is not None]
+        return _heated(worst_of(known)) if known else None
 
     def launch(row: Launch) -> Heated | None:
         judged = found.of_launch.get((row.graph, row.kernel.name, row.line))
