@@ -4,7 +4,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from inspect_compile.child.session import Session
 from inspect_compile.dump import Dump
 from inspect_compile.dump.root import default_root, make_root
 from inspect_compile.errors import CommandError, DumpError
-from inspect_compile.facts import Frame
+from inspect_compile.facts import Asked, Frame
+from inspect_compile.facts.numerics import usual_calls
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.targets import COUNTERS
 
@@ -40,12 +41,14 @@ class _Own:
         self.session: Session | None = None
         self.is_open = False
 
-    def open(self, root: Path) -> Session:
+    def open(self, root: Path, asked: Asked | None) -> Session:
         self.is_open = True
         if self.session is not None:
             self.session.reopen(root, top=root)
+            self.session.check(asked)
         else:
             self.session = Session(root, top=root, argv=sys.orig_argv[1:], cwd=os.getcwd(), started=time.time())
+            self.session.check(asked)
             ImportWatch("torch", watched, self._imported).install()
         self.session.listen(True)
         return self.session
@@ -63,19 +66,31 @@ _own = _Own()
 
 
 @contextmanager
-def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = False) -> Iterator[Capture]:
+def capture(
+    dump: str | os.PathLike[str] | None = None,
+    *,
+    recompile: bool = False,
+    numerics: bool | Mapping[str, object] = False,
+) -> Iterator[Capture]:
     """Record what is compiled inside the block, to the directory `dump` (new or empty) or one in torch_compile_debug/.
 
     What was compiled before is not compiled again, and cannot be seen; `recompile` makes torch forget it first. A block
     in which nothing was compiled warns, and says why. In a program that runs under `inspect-compile run`, the dump of
-    that run continues. Raises CommandError for a directory that cannot be used, RuntimeError inside another capture.
+    that run continues.
+
+    `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
+    call of each graph, or a mapping with fields of `facts.Asked`: `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
+
+    Raises CommandError for a directory or a mapping that cannot be used, RuntimeError inside another capture.
     """
+    asked = _asked(numerics)
     if start.current is not None:
         if recompile:
             _forget()
         session = start.current.needed()
         session.recorder.begin()
-        yield Capture(session.recorder.root)
+        with _checking(session, asked):
+            yield Capture(session.recorder.root)
         session.recorder.flush()
         return
     if _own.is_open:
@@ -87,7 +102,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
     except DumpError as error:
         look = f", or look at this one: inspect-compile show {root}" if error.problem == "taken" else ""
         raise CommandError(f"{error}; name a new directory{look}") from None
-    session = _own.open(root)
+    session = _own.open(root, asked)
     handle = Capture(root)
     end = run_record.Ended("finished")
     try:
@@ -103,6 +118,7 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
         raise
     finally:
         session.listen(False)
+        session.check(None)
         _own.is_open = False
         words = _why_nothing(session, compiled_before=before > 0) if end.exception is None else None
         if words is not None:
@@ -116,6 +132,35 @@ def capture(dump: str | os.PathLike[str] | None = None, *, recompile: bool = Fal
             handle.refresh()
     if words is not None:
         warnings.warn(words, stacklevel=3)
+
+
+@contextmanager
+def _checking(session: Session, asked: Asked | None) -> Iterator[None]:
+    """A block that checks what `asked` says; with None what was checked before."""
+    before = session.checks
+    if asked is None:
+        yield
+        return
+    session.check(asked)
+    try:
+        yield
+    finally:
+        session.check(before)
+
+
+def _asked(numerics: bool | Mapping[str, object]) -> Asked | None:
+    if isinstance(numerics, bool):
+        return Asked() if numerics else None
+    unknown = sorted(numerics.keys() - set(Asked.__struct_fields__))
+    if unknown:
+        there = ", ".join(Asked.__struct_fields__)
+        raise CommandError(f"capture(numerics=…): no such option as {unknown[0]}; there are: {there}")
+    every, nonfinite = numerics.get("every", 0), bool(numerics.get("nonfinite"))
+    calls = usual_calls(every=every if isinstance(every, int) else 0, nonfinite=nonfinite)
+    try:
+        return Asked.of({"calls": calls, **numerics})
+    except ValueError as error:
+        raise CommandError(f"capture(numerics=…): {error}") from None
 
 
 def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:

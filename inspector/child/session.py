@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Fact, Hook, Remark, Run
+from inspect_compile.facts import Asked, Fact, Hook, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -57,10 +57,10 @@ class Session:
         replay_of: str = "",
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
-        numerics: Mapping[str, Any] | None = None,
+        numerics: Asked | None = None,
     ) -> None:
-        """`target`, `replay_of`, `settings`, `steer` and `numerics` are those of `Setting`, where
-        `settings` is `config`.
+        """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, where `settings` is `config`. With
+        `numerics`, calls of compiled graphs are checked.
         """
         self._top = top
         self._argv = argv
@@ -71,6 +71,8 @@ class Session:
         self._steer = steer
         self._numerics = numerics
         self._checking: Any = None
+        self._checked: set[str] = set()
+        """The modules in which the check is installed."""
         self._entries = (*PROBES, *(MEASURE if config.measure else ()))
         self._told = {"replay_of": replay_of, "config": dict(settings or {}), **_steered(steer or {})}
         self.targets: Targets | None = None
@@ -98,9 +100,7 @@ class Session:
                 if entry.watches == module:
                     self._call(entry, lost, lambda: (module,))
         if self._numerics is not None:  # before the probes, which take what it needs
-            for entry in CHECKED:
-                if entry.watches == module:
-                    self._call(entry, "numerics could not be checked", self._check)
+            self._install_check((module,))
         for entry in self._entries:
             if entry.watches == module:
                 self._install(entry)
@@ -168,10 +168,30 @@ class Session:
             return reason
         return ""
 
+    def check(self, asked: Asked | None) -> None:
+        """Check calls of graphs that are compiled from now on; None: no longer those of any graph."""
+        self._numerics = asked
+        if asked is not None:
+            self._install_check(sys.modules)
+        if self._checking is not None:
+            self._checking.ask(asked)
+
+    @property
+    def checks(self) -> Asked | None:
+        """What is checked."""
+        return self._numerics
+
+    def _install_check(self, modules: Container[str]) -> None:
+        for entry in CHECKED:
+            if entry.watches in modules and entry.installer not in self._checked:
+                self._checked.add(entry.installer)
+                self._call(entry, "numerics could not be checked", self._check)
+
     def _check(self) -> tuple[Any]:
         """What checks the numerics of compiled graphs."""
         if self._checking is None:
-            self._checking = _function(CHECK)(self._numerics, self._count)
+            self._checking = _function(CHECK)(self._count)
+            self._checking.ask(self._numerics)
         return (self._checking,)
 
     def _count(self, fact: Fact) -> None:
@@ -275,6 +295,7 @@ class Session:
             omitted=self.recorder.omissions(),
             target=self._target or "",
             targets=() if self.targets is None else self.targets.names,
+            numerics=self._numerics,
             **self._told,
         )
         self.recorder.run(self._run)

@@ -62,7 +62,7 @@ class Setting:
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.numerics = dict(numerics) if numerics is not None else None
-        """Which calls are checked, for `lowering/intervention/numerics/check.py`. None in a plain run."""
+        """Which calls are checked: the fields of `facts.numerics.Asked`. None in a plain run."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

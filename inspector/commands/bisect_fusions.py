@@ -1,12 +1,14 @@
-"""`bisect-fusions`: finds the fusion that changes a program's result, by a check that the user gives."""
+"""`bisect-fusions`: finds the fusion that changes a program's result, by a check that the user gives or by numerics."""
 
 import argparse
 import os
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.commands.numerics import NOT_CHECKED, WRONG, status_of
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -29,11 +31,19 @@ class BisectFusions:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that stand before the command."""
-        parser.usage = "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]"
+        parser.usage = (
+            "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]  |  "
+            "--numerics SCRIPT [ARG …]  |  --numerics -m MODULE [ARG …]  |  --numerics -- COMMAND [ARG …]"
+        )
         parser.epilog = (
             "COMMAND compiles, runs, compares, and exits with a status other than 0 when the result is wrong. It is "
             "run with all fusions, with none, then with the first half of them, and so on. What it prints is kept in "
-            "files. Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
+            "files. With --numerics the program compares nothing: `inspect-compile numerics` says of each run whether "
+            "a launch is wrong, and the program's exit status does not count. "
+            "Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
+        )
+        parser.add_argument(
+            "--numerics", action="store_true", help="check the launches of each graph's first call against fp64"
         )
         parser.add_argument(
             "--graph", metavar="G", help="count the fusions of this graph alone, the others are compiled as always"
@@ -45,16 +55,21 @@ class BisectFusions:
         from inspect_compile.commands.program import command_of
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import make_root
+        from inspect_compile.facts import Asked
         from inspect_compile.launch.bisect import Check
         from inspect_compile.tables.text import number_of, unbroken
 
         if arguments.program is None or not arguments.program.words:
-            raise CommandError("which check? bisect-fusions -- COMMAND")
+            ways = "bisect-fusions -- COMMAND, or bisect-fusions --numerics SCRIPT"
+            raise CommandError(f"which {'program' if arguments.numerics else 'check'}? {ways}")
         path, argv = command_of(arguments.program, arguments.commands)
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
         make_root(root.absolute(), is_dump=False)
-        search = _Search(Check(path, argv, root.absolute(), plain=arguments.program.kind != "command"), argv)
+        numerics = Asked().plain() if arguments.numerics else None
+        is_plain = arguments.program.kind != "command"
+        check = Check(path, argv, root.absolute(), plain=is_plain, numerics=numerics)
+        search = _Search(check, argv, by_numerics=arguments.numerics)
         try:
             return search.found(arguments.graph or "")
         except UndecidedError as error:
@@ -71,9 +86,11 @@ class BisectFusions:
 class _Search:
     """The runs of one check."""
 
-    def __init__(self, check: "Check", argv: list[str]) -> None:
+    def __init__(self, check: "Check", argv: list[str], *, by_numerics: bool) -> None:
+        """`by_numerics`: what was found in a run's launches counts, and not the exit status."""
         self._check = check
         self._argv = argv
+        self._by_numerics = by_numerics
         self.count = 0
 
     def found(self, graph: str) -> int:
@@ -138,10 +155,28 @@ class _Search:
         run = self._check.run(name, lambda root, setting: first_record(root, self._argv, setting), **steer)
         last_record(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
+        ended = how
+        if self._by_numerics:
+            run, how = _judged(run)
         sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
         if run.trouble:
             raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
+        if run.status == NOT_CHECKED and self._by_numerics:
+            raise UndecidedError(f"no launch could be checked, so nothing can be decided; the program {ended}", run)
         return run
+
+
+def _judged(run: "Run") -> tuple["Run", str]:
+    """The run with the status that `numerics` has for it, and that in words."""
+    from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.dump import Dump
+    from inspect_compile.tables.text import number_of
+
+    sums = [summary(part) for part in (Dump(run.root), *map(Dump, Dump(run.root).other_processes))]
+    status = status_of(sums)
+    wrong = number_of(sum(one.wrong for one in sums), "result")
+    words = {NOT_CHECKED: "not checked", WRONG: f"{wrong} wrong"}.get(status, "nothing wrong")
+    return replace(run, status=status), words
 
 
 def _full_name(run: "Run", graph: str) -> str:

@@ -27,6 +27,7 @@ PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "after": ("post_fusion",),
     "both": ("pre_fusion", "post_fusion"),
 }
+HEATS: Final = ("error",)
 FEW: Final = 8
 """Up to this many graphs are drawn if none is selected."""
 
@@ -59,6 +60,9 @@ class Draw:
         parser.add_argument("--depth", type=int, default=2, metavar="N", help="how many arrows away (default: 2)")
         parser.add_argument("--refused", action="store_true", help="before fusion, also the pairs that were not fused")
         parser.add_argument(
+            "--heat", choices=HEATS, help="colour by what was measured; error: by the worst verdict of `numerics`"
+        )
+        parser.add_argument(
             "--timeout", type=float, metavar="SECONDS", help="how long Graphviz may take for one diagram (default: 60)"
         )
 
@@ -66,6 +70,7 @@ class Draw:
         """Draw; the .dot files are written even if Graphviz fails."""
         from inspect_compile.commands.dump_selection import tell_left_out
         from inspect_compile.diagrams.render import MissingError
+        from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
         from inspect_compile.diagrams.schedule.schedule import schedule_dot
         from inspect_compile.facts import Operation
         from inspect_compile.tables.text import one_line
@@ -97,15 +102,20 @@ class Draw:
             meant = around.get(graph.graph.partition("/")[0])
             if around and meant is None:
                 continue
+            heat = HEAT_OF[arguments.heat](dump, graph.graph) if arguments.heat is not None else None
+            if arguments.heat is not None and heat is None:
+                sys.stderr.write(f"{unbroken(graph.graph)}: {_NOT_MEASURED[arguments.heat]}\n")
+                continue
             recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
             for phase in phases:
                 if phase not in recorded:
                     sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
-                    dump, graph.graph, phase, around=meant, depth=arguments.depth, refused=arguments.refused
+                    dump, graph.graph, phase, around=meant, depth=arguments.depth, refused=arguments.refused, heat=heat
                 )
-                stem = _stem(dump, graph, _name(phase, arguments.around), output, is_file=is_file)
+                name = _name(phase, arguments.around, arguments.heat)
+                stem = _stem(dump, graph, name, output, is_file=is_file)
                 drawn += 1
                 missing = trouble if isinstance(trouble, MissingError) else None
                 trouble = _write(stem, text, form, arguments.timeout, missing) or trouble
@@ -114,6 +124,8 @@ class Draw:
         tell_left_out(dump)
         if trouble is not None:
             raise CommandError(f"{trouble}; the .dot files are written")
+        if not drawn and arguments.heat is not None:
+            raise CommandError(f"{dump.root}: nothing to colour, {_NOT_MEASURED[arguments.heat]}")
         if not drawn:
             raise CommandError(
                 f"{dump.root}: no operations of {_names(graphs)} were recorded; the program may still be compiling"
@@ -121,6 +133,7 @@ class Draw:
         return 0
 
 
+_NOT_MEASURED: Final = {"error": "no launch was checked (inspect-compile numerics SCRIPT)"}
 _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
@@ -179,10 +192,11 @@ def _format_of(path: Path | None) -> str:
     return form
 
 
-def _name(phase: "Phase", around: str | None) -> str:
+def _name(phase: "Phase", around: str | None, heat: str | None) -> str:
     from inspect_compile.dump import paths
 
     name = {"pre_fusion": paths.SCHEDULE_PRE_FUSION, "post_fusion": paths.SCHEDULE_POST_FUSION}[phase]
+    name = name if heat is None else f"{name}_{heat}"
     return name if around is None else paths.cased_name(f"{name}_around_{around}")
 
 

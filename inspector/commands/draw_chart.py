@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
 
-_OF_SCHEDULES: Final = ("phase", "around", "refused", "timeout")
+_OF_SCHEDULES: Final = ("phase", "around", "refused", "heat", "timeout")
 """Options that do not apply to a chart."""
 
 

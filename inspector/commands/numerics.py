@@ -14,14 +14,14 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from inspect_compile.analysis.numerics.verdicts import Summary
     from inspect_compile.dump import Dump
+    from inspect_compile.facts import Asked
+    from inspect_compile.facts.numerics import Ranges
 
 NOTHING_WRONG: Final = 0
 WRONG: Final = 1
 NOT_CHECKED: Final = 2
-
-_ALL: Final[list[tuple[int, int]]] = []
-"""In the place of runs of calls: all of them."""
 
 
 class Numerics:
@@ -31,9 +31,10 @@ class Numerics:
         """Add the options that stand before the program."""
         parser.usage = "inspect-compile numerics [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.epilog = (
-            "The program's own calls run as always: a checked call is made a second time, on copies. What is found is "
-            "printed on stderr once the program has ended; `show DUMP numerics` prints it again. Exit status: 0 where "
-            "nothing is wrong, 1 where something is, 2 where nothing could be checked, or for an error."
+            "The program's own calls run as always, except with --continue-with reference: a checked call is made a "
+            "second time, on copies. What is found is printed on stderr once the program has ended; `show DUMP "
+            "numerics` prints it again. Exit status: 0 where nothing is wrong, 1 where something is, 2 where nothing "
+            "could be checked, or for an error."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -49,6 +50,13 @@ class Numerics:
             action="append",
             default=[],
             help="only graphs with this in their names (model__1, forward); can be given again",
+        )
+        parser.add_argument(
+            "--continue-with",
+            choices=("compiled", "reference"),
+            default="compiled",
+            help="whose results the program gets from checked calls: the compiled code's (default), or those of the FX "
+            "graph run node by node",
         )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
@@ -72,6 +80,7 @@ class Numerics:
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.replace import plain_environment
 
+        asked = _asked(arguments)
         try:
             path, argv = command_of(arguments.program, arguments.commands)
         except CommandError as error:
@@ -87,7 +96,7 @@ class Numerics:
             plain=arguments.program.kind != "command",
             run=RunConfig().plain(),
             quiet=True,
-            numerics=_asked(arguments),
+            numerics=asked.plain(),
         )
 
         first_record(root, argv, setting)
@@ -108,18 +117,22 @@ def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> in
                 continue
 
 
-def _asked(arguments: argparse.Namespace) -> dict[str, object]:
-    """What is checked, as `lowering.intervention.numerics.calls.Asked` has it."""
-    calls = arguments.calls
-    if calls is None and arguments.every is None:
-        calls = _ALL if arguments.nonfinite else [(1, 1)]
-    return {
-        "calls": None if calls is _ALL else calls or [],
-        "every": arguments.every or 0,
-        "graphs": arguments.graph,
-        "repeats": arguments.deterministic,
-        "nonfinite": arguments.nonfinite,
-    }
+def _asked(arguments: argparse.Namespace) -> "Asked":
+    from inspect_compile.facts import Asked
+    from inspect_compile.facts.numerics import usual_calls
+
+    every, nonfinite = arguments.every or 0, arguments.nonfinite
+    try:
+        return Asked(
+            calls=arguments.calls or usual_calls(every=every, nonfinite=nonfinite),
+            every=every,
+            graphs=tuple(arguments.graph),
+            repeats=arguments.deterministic,
+            nonfinite=nonfinite,
+            continue_with=arguments.continue_with,
+        )
+    except ValueError as error:
+        raise CommandError(str(error)) from None
 
 
 def _said(root: Path, status: int, *, nonfinite: bool) -> int:
@@ -144,6 +157,11 @@ def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
 
     sums = [summary(part) for part in parts]
     console.print(found(parts, sums, shown))
+    return status_of(sums)
+
+
+def status_of(sums: "Sequence[Summary]") -> int:
+    """The exit status for what was checked in all processes."""
     if any(one.wrong or one.unstable for one in sums):
         return WRONG
     return NOTHING_WRONG if any(one.compared for one in sums) else NOT_CHECKED
@@ -166,10 +184,11 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _ranges(text: str) -> list[tuple[int, int]]:
-    """First and last of each run of calls."""
+def _ranges(text: str) -> "Ranges":
+    from inspect_compile.facts import ALL_CALLS
+
     if text == "all":
-        return _ALL
+        return ALL_CALLS
     found = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
@@ -177,4 +196,4 @@ def _ranges(text: str) -> list[tuple[int, int]]:
         if not all(one.isdecimal() for one in ends) or not 1 <= int(ends[0]) <= int(ends[1]):
             raise argparse.ArgumentTypeError(f"{text!r} says no calls; write 1, 5,100-110 or all")
         found.append((int(ends[0]), int(ends[1])))
-    return found
+    return tuple(found)

@@ -21,7 +21,7 @@ from inspect_compile.diagrams.look import (
     THICKEST,
     THINNEST,
 )
-from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, boxes_in
+from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section, Shade, boxes_in
 
 _NO_TEXT: Final = re.compile(
     "[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
@@ -134,7 +134,7 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
             tooltip=_tooltip(one.tooltip),
             fontsize=str(LINE_SIZE if one.kind == "group" else TITLE_SIZE),
             fontcolor=FAINT if one.kind == "group" else INK,
-            **dict(FRAMES[one.kind]),
+            **{**dict(FRAMES[one.kind]), **_border(one.shade)},
         )
         for inside in one.inner:
             _add(cluster, inside)
@@ -148,12 +148,16 @@ def _box(graph: graphviz.Digraph, box: Box) -> None:
         id=box.id,
         shape=look.shape,
         style=look.style,
-        fillcolor=look.fill,
-        color=look.line,
+        fillcolor=box.shade.fill if box.shade is not None else look.fill,
+        color=box.shade.line if box.shade is not None else look.line,
         **_size(box, look.slant),
         tooltip=_tooltip(box.tooltip),
         **dict(look.extra),
     )
+
+
+def _border(shade: Shade | None) -> dict[str, str]:
+    return {} if shade is None else {"color": shade.line, "penwidth": "2"}
 
 
 def _size(box: Box, slant: float) -> dict[str, str]:
@@ -161,10 +165,11 @@ def _size(box: Box, slant: float) -> dict[str, str]:
     if not slant:
         return {}
     head = _text_width(box.title, TITLE_SIZE, bold=True) + _text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
-    widest = max([head, *(_text_width(line, LINE_SIZE) for line in box.lines)])
-    if box.lines and LOOKS[box.kind].shape == "ellipse":
+    lines = (*((box.mark,) if box.mark else ()), *box.lines)
+    widest = max([head, *(_text_width(line, LINE_SIZE) for line in lines)])
+    if lines and LOOKS[box.kind].shape == "ellipse":
         widest *= 1.12  # the lines are not where it is widest
-    height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(box.lines)) + 7
+    height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(lines)) + 7
     return {
         "width": f"{(widest + 2 * slant) / POINTS_PER_INCH:.3f}",
         "height": f"{height / POINTS_PER_INCH:.3f}",
@@ -218,7 +223,12 @@ def _label(box: Box) -> str:
     if box.kind == "elsewhere":
         return _faint([box.title, *box.lines])
     head = f"<b>{_markup(box.title)}{_GAP if box.beside else ''}</b>{_markup(box.beside)}"
-    return f"<{head}{''.join(f'<br/>{_faint_line(line)}' for line in box.lines)}>"
+    mark = "" if box.shade is None or not box.mark else _mark(box.mark, box.shade.line)
+    return f"<{head}{mark}{''.join(f'<br/>{_faint_line(line)}' for line in box.lines)}>"
+
+
+def _mark(words: str, colour: str) -> str:
+    return f'<br/><font color="{colour}" point-size="{LINE_SIZE}"><b>{_markup(words)}</b></font>'
 
 
 def _title(picture: Picture) -> str:

@@ -1,14 +1,19 @@
 """A legend, drawn as a small picture of the same kind."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from textwrap import wrap
 from typing import Final
 
-from inspect_compile.diagrams.look import LOOKS
-from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Picture, Section
+from inspect_compile.diagrams.look import LOOKS, SHADES
+from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Picture, Section, Shade
 
 _COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "foreach", "fused", "other")
 """Kinds of boxes inside kernels."""
+
+_WRAPPED: Final = 40
+"""Maximum characters of a line about a colour."""
 
 _CALLED: Final[tuple[BoxKind, ...]] = ("extern", "item", "nop")
 
@@ -37,11 +42,36 @@ def legend(picture: Picture) -> Section:
     if inside and "kernel" in frames:
         framed = (Frame("legend_kernel", "kernel", "one launch of a generated kernel", framed),)
     last = tuple(replace(box, lines=(picture.outputs,)) for box in last)
+    shades = tuple(_shades(picture))
+    if shades:  # then colours say nothing of kinds
+        plain = Shade("", *SHADES["unknown"])
+        first, inside, outside, last = (
+            tuple(replace(box, shade=plain) for box in boxes) for boxes in (first, inside, outside, last)
+        )
+        framed = tuple(_plain(one, plain) for one in framed)
+        last = (*last, *shades)
     boxes = (*first, *inside, *outside, *last)
     arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
     joined = {(arrow.tail, arrow.head) for arrow in arrows}
     pairs = ((one.id, other.id) for one, other in pairwise(boxes))
     return Section((*first, *framed, *outside, *last), arrows, tuple(pair for pair in pairs if pair not in joined))
+
+
+def _shades(picture: Picture) -> Iterator[Box]:
+    """The colours of boxes and frames, each once."""
+    shades = [*(box.shade for box in picture.boxes()), *(frame.shade for frame in picture.frames())]
+    found = {shade.name: shade for shade in shades if shade is not None}
+    order = [fill for fill, _ in SHADES.values()]
+    ordered = sorted(found.values(), key=lambda shade: (order.index(shade.fill), shade.name))
+    for number, shade in enumerate(ordered):
+        lines = tuple(wrap(shade.meaning, _WRAPPED))
+        yield Box(f"legend_shade_{number}", "shade", shade.name, lines=lines, shade=shade)
+
+
+def _plain(one: Frame | Box, shade: Shade) -> Frame | Box:
+    if isinstance(one, Box):
+        return replace(one, shade=shade)
+    return replace(one, inner=tuple(_plain(inside, shade) for inside in one.inner))
 
 
 def _box(kind: BoxKind) -> Box:

@@ -50,7 +50,18 @@ LOOKS: Final[dict[BoxKind, Look]] = {
     "input": Look("ellipse", "filled", "#ffffff", "#1f2933", "comes in", slant=16),
     "output": Look("ellipse", "filled", "#fbdce9", "#a8336f", "", (("peripheries", "2"),), slant=7),
     "elsewhere": Look("plain", "", "#ffffff", "#5f6b76", "stands elsewhere"),
+    "shade": Look("box", "filled", "#ffffff", "#5f6b76", ""),
 }
+
+SHADES: Final = {
+    "hottest": ("#f6b3a2", "#a8200d"),
+    "hot": ("#fbe3c0", "#b56a00"),
+    "mild": ("#d9ecf9", "#0072b2"),
+    "cool": ("#cdeee1", "#00785a"),
+    "coldest": ("#eef1ee", "#56636f"),
+    "unknown": ("#ffffff", "#8795a1"),
+}
+"""Fill and border of what was measured, the worst first."""
 
 FRAMES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "kernel": (("style", "filled,rounded"), ("fillcolor", "#f3f5f7"), ("color", "#8795a1"), ("penwidth", "1.2")),

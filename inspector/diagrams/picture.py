@@ -17,9 +17,20 @@ BoxKind = Literal[
     "input",
     "output",
     "elsewhere",
+    "shade",
 ]
 FrameKind = Literal["kernel", "group", "graph"]
 ArrowKind = Literal["stored", "kept", "order", "call", "refused"]
+
+
+@dataclass(frozen=True)
+class Shade:
+    """A colour that says what was measured."""
+
+    name: str
+    fill: str
+    line: str
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,10 @@ class Box:
     """Text after the title on the same line."""
     lines: tuple[str, ...] = ()
     tooltip: tuple[str, ...] = ()
+    shade: Shade | None = None
+    """Its colour in place of that of its kind."""
+    mark: str = ""
+    """What the colour says, in words."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +60,8 @@ class Frame:
     text: str
     inner: "tuple[Frame | Box, ...]"
     tooltip: tuple[str, ...] = ()
+    shade: Shade | None = None
+    """The colour of its border in place of that of its kind."""
 
 
 @dataclass(frozen=True)

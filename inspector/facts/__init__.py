@@ -21,6 +21,8 @@ from inspect_compile.facts.kernels import (
 )
 from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.numerics import (
+    ALL_CALLS,
+    Asked,
     Checked,
     NonFinite,
     NumericsCall,
@@ -55,10 +57,12 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
+    "ALL_CALLS",
     "FACTS",
     "SCHEMA_VERSION",
     "TABLES",
     "Access",
+    "Asked",
     "Binary",
     "CacheLookup",
     "Call",

@@ -1,10 +1,62 @@
-"""What a check of numerics found: the errors of each launch's results, and which calls were checked."""
+"""What a check of numerics was asked for, and what it found: the errors of each launch's results."""
 
-from typing import ClassVar
+import sys
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
 from inspect_compile.facts.base import Fact, Int64
+
+Ranges = tuple[tuple[Int64, Int64], ...]
+"""First and last of each run of calls of a graph, from 1."""
+ALL_CALLS: Final[Ranges] = ((1, sys.maxsize),)
+
+
+def usual_calls(*, every: int = 0, nonfinite: bool = False) -> Ranges:
+    """Which calls are checked if none are named."""
+    return () if every else ALL_CALLS if nonfinite else ((1, 1),)
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Which calls of which graphs are checked, and for what."""
+
+    calls: Ranges = ((1, 1),)
+    every: Int64 = 0
+    """And each so-manieth call, from the first one; 0 for none."""
+    graphs: tuple[str, ...] = ()
+    """Only graphs with one of these in their names; empty for all."""
+    repeats: bool = False
+    """Run checked calls again, to find results that are not the same each time."""
+    nonfinite: bool = False
+    """Look for what makes NaN and Inf, in the place of all else."""
+    continue_with: Literal["compiled", "reference"] = "compiled"
+    """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
+    """
+
+    def __post_init__(self) -> None:
+        if self.nonfinite and self.continue_with == "reference":
+            raise ValueError("looking for NaN and Inf checks no call: there is no reference to continue with")
+
+    @classmethod
+    def of(cls, plain: Mapping[str, object]) -> "Asked":
+        """From what `plain` gave. Raises ValueError for anything else."""
+        return msgspec.convert(plain, cls)
+
+    def plain(self) -> dict[str, Any]:
+        """As values that JSON has."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+    def has_graph(self, graph: str) -> bool:
+        """True if calls of this graph are checked at all."""
+        return not self.graphs or any(name in graph for name in self.graphs)
+
+    def has_call(self, number: int) -> bool:
+        """True if this call of a graph is checked; counted from 1."""
+        if self.every and (number - 1) % self.every == 0:
+            return True
+        return any(first <= number <= last for first, last in self.calls)
 
 
 class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
@@ -93,6 +145,10 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     """Time for the FX graph node by node in its dtypes."""
     forced_seconds: float = 0.0
     """Time for the forced launches with everything compared, fp64 included."""
+    continued: str = ""
+    """reference: the program got the results of the FX graph node by node; empty: those of the compiled code."""
+    not_continued: str = ""
+    """Why it got those of the compiled code, if the reference's were asked for."""
     reason: str = ""
     """Why the call, or a part of it, was not checked; empty if it was."""
 

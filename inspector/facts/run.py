@@ -5,6 +5,7 @@ from typing import ClassVar
 import msgspec
 
 from inspect_compile.facts.base import Fact, Int64
+from inspect_compile.facts.numerics import Asked
 
 SCHEMA_VERSION = 1
 
@@ -60,6 +61,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of operations, or of groups, that fusion had to keep apart."""
     fusions: Int64 | None = None
     """Number of fusions that were allowed; None for no limit."""
+    numerics: Asked | None = None
+    """Which calls were checked (`inspect-compile numerics`); None for none."""
     cache: str = "bypass"
     """bypass: torch's FX-graph and AOTAutograd caches miss while recording; keep: they work as in a plain run."""
     environment: dict[str, str] = {}

@@ -4,7 +4,7 @@ import os
 import subprocess
 import time
 from collections import Counter as Tally
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -55,12 +55,15 @@ class Run:
 class Check:
     """The command, and where its runs are recorded."""
 
-    def __init__(self, path: str, argv: Sequence[str], root: Path, *, plain: bool) -> None:
-        """`plain`: `argv` is a Python program, else a command that starts some."""
+    def __init__(
+        self, path: str, argv: Sequence[str], root: Path, *, plain: bool, numerics: Mapping[str, object] | None = None
+    ) -> None:
+        """`plain`: `argv` is a Python program, else a command that starts some. `numerics` is that of `Setting`."""
         self._path = path
         self._argv = list(argv)
         self._root = root
         self._plain = plain
+        self._numerics = numerics
 
     def run(self, name: str, begin: Callable[[Path, Setting], None], **steer: object) -> Run:
         """Run the check, recorded in a folder of that name; `steer` has the arguments of
@@ -78,6 +81,7 @@ class Check:
             quiet=True,
             argv=None,
             steer={"limit": None, **steer},
+            numerics=self._numerics,
         )
         begin(root, setting)
         started = time.monotonic()

@@ -105,6 +105,31 @@ def test_a_check_that_changes_its_mind_is_flaky(tmp_path: Path, inductor_cache: 
     assert not done.stdout
 
 
+@pytest.mark.harmless
+def test_numerics_is_the_check(tmp_path: Path, inductor_cache: Path) -> None:
+    """The program's exit status does not count."""
+    done = bisected(["--numerics", PROGRAMS / "wrong_when_fused.py", "4"], tmp_path, inductor_cache)
+
+    assert done.returncode == 0, done.stderr
+    assert "with all fusions: 1 result wrong" in done.stderr
+    assert "with none: nothing wrong" in done.stderr
+    assert "total = (x * 7.0).sum(-1)" in done.stdout
+    assert "largest = (x * 3.0).amax(-1)" in done.stdout
+    assert "denying it alone mends the result" in done.stdout
+    assert Dump(tmp_path / "runs" / "all").run.exit_code == 4
+
+
+def test_numerics_without_a_launch_decides_nothing(tmp_path: Path, capfd: Capture) -> None:
+    words = ["--dump", str(tmp_path / "runs"), "--numerics", "--", "sh", "-c", "echo what it says; exit 3"]
+
+    assert main(["bisect-fusions", *words]) == 1
+
+    said = capfd.readouterr().err
+    assert "run 1, with all fusions: not checked" in said
+    assert "no launch could be checked, so nothing can be decided; the program fails (exit 3)" in said
+    assert "what it says" in said
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [
@@ -128,6 +153,8 @@ def test_errors_say_what_there_is(tmp_path: Path, capsys: Capture, monkeypatch: 
     assert "which check? bisect-fusions -- COMMAND" in capsys.readouterr().err
     assert main(["bisect-fusions", "--"]) == 2
     assert "which check?" in capsys.readouterr().err
+    assert main(["bisect-fusions", "--numerics"]) == 2
+    assert "which program?" in capsys.readouterr().err
     assert main(["bisect-fusions", "--", "nosuchcommand"]) == 2
     assert "nosuchcommand: no such command" in capsys.readouterr().err
     (tmp_path / "full").mkdir()

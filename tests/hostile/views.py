@@ -36,6 +36,7 @@ from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
 from inspect_compile.tui.models.kernels.stages import staged
 from inspect_compile.tui.models.lowering import FORMS as IR_FORMS
 from inspect_compile.tui.models.lowering import ir
+from inspect_compile.tui.models.numerics import numerics
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
 from inspect_compile.tui.models.sheet import Sheet, Shown, Table
@@ -295,6 +296,12 @@ def _cost(dump: Dump, chain: Chain) -> Iterator[str]:
         yield from _chosen(dump, chain, "cost", part(dump, chain))
 
 
+def _numerics(dump: Dump, chain: Chain) -> Iterator[str]:
+    found = numerics(dump, chain)
+    yield from _chosen(dump, chain, "numerics", found.sheet)
+    yield from _details(found.sheet, partial(_detail_of, found))
+
+
 def _output(dump: Dump, chain: Chain) -> Iterator[str]:
     for what in WRITTEN:
         found = output(dump, chain, what)
@@ -333,6 +340,7 @@ VIEWS: Final[dict[str, View]] = {
             ("fusion", _fusion),
             ("kernels", _kernels),
             ("cost", _cost),
+            ("numerics", _numerics),
             ("output", _output),
         )
     },

@@ -53,6 +53,7 @@ from inspect_compile.facts import (
     FACTS,
     TABLES,
     Access,
+    Asked,
     DynamoNode,
     Edit,
     FailedGuard,
@@ -92,6 +93,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "removed": Removed,
     "buffer_traffic": BufferTraffic,
     "recording": Recording,
+    "asked": Asked,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,

@@ -209,7 +209,7 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
         await pilot.click(source, offset=(20, index - round(source.scroll_y)))
         await settled(pilot)
         assert said(pilot, "context").startswith(" mixed.py:20")
-        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("6 Kernel") + 2, 0))
+        await pilot.click("#tabs", offset=(said(pilot, "tabs").index("6 Kern") + 2, 0))
         await settled(pilot)
         assert row(pilot, "kernels-rows").startswith("cpp_fused__softmax")
         await pilot.click("#tabs", offset=(said(pilot, "tabs").index("5 Fuse") + 2, 0))

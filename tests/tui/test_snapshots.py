@@ -12,6 +12,7 @@ from textual.pilot import Pilot
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Location, Run
 from inspect_compile.tui.app import InspectApp
+from tests.tui.checked import with_finding, with_launches
 from tests.tui.driving import go_to, press, settled
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
@@ -71,6 +72,21 @@ def test_medium(mixed: Dump, snap_compare: Compare, digit: str) -> None:
 @pytest.mark.parametrize("digit", "13478")
 def test_wide(mixed: Dump, snap_compare: Compare, digit: str) -> None:
     assert snap_compare(InspectApp(mixed), terminal_size=WIDE, run_before=with_softmax_chosen(digit))
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
+def test_numerics(mixed: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
+    app = InspectApp(with_launches(mixed))
+    assert snap_compare(app, terminal_size=size, run_before=with_softmax_chosen("e"))
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM], ids=["narrow", "medium"])
+def test_not_a_number(mixed: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
+    assert snap_compare(InspectApp(with_finding(mixed)), terminal_size=size, run_before=after("e"))
+
+
+def test_nothing_checked(mixed: Dump, snap_compare: Compare) -> None:
+    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after("e"))
 
 
 def test_missed_pairs(mixed: Dump, snap_compare: Compare) -> None:

@@ -24,7 +24,7 @@ class Item(NamedTuple):
 class Tab(NamedTuple):
     """A view as the tabs list it, known before its module is loaded, which happens when it is first shown."""
 
-    digit: str
+    key: str
     name: str
     title: str
     where: str
@@ -89,12 +89,12 @@ def ended(status: int) -> str:
 
 def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> Sides:
     """The tabs; the active and the visible views stand out. If there is no room, the others are shortened."""
-    is_tight = sum(len(f" {view.digit} {view.title}") for view in views) + 2 > width
+    is_tight = sum(len(f" {view.key} {view.title}") for view in views) + 2 > width
     items = [Item(" ")]
     for view in views:
         role = "dim" if view.name not in seen else "on" if view.name == active else "seen"
         title = view.short if is_tight and view.short and view.name != active else view.title
-        items += [Item(f" {view.digit} {title}{' ' if role == 'on' else ''}", role, view.name)]
+        items += [Item(f" {view.key} {title}{' ' if role == 'on' else ''}", role, view.name)]
     return items, []
 
 

@@ -32,6 +32,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     f"kernels {AUTOTUNE}": ("autotune", frozenset({"node", "operation", "kernel"})),
     "cost": ("flops", frozenset()),
     "memory": ("memory", frozenset({"buffer", "node"})),
+    "numerics": ("numerics", frozenset({"node", "kernel"})),
     "output": ("wrapper", frozenset({"kernel"})),
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows contain."""

@@ -21,13 +21,12 @@ from inspect_compile.tables.cost.flops import APP_COLUMNS, SUMS, UNCOUNTED, app_
 from inspect_compile.tables.cost.roofline import COLUMNS, bound_notes, no_roof_text, roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
 from inspect_compile.tables.cost.traffic import LAUNCHES, moved_notes, moved_words
+from inspect_compile.tui.models.bar_text import LONGEST, bar_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 Launched = TypeVar("Launched", KernelTraffic, Bounds)
 
-_LONGEST: Final = 12
-_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _WIDTH, _HEIGHT = 72, 16
 
 
@@ -38,13 +37,8 @@ def with_bar(
 ) -> list[Column[Record]]:
     """`columns` with a bar for the share behind the column that tells it."""
     at = next(index for index, column in enumerate(columns) if column.title == "share") + 1
-    bar: Column[Record] = Column("", lambda row: cell(_bar(share(row)), role(row)), most=_LONGEST, drop=2)
+    bar: Column[Record] = Column("", lambda row: cell(bar_text(share(row)), role(row)), most=LONGEST, drop=2)
     return [*columns[:at], bar, *columns[at:]]
-
-
-def _bar(share: float) -> str:
-    eighths = round(_LONGEST * 8 * share)
-    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
 _FLOPS: Final = with_bar(APP_COLUMNS, app_share, lambda row: "bar" if row.is_operator else "bar-module")

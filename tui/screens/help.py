@@ -13,7 +13,7 @@ KEYS: Final[tuple[tuple[str, tuple[tuple[str, str], ...]], ...]] = (
     (
         "Views",
         (
-            ("1 … 9   0", "a view"),
+            ("1 … 9   0   e", "a view; e: errors that a check of numerics found"),
             ("r", "to the tree of the run"),
             ("i", "how the node under the cursor was lowered; there enter on a node of another graph goes to it"),
             ("s", "its next mode: FX or kernel stages, pairs, files, everything about a node"),
@@ -51,6 +51,7 @@ SIGNS: Final = (
     ("2▪", "$accent", "in two kernels"),
     ("→", "$accent", "calls a kernel"),
     ("✗  …  ⚡", "$warning", "failed; is being compiled; graph break"),
+    ("████", "$error", "error of a checked launch: each column is a factor of ten, from 0.1 × rounding on"),
     ("▲", "$warning", "pairs that share bytes and are in two launches"),
 )
 

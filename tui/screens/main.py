@@ -52,7 +52,7 @@ class MainScreen(Screen[None]):
     AUTO_FOCUS = ""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(view.digit, f"view('{view.name}')", view.title, show=False) for view in VIEWS),
+        *(Binding(view.key, f"view('{view.name}')", view.title, show=False) for view in VIEWS),
         Binding("slash", "search", "Search", show=False),
         Binding("n", "search_again(1)", "Next", show=False),
         Binding("N", "search_again(-1)", "Previous", show=False),

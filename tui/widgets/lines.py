@@ -83,7 +83,7 @@ class Lines(ScrollView, can_focus=True):
         self.sheet = sheet
         self._marked.clear()
         self._linked = frozenset()
-        self.virtual_size = Size(self._full_width(), len(sheet) + sheet.header)
+        self.virtual_size = Size(self._full_width(), max(len(sheet), 1) + sheet.header)
         found = self.find_key(held) if held else None
         with self.prevent(self.Moved):
             self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))

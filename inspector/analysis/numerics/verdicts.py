@@ -57,6 +57,10 @@ class Summary(msgspec.Struct, frozen=True):
     """Why results were not compared → how many."""
     trouble: tuple[NumericsCall, ...]
     """Graphs or calls that were not checked, or not to their end."""
+    continued: int
+    """Number of calls from which the program got the reference's results."""
+    not_continued: dict[str, int]
+    """Why it got those of the compiled code, if the reference's were asked for → in how many calls."""
     first: Judged | None
     """The first wrong result."""
     repeated: bool
@@ -120,6 +124,8 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
         verdicts=dict(Counter(row.verdict for row in rows)),
         reasons=dict(Counter(row.reason for row in rows if row.verdict == NOT_COMPARABLE).most_common()),
         trouble=tuple(call for call in calls if call.reason),
+        continued=sum(1 for call in calls if call.continued),
+        not_continued=dict(Counter(call.not_continued for call in calls if call.not_continued)),
         first=next((row for row in rows if row.verdict == WRONG), None),
         repeated=any(call.repeated for call in calls),
         unstable=sum(1 for row in rows if row.measured.unstable),

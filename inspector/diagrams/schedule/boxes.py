@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
-from inspect_compile.diagrams.picture import Box, BoxKind, Frame
+from inspect_compile.diagrams.picture import Box, BoxKind, Frame, Shade
 from inspect_compile.diagrams.schedule import words
+from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
 from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Key, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Node, Operation
@@ -47,15 +48,17 @@ class Boxes:
     """FX node → source line."""
     inputs: dict[str, dict[str, Input]]
     """Graph → its inputs by name."""
+    heat: Heat | None = None
+    """What colours them; None: their kinds."""
     ids: Ids = field(default_factory=Ids)
 
     @classmethod
-    def of(cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule) -> "Boxes":
+    def of(cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None) -> "Boxes":
         """What the boxes need to know of the dump."""
         nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad" and node.where is not None]
         where = {(node.graph, node.name): node.where for node in nodes if node.where is not None}
         graphs = dict.fromkeys([graph, *(unit.graph for unit in drawn.units)])
-        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs})
+        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat)
 
     def id(self, key: Key) -> str:
         """The id of an operation's box."""
@@ -100,7 +103,14 @@ class Boxes:
             beside,
             tuple(found),
             words.operation_tooltip(operation, self._lines(operation), unit.launch),
+            *self._shaded(operation),
         )
+
+    def _shaded(self, operation: Operation) -> tuple[Shade | None, str]:
+        if self.heat is None:
+            return None, ""
+        found = self.heat.operation(operation)
+        return (self.heat.unknown, "") if found is None else found
 
     def _line(self, operation: Operation, nodes: Sequence[str]) -> Location | None:
         """Source line of the last node that computes. Nodes made by a pass have none, and get no other's."""
@@ -141,6 +151,7 @@ class Boxes:
             "output",
             "OUTPUT",
             tooltip=words.tooltip([f"OUTPUT: {buffers}"]),
+            shade=None if self.heat is None else self.heat.unknown,
         )
 
     def elsewhere(
@@ -174,7 +185,10 @@ class Boxes:
         if not unit.is_kernel or unit.launch is None:
             return tuple(inner)
         text = words.name_shortened(unit.launch.kernel.name, 46)
-        return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch)),)
+        found = None if self.heat is None else self.heat.launch(unit.launch)
+        shade = None if found is None else found.shade
+        text = text if found is None else f"{text}: {found.words}"
+        return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch), shade),)
 
     def nested(self, graph: str, section: int, inner: tuple[Frame | Box, ...]) -> Frame:
         """The part of a nested graph that is in one section."""

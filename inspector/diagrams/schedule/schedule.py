@@ -6,6 +6,7 @@ from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
 from inspect_compile.diagrams.schedule.arrows import Arrows
 from inspect_compile.diagrams.schedule.boxes import Boxes
+from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
 from inspect_compile.tables.text import file_name, number_of
@@ -31,13 +32,14 @@ def schedule_dot(
     around: "ResolvedOperations | None" = None,
     depth: int = 2,
     refused: bool = False,
+    heat: Heat | None = None,
 ) -> str:
     """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
 
     `around` keeps only what is at most `depth` arrows from one of those operations. `refused` adds the pairs that were
-    not fused, before fusion.
+    not fused, before fusion. `heat` colours by what was measured, in place of the kinds of operations.
     """
-    return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused))
+    return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused, heat=heat))
 
 
 def schedule_picture(
@@ -48,6 +50,7 @@ def schedule_picture(
     around: "ResolvedOperations | None" = None,
     depth: int = 2,
     refused: bool = False,
+    heat: Heat | None = None,
 ) -> Picture:
     """The picture that `schedule_dot` writes."""
     if phase not in get_args(Phase):
@@ -67,7 +70,7 @@ def schedule_picture(
     ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    boxes = Boxes.of(dump, graph, phase, whole)
+    boxes = Boxes.of(dump, graph, phase, whole, heat)
     arrows = Arrows(whole, boxes, section_of)
     sections = tuple(
         _section(number, [units[index] for index in span], boxes, arrows, dump if refused else None)
@@ -76,7 +79,10 @@ def schedule_picture(
     size = sum(1 for unit in units for _ in unit.operations())
     return Picture(
         _title(dump, graph, phase),
-        _subtitles(whole, graph, size, around.asked if around is not None else None, depth),
+        (
+            *_subtitles(whole, graph, size, around.asked if around is not None else None, depth),
+            *(heat.subtitles if heat is not None else ()),
+        ),
         sections,
         outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
         has_curves=size <= CURVES_UP_TO,

@@ -23,7 +23,7 @@ _TROUBLE: Final = 6
 """Maximum number of calls that are named because they were not looked at."""
 
 
-def _stanza(row: NonFiniteRow) -> Iterator[Text]:
+def finding_lines(row: NonFiniteRow) -> Iterator[Text]:
     """What is known of one finding, line by line."""
     place = f" ({place_text(row.where)})" if row.where is not None else ""
     call = f"  {row.graph}, call {row.call:,}, result {row.output}"
@@ -86,7 +86,7 @@ def nonfinite(request: Request) -> RenderableType:
 
 def _stanzas(rows: Sequence[NonFiniteRow], limit: int | None, every: str) -> RenderableType:
     shown, notes = first_of(rows, limit, every)
-    return Stack([line for row in shown for line in _stanza(row)] + [*notes], gap=False)
+    return Stack([line for row in shown for line in finding_lines(row)] + [*notes], gap=False)
 
 
 def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:

@@ -27,7 +27,8 @@ from inspect_compile.tables.text import number_of, place_text, seconds_text, unb
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
+"""Verdict → role of its word."""
 _KERNELS: Final = 3
 """Maximum number of kernels whose wrong statement is printed at the end of a run."""
 _REASONS: Final = 6
@@ -71,7 +72,7 @@ COLUMNS: Final[tuple[Column[Judged], ...]] = (
     Column("launch", _launch, role="name", stretch=True, least=24, most=60, middle=True),
     Column("buffer", lambda row: row.buffer, role="dim", drop=3),
     Column("node", lambda row: row.node, stretch=True, least=10, most=30, middle=True),
-    Column("verdict", lambda row: cell(row.verdict, _ROLES[row.verdict])),
+    Column("verdict", lambda row: cell(row.verdict, ROLES[row.verdict])),
     Column("× rounding", lambda row: _figure(row.times_rounding), right=True),
     Column("ULP p50", lambda row: _figure(row.measured.ulp_median), right=True, drop=2),
     Column("p99", lambda row: _figure(row.measured.ulp_99), right=True, drop=2),
@@ -94,6 +95,8 @@ def numerics(request: Request) -> RenderableType:
     whole = summary(request.dump, request.graph)
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
+        if request.dump.run.numerics is not None and request.dump.run.numerics.nonfinite:
+            how = "no launch was checked; results were looked through for NaN and Inf: `show nonfinite` has them"
         return styled(text_or_nothing(request.dump, how), "dim")
     statements = [row for row in kernel_statements(request.dump, request.graph) if _concerns(row, request.names)]
     if request.names:
@@ -170,6 +173,13 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     if of_graphs:
         same = sum(found.graph_compared for found in sums)
         yield styled(f"compared before and after the passes: {same:,} of {of_graphs:,} results of graphs")
+    continued = sum(found.continued for found in sums)
+    if continued:
+        yield styled(f"the program got the reference's results from {number_of(continued, 'checked call')}", "warn")
+    for found in sums:
+        for reason, count in found.not_continued.items():
+            got = f"the program got the compiled code's results from {number_of(count, 'call')}"
+            yield styled(f"{got}: {reason}", "warn")
     reasons: dict[str, int] = {}
     for each in sums:
         for reason, count in each.reasons.items():

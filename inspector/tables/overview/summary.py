@@ -174,12 +174,14 @@ def _disabled(dump: "Dump", say: _Say) -> Iterator[Claim]:
 
 
 def _warnings(dump: "Dump") -> Iterator[str]:
-    """That fusion was steered, which torch alone would not have done; and that lines are damaged."""
+    """What torch alone would not have done (fusion was steered, results were replaced); and that lines are damaged."""
     run = dump.run
     if run.fusions is not None:
         yield f"fusions that were allowed: {run.fusions:,} (bisect-fusions)"
     for a, b in run.denied if not run.replay_of else ():
         yield f"fusion had to keep {one_line(a)} and {one_line(b)} apart"
+    if run.numerics is not None and run.numerics.continue_with == "reference":
+        yield "checked calls returned what their graphs compute node by node (numerics --continue-with reference)"
     if dump.damaged:
         yield f"{number_of(dump.damaged, 'line')} of the tables could not be read"
 

@@ -3,12 +3,11 @@
 import importlib
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from inspect_compile.facts import Fact, NumericsCall
+from inspect_compile.facts import Asked, Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
-from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
@@ -20,9 +19,11 @@ from inspect_compile.torch_compat import inductor as names
 class Check:
     """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
-    def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
-        """`asked` has the fields of `Asked`. `tell` receives the facts."""
-        self._asked = Asked.of(asked)
+    def __init__(self, tell: Callable[[Fact], None]) -> None:
+        """`tell` receives the facts."""
+        self._asked: Asked | None = None
+        self.is_on = False
+        """Graphs that are compiled now are checked."""
         self._tell = tell
         self.lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         """torch's GraphLowering → what its nodes were lowered to."""
@@ -30,11 +31,18 @@ class Check:
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
+    def ask(self, asked: Asked | None) -> None:
+        """Check graphs that are compiled from now on, and no longer those of before; None: no graphs."""
+        self._asked = asked
+        self.is_on = asked is not None
+        self.levels.is_on = asked is not None
+
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
         lowered = self.lowered.pop(lowering, Lowered())
-        scope = SCOPES.of(lowering)
-        if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
+        scope, asked = SCOPES.of(lowering), self._asked
+        is_helper = scope is not None and scope.kind in ("constants", "autotune")
+        if asked is None or is_helper or not asked.has_graph(graph):
             return None
         levels = self.levels.take()
         try:
@@ -50,16 +58,17 @@ class Check:
             self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
             return None
         check: FiniteCheck | LaunchCheck
-        if self._asked.nonfinite:
+        if asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
-            check = LaunchCheck(found, levels, code, self._asked, self._tell, self._lock)
+            check = LaunchCheck(found, levels, code, asked, self._tell, self._lock)
         done = 0
 
         def call(args: list[Any]) -> Any:
             nonlocal done
             done += 1
-            return check.call(args, done) if self._asked.has_call(done) else code.call(args)
+            is_checked = self._asked is asked and asked.has_call(done)
+            return check.call(args, done) if is_checked else code.call(args)
 
         return call
 
@@ -69,6 +78,8 @@ def install(check: Check) -> None:
 
     def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run_node(lowering: Any, node: Any) -> Any:
+            if not check.is_on:
+                return plain(lowering, node)
             before = len(lowering.operations)
             result = plain(lowering, node)
             lowered = check.lowered.setdefault(lowering, Lowered())

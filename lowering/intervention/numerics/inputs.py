@@ -37,11 +37,25 @@ def copies(args: Sequence[Any]) -> list[Any]:
         key = storage.data_ptr() or id(value)
         if key not in storages:
             storages[key] = storage.clone()  # type: ignore[no-untyped-call]
-        made = torch.empty(0, dtype=value.dtype, device=value.device)
-        return made.set_(storages[key], value.storage_offset(), value.size(), value.stride())
+        return _seen_as(value, storages[key])
 
     with torch.no_grad():
         return [copied(value) for value in args]
+
+
+def same_memory(args: Sequence[Any]) -> list[Any]:
+    """The arguments as other tensors with the same memory, which no graph of autograd's knows."""
+    return [
+        _seen_as(value, value.untyped_storage())
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided
+        else value
+        for value in args
+    ]
+
+
+def _seen_as(value: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
+    made = torch.empty(0, dtype=value.dtype, device=value.device)
+    return made.set_(storage, value.storage_offset(), value.size(), value.stride())
 
 
 @contextlib.contextmanager

@@ -9,9 +9,9 @@ from typing import Any, Final
 import msgspec
 import torch
 
-from inspect_compile.facts import Checked, Fact, NumericsCall, StatementsOf
+from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.calls import Asked
+from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
@@ -33,8 +33,8 @@ class LaunchCheck:
     """Compares what each launch writes with its FX node.
 
     The program's own call runs as torch generated it, on the program's own inputs, after the check: what the program
-    gets is what it would get without. The check works on copies of the inputs, and puts the state of the random number
-    generators back.
+    gets is what it would get without, unless it is to continue with the reference's results. The check works on copies
+    of the inputs, and puts the state of the random number generators back.
     """
 
     def __init__(
@@ -53,28 +53,35 @@ class LaunchCheck:
         self._levels = levels
         self._code = code
         self._repeats = asked.repeats
+        self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
-        self._check(args, number)
-        return self._code.call(args)
+        instead = self._check(args, number)
+        return self._code.call(args) if instead is None else instead.call(args)
 
-    def _check(self, args: Sequence[Any], number: int) -> None:
-        """Never raises, unless the exception is the program's own."""
+    def _check(self, args: Sequence[Any], number: int) -> Continued | None:
+        """What makes the program's call, if it is not the compiled code. Never raises, unless the exception is the
+        program's own.
+        """
         reason = not_checked(args)
         if reason:
-            self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason))
-            return
+            why_not = reason if self._continues else ""
+            self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason, not_continued=why_not))
+            return None
         rows: list[Checked] = []
         told: list[StatementsOf] = []
+        instead: Continued | None = None
         launches, unstable, middle = 0, 0, 0.0
         started = time.perf_counter()
         try:
             with self._lock, RandomState(args) as state, unseen():
                 plain = reference(self._plan.module, copies(args))
                 middle = time.perf_counter()
+                if self._continues:
+                    instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self._levels:
                     rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)
                 judge = ByReference(self._plan, plain)
@@ -93,6 +100,7 @@ class LaunchCheck:
             reason = f"{type(error).__name__}: {error}"[:300]
             error.__traceback__ = None
         ended = time.perf_counter()
+        why_not = "" if not self._continues else reason if instead is None else instead.obstacle
         for fact in (*rows, *told):
             self._tell(fact)
         self._tell(
@@ -104,9 +112,12 @@ class LaunchCheck:
                 unstable_results=unstable,
                 reference_seconds=round(max(0.0, (middle or ended) - started), 6),
                 forced_seconds=round(ended - (middle or ended), 6),
+                continued="" if instead is None or instead.obstacle else "reference",
+                not_continued=why_not,
                 reason=reason,
             )
         )
+        return None if instead is None or instead.obstacle else instead
 
     def _forced(
         self,

@@ -27,6 +27,8 @@ class Levels:
 
     def __init__(self) -> None:
         self._here = _Here()
+        self.is_on = True
+        """Whether graphs are copied."""
 
     def take(self) -> tuple[Level, ...]:
         """The levels of the graph that this thread has just compiled, first to last; they are forgotten here."""
@@ -36,7 +38,8 @@ class Levels:
     def begin(self, module: GraphModule) -> None:
         """A graph is about to go through passes."""
         self._here.levels = ()
-        self._add(module, FIRST)
+        if self.is_on:
+            self._add(module, FIRST)
 
     def handed(self, module: GraphModule) -> None:
         """Inductor got a graph: the one that went through passes, or a part of it."""

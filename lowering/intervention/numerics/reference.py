@@ -37,6 +37,8 @@ class Reference(NamedTuple):
     """Node, and one of its inputs that was changed in place before the node ran → the input's value then."""
     after: dict[tuple[str, str], Any]
     """Node that changes memory in place, and a node whose value is in that memory → that value afterwards."""
+    results: tuple[Any, ...]
+    """Of the graph, in the state in which the last node left their memory."""
 
 
 def reference(module: GraphModule, inputs: Sequence[Any]) -> Reference:
@@ -44,8 +46,8 @@ def reference(module: GraphModule, inputs: Sequence[Any]) -> Reference:
     run = _Plain(module)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run.run(*inputs)
-    return Reference(run.values, run.unknown, run.late, run.after)
+        results = tuple(run.run(*inputs))
+    return Reference(run.values, run.unknown, run.late, run.after, results)
 
 
 class _Plain(Interpreter):

@@ -1,0 +1,45 @@
+"""Everything that is known of one checked result, in lines."""
+
+from collections.abc import Iterator
+
+from inspect_compile.analysis.numerics.verdicts import Judged
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, VERDICTS, rounding_error
+from inspect_compile.tables.text import place_text
+
+
+def result_story(row: Judged) -> Iterator[str]:
+    """The verdict and what it means, the errors, the worst element, and the source line."""
+    found = row.measured
+    yield f"{row.verdict}: {row.reason if row.verdict == NOT_COMPARABLE else VERDICTS[row.verdict]}"
+    if found.elements:
+        size = ", ".join(map(str, found.size))
+        differ = "" if row.verdict == EXACT else f", {found.differing:,} not as eager's"
+        yield f"value     {found.dtype}[{size}], {found.elements:,} elements{differ}"
+    if row.times_rounding is not None:
+        yield f"error     {row.times_rounding:.2g} × that of rounding"
+        yield f"RMSE      {_short(found.rmse)}, eager {_short(found.eager_rmse)}, rounding {rounding_error(found):.2g}"
+    if found.ulp_worst is not None:
+        yield f"ULP       median {_short(found.ulp_median)}, 99 % {_short(found.ulp_99)}, max {_short(found.ulp_worst)}"
+    if found.worst_error:
+        values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
+        yield f"worst     {list(found.worst)}: {values}"
+    if found.nonfinite_wrong:
+        yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or the other way round"
+    if found.untied:
+        yield f"integers  {found.untied:,} elements differ, and rounding does not explain it"
+    if found.unstable:
+        yield f"again     {found.unstable:,} elements differ when it runs again on the same inputs"
+    if found.unforced:
+        yield f"reads     {', '.join(found.unforced)} as the compiled code wrote it"
+    launched = f"{row.kernel}, line {row.line} of output_code.py" if row.kernel else f"pass {row.level}"
+    yield f"written   {row.buffer} by {launched}, call {row.call:,}"
+    if row.where is not None:
+        yield f"line      {place_text(row.where)}   {row.where.code.strip()}".rstrip()
+
+
+def _short(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2g}"
+
+
+def _exactly(value: float | None) -> str:
+    return "?" if value is None else f"{value:.6g}"

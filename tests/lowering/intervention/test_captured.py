@@ -1,0 +1,105 @@
+"""`capture(numerics=…)`: calls inside the block are checked, with the facts that the command records."""
+
+import subprocess
+from pathlib import Path
+
+from inspect_compile.analysis.numerics.verdicts import summary
+from inspect_compile.dump import Dump
+from inspect_compile.facts import TABLES, Checked, Hook, NumericsCall, Timed
+from tests.running import COMMAND, plain, run
+
+HEAD = """
+import sys, torch, inspect_compile
+@torch.compile
+def f(x, y):
+    return torch.relu(x @ y).sum(-1)
+@torch.compile
+def g(x):
+    return torch.nn.functional.gelu(x).exp()
+a, b = torch.randn(8, 16), torch.randn(16, 8)
+def is_loaded():
+    return any("intervention" in name for name in sys.modules)
+"""
+
+
+def program(folder: Path, code: str, cache: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(HEAD + code)
+    return plain(["program.py"], folder, environment={"TORCHINDUCTOR_CACHE_DIR": str(cache)})
+
+
+def sizes(dump: Dump) -> dict[str, int]:
+    kinds = {kind for kinds in TABLES.values() for kind in kinds} - {Hook, Timed}
+    return {kind.__name__: len(dump.rows(kind)) for kind in kinds}
+
+
+def test_the_facts_are_those_of_the_command(tmp_path: Path, inductor_cache: Path) -> None:
+    """Also where another capture installed the probes before, without the check."""
+    code = """
+with inspect_compile.capture("unchecked"):
+    g(a)
+assert not is_loaded()
+with inspect_compile.capture("checked", numerics=True):
+    f(a, b), f(a, b)
+    g(a)
+f(a, b), g(b)
+with inspect_compile.capture("again"):
+    g(a[:3, :5])
+"""
+    result = program(tmp_path, code, inductor_cache)
+
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
+    (tmp_path / "alone.py").write_text(f"{HEAD}\nf(a, b)")
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = run([*COMMAND, "numerics", "--dump", "command", "alone.py"], tmp_path, environment=environment)
+    assert done.returncode == 0, done.stderr
+    checked = Dump(tmp_path / "checked")
+    assert sizes(checked) == sizes(Dump(tmp_path / "command"))
+    assert (summary(checked).calls, summary(checked).trouble, checked.run.notes) == (1, (), ())
+    assert summary(checked).compared > 0
+    for name in ("unchecked", "again"):
+        dump = Dump(tmp_path / name)
+        assert len(dump.graphs()) == 1
+        assert not dump.rows(NumericsCall)
+        assert not dump.rows(Checked)
+
+
+def test_a_mapping_says_what_is_checked(tmp_path: Path, inductor_cache: Path) -> None:
+    code = """
+with inspect_compile.capture("dump", numerics={"calls": [(2, 2), (4, 9)], "repeats": True, "graphs": ["model__0"]}):
+    for _ in range(5):
+        f(a, b), g(a)
+for wrong in ({"call": 3}, {"calls": "all"}, {"nonfinite": True, "continue_with": "reference"}):
+    try:
+        with inspect_compile.capture(numerics=wrong):
+            pass
+    except inspect_compile.errors.CommandError as error:
+        print(error)
+"""
+    result = program(tmp_path, code, inductor_cache)
+
+    assert result.returncode == 0, result.stderr
+    calls = Dump(tmp_path / "dump").rows(NumericsCall)
+    assert [(row.call, row.repeated) for row in calls] == [(2, True), (4, True), (5, True)]
+    assert len({row.graph for row in calls}) == 1
+    assert "no such option as call; there are: calls, every" in result.stdout
+    assert "`$.calls`" in result.stdout
+    assert "no reference to continue with" in result.stdout
+
+
+def test_inside_of_a_run(tmp_path: Path, inductor_cache: Path) -> None:
+    code = """
+f(a, b)
+assert not is_loaded()
+with inspect_compile.capture(numerics=True):
+    g(a)
+g(a)
+torch.compile(lambda x: x.sin() + 1)(a)
+"""
+    (tmp_path / "program.py").write_text(HEAD + code)
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = run([*COMMAND, "run", "--no-tui", "--dump", "dump", "program.py"], tmp_path, environment=environment)
+
+    assert done.returncode == 0, done.stderr
+    dump = Dump(tmp_path / "dump")
+    assert len(dump.graphs()) == 3
+    assert [row.graph for row in dump.rows(NumericsCall)] == [dump.graphs()[1].graph]

@@ -1,0 +1,135 @@
+"""The checked launches in the order in which they ran, each with its error as a bar; what made NaN and Inf."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from textwrap import wrap
+from typing import Final
+
+from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Asked
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
+from inspect_compile.tables.columns import Column, cell, picked, used
+from inspect_compile.tables.numerics.nonfinite import finding_lines
+from inspect_compile.tables.numerics.numerics import COLUMNS, ROLES
+from inspect_compile.tables.numerics.story import result_story
+from inspect_compile.tui.models.bar_text import bar_text
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.cost import launch_positions
+from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+
+NOT_CHECKED: Final = "Not checked: inspect-compile numerics SCRIPT does it."
+ALL_FINITE: Final = "No result of this graph had NaN or Inf."
+NOTHING: Final = "No call of this graph was checked."
+
+_NARROWEST, _INDENT = 24, 10
+"""Minimum width of a text, and how far its second line is indented, in columns."""
+_LEAST, _MOST = 0.1, 1e7
+"""Errors, as multiples of what rounding makes, at which the bar begins and is full: each column is a factor of ten."""
+
+
+def error_bar(row: Judged) -> str:
+    """How far a result is off, on a logarithmic scale; full where what is wrong is no distance."""
+    if row.verdict in (EXACT, NOT_COMPARABLE):
+        return ""
+    if row.times_rounding is None:
+        return bar_text(1.0 if row.verdict == WRONG else 0.0, _LONGEST)
+    share = math.log(max(row.times_rounding, _LEAST) / _LEAST) / math.log(_MOST / _LEAST)
+    return bar_text(min(share, 1.0), _LONGEST)
+
+
+_LONGEST: Final = 8
+_BAR: Final[Column[Judged]] = Column("error", lambda row: cell(error_bar(row), ROLES[row.verdict]), most=_LONGEST)
+_PLACE: Final[Column[Judged]] = Column(
+    "line", lambda row: "" if row.where is None else str(row.where.line), role="dim", right=True
+)
+_LEAST_WIDTHS: Final = {"launch": 10, "node": 7}
+_DROPS: Final = {"node": 1, "× rounding": 2, "max": 3, "RMSE": 4, "": 5}
+
+
+def _columns() -> tuple[Column[Judged], ...]:
+    """Those of `show numerics` in another order, with the bar; what is left out is told below the rows."""
+    shown = picked(COLUMNS, "call", "launch", "node", _PLACE, "verdict", _BAR, "× rounding", "max", "RMSE", "")
+    return tuple(
+        replace(
+            column,
+            least=_LEAST_WIDTHS.get(column.title, column.least),
+            drop=_DROPS.get(column.title, 0),
+            optional=column.title == "call",
+        )
+        for column in shown
+    )
+
+
+def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
+    """What a check of numerics found in the chain's graph."""
+    found, first = list(judged(dump, chain.graph)), list(nonfinite_rows(dump, chain.graph))
+    of = _Subjects(chain)
+    details: dict[str, Callable[[int], Sheet]] = {}
+    rows: list[Row] = []
+    for finding in first:
+        told, *more = [line.plain for line in finding_lines(finding)]
+        rows.append(Row(f"first {finding.kind}", (cell(told, "bad"),), of.finding(finding), heading=True))
+        details[rows[-1].key] = partial(_lines, [(told, "bad"), *((line, "") for line in (*more, *_code(finding)))])
+    columns = used(_columns(), found)
+    for number, row in enumerate(found):
+        rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))
+        lines = result_story(row)
+        details[rows[-1].key] = partial(_lines, [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)])
+    wrong = next((at for at, row in enumerate(found, start=len(first)) if row.verdict == WRONG), 0)
+    table = Table(columns, rows, header=bool(found))
+    return Shown(table, _count(found), start=0 if first else wrong, empty=_empty(dump.run.numerics), details=details)
+
+
+class _Subjects:
+    """What rows stand for: the FX node that a launch wrote, or the launch where it wrote no node's value."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._positions = launch_positions(chain)
+
+    def result(self, row: Judged) -> Subject | None:
+        return self._of(row.graph, row.node, row.kernel, row.line)
+
+    def finding(self, row: NonFiniteRow) -> Subject | None:
+        return self._of(row.graph, row.node or row.came_in, row.kernel, row.line)
+
+    def _of(self, graph: str, node: str, kernel: str, line: int | None) -> Subject | None:
+        if node:
+            return self._chain.of_node(graph, node)
+        position = self._positions.get((self._chain.key(graph, kernel), line))
+        return None if position is None else self._chain.of_launch(position, line)
+
+
+def _count(rows: Sequence[Judged]) -> str:
+    """How many results there are, and how many of them should be looked at."""
+    if not rows:
+        return ""
+    bad = {word: sum(row.verdict == name for row in rows) for name, word in ((WRONG, "wrong"), (WORSE, "worse"))}
+    words = [f"{count:,} {word}" for word, count in bad.items() if count]
+    return f"{', '.join(words) or 'none wrong'} of {len(rows):,}"
+
+
+def _empty(asked: Asked | None) -> str:
+    if asked is None:
+        return NOT_CHECKED
+    return ALL_FINITE if asked.nonfinite else NOTHING
+
+
+def _code(row: NonFiniteRow) -> Iterable[str]:
+    return [f"  {row.where.code.strip()}"] if row.where is not None and row.where.code else []
+
+
+def _lines(told: Sequence[tuple[str, str]], width: int) -> Code:
+    """Texts with their roles, wrapped to a width in columns; what goes on is indented."""
+    return Code(
+        [
+            CodeLine(line, role=role)
+            for text, role in told
+            for line in wrap(text, max(width, _NARROWEST), subsequent_indent=" " * _INDENT, break_on_hyphens=False)
+        ]
+    )
