@@ -97,6 +97,42 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     """Why the call, or a part of it, was not checked; empty if it was."""
 
 
+class KeptInputs(Fact, frozen=True, kw_only=True, tag="kept_inputs"):
+    """What a launch with a wrong result was given, or a checked call of a graph: tensors in a file of the dump.
+
+    The wrong result is the `Checked` with the same graph, call, line and buffer.
+    """
+
+    table: ClassVar[str] = "numerics"
+    per_graph: ClassVar[bool] = False
+
+    call: Int64
+    index: Int64 = -1
+    """Position of the launch in the call; -1 for the inputs of the graph."""
+    kernel: str = ""
+    line: Int64 | None = None
+    """Line number of the launch in output_code.py."""
+    buffer: str = ""
+    """The wrong result."""
+    node: str = ""
+    file: str = ""
+    """Path in the dump of what `torch.save` wrote; empty if nothing is kept."""
+    bytes: Int64 = 0
+    """Size of the tensors, also if nothing is kept."""
+    reason: str = ""
+    """Why nothing is kept; empty if it is."""
+    variables: tuple[str, ...] = ()
+    """What is kept: variables of the launching statement."""
+    result: str = ""
+    """The result after the launch, as an expression of the launching statement's variables."""
+    reference: str = ""
+    """Python: the function `reference`, which computes the node from the kept arguments in its dtypes."""
+    exact: str = ""
+    """The same in fp64, the function `exact`."""
+    no_reference: str = ""
+    """Why there are no such functions, so that eager's value is kept; empty if there are."""
+
+
 class Operand(msgspec.Struct, frozen=True, kw_only=True):
     """A tensor that an FX node was computed from. Numbers are texts: JSON has no NaN."""
 

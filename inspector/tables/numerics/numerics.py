@@ -18,6 +18,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
     WRONG,
 )
 from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.numerics.causes import cause_lines
 from inspect_compile.tables.parts import Request, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
@@ -91,7 +92,8 @@ def numerics(request: Request) -> RenderableType:
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
         return styled(text_or_nothing(request.dump, how), "dim")
-    return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
+    mended = cause_lines(request.dump, request.graph, request.dump_argument)
+    return Stack([*tables, Stack([*_sums([whole]), *mended], gap=False)])
 
 
 def result_lines(rows: Iterable[Judged]) -> Iterator[str]:

@@ -17,6 +17,8 @@ class Asked:
     """Only graphs with one of these in their names; empty for all."""
     repeats: bool = False
     """Run checked calls again, to find results that are not the same each time."""
+    keep: int = 0
+    """Maximum number of bytes of inputs that are kept of wrong launches, and of the calls around them."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
 
@@ -29,6 +31,7 @@ class Asked:
             every=plain.get("every", 0),
             graphs=tuple(plain.get("graphs", ())),
             repeats=plain.get("repeats", False),
+            keep=plain.get("keep", 0),
             nonfinite=plain.get("nonfinite", False),
         )
 

@@ -10,6 +10,8 @@ from inspect_compile.facts import Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
+from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
+from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
@@ -20,10 +22,13 @@ from inspect_compile.torch_compat import inductor as names
 class Check:
     """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
-    def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
-        """`asked` has the fields of `Asked`. `tell` receives the facts."""
+    def __init__(
+        self, asked: Mapping[str, Any], tell: Callable[[Fact], None], write: Callable[[str, bytes], bool]
+    ) -> None:
+        """`asked` has the fields of `Asked`. `tell` receives the facts; `write` writes a file of the dump."""
         self._asked = Asked.of(asked)
         self._tell = tell
+        self._room = Room(self._asked.keep, write)
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self.levels = Levels()
         self._lock = threading.Lock()
@@ -69,7 +74,9 @@ class Check:
         if self._asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
-            check = LaunchCheck(found, levels, code, self._asked, self._tell, self._lock)
+            check = LaunchCheck(
+                found, levels, code, self._asked, self._tell, self._lock, Keeper(found, code, self._room, self._tell)
+            )
         done = 0
 
         def call(args: list[Any]) -> Any:
