@@ -67,6 +67,14 @@ def causes(dump: "Dump", rows: Iterable[Counterfactual], dump_argument: str) -> 
     return Stack(parts)
 
 
+def _price(row: Counterfactual) -> str:
+    """What it costs in launches and bytes."""
+    launches, size = number_of(row.launches or 0, "launch", "launches"), byte_text(row.bytes)
+    if (row.launches, row.bytes) == (row.first_launches, row.first_bytes):
+        return f"with {launches} and {size} as before"
+    return f"with {launches} and {size} in the place of {row.first_launches:,} and {byte_text(row.first_bytes)}"
+
+
 def _left(rows: list[Counterfactual]) -> Iterator[Text]:
     """What was not tried."""
     left = [row for row in rows if row.outcome == analysis.NOT_TRIED and row.reason]
@@ -94,10 +102,8 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
         return
     mends = mending(rows)
     for row in mends:
-        launches, size = number_of(row.launches or 0, "launch", "launches"), byte_text(row.bytes)
-        before = f"{row.first_launches:,} and {byte_text(row.first_bytes)} before"
         about = f" ({row.about})" if row.about else ""
-        yield styled(f"mends it: {one_line(row.change)}{about}; {launches}, {size}; {before}", "green")
+        yield styled(f"mends it: {one_line(row.change)}{about}, {_price(row)}", "green")
     if mends:
         return
     tried = [row for row in rows if row.outcome not in (analysis.NOT_TRIED, analysis.STILL)]
