@@ -8,7 +8,7 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.parts import asked, replays
 from inspect_compile.analysis.numerics.kept import blamed
 from inspect_compile.analysis.numerics.verdicts import summary
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import Dump, paths, readable_dump
 from inspect_compile.facts import Graph, NumericsCall, Operation
 from inspect_compile.knowledge.numerics.settings import SETTINGS, not_tried
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
@@ -97,10 +97,12 @@ def causes(dump: Dump, graph: str | None = None) -> list[Counterfactual]:
     """The graphs that were compiled again and checked; the latest of several compiles with one change counts."""
     found: dict[str, dict[tuple[object, ...], tuple[int, Dump]]] = {}
     for number, part in replays(dump).items():
-        run = part.dump.run
-        if graph in (None, run.replay_of) and (part.dump.rows(NumericsCall) or run.exception):
-            key = tuple(run.config.items()), run.denied
-            found.setdefault(run.replay_of, {})[key] = number, part.dump
+        again = readable_dump(part.dump.root)
+        if again is None or graph not in (None, again.run.replay_of):
+            continue
+        if again.rows(NumericsCall) or again.run.exception:
+            key = tuple(again.run.config.items()), again.run.denied
+            found.setdefault(again.run.replay_of, {})[key] = number, again
     rows: list[Counterfactual] = []
     for name, tried in found.items():
         as_it_was = tried.get(((), ()))

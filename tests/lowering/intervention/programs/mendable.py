@@ -7,12 +7,13 @@ so that whoever compiles the graph again has the fault, too; or, with `here`, of
 import sys
 
 import torch
-import wrong_tanh
+import wrong_tanh  # type: ignore[import-not-found]
 from torch import Tensor
 
 
 def f(x: Tensor, y: Tensor) -> Tensor:
-    return (torch.tanh(x) * torch.ops.wrong_tanh.same(y) + 1).sum(-1)
+    found: Tensor = (torch.tanh(x) * torch.ops.wrong_tanh.same(y) + 1).sum(-1)
+    return found
 
 
 if __name__ == "__main__":
