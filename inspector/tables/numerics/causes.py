@@ -1,5 +1,6 @@
 """Which setting mends a wrong graph, and what that costs."""
 
+import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +10,7 @@ from rich.text import Text
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.numerics import causes as analysis
 from inspect_compile.analysis.numerics.causes import Counterfactual, mending
+from inspect_compile.analysis.numerics.kept import kept_launches
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -107,12 +109,11 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     if mends:
         return
     tried = [row for row in rows if row.outcome not in (analysis.NOT_TRIED, analysis.STILL)]
-    done = dump_argument.strip() or str(dump.root)
-    if first.wrong:
-        yield styled(
-            f"no setting mends it, of {len(tried):,} that were tried: a bug; write a reproducer with"
-            f" inspect-compile numerics {unbroken(done)} -o repro.py",
-            "bold",
-        )
-    else:
+    if not first.wrong:
         yield styled(f"no setting makes it as good as eager, of {len(tried):,} that were tried")
+        return
+    how = ""
+    if any(kept.inputs.graph == first.graph and kept.inputs.file for kept in kept_launches(dump)):
+        words = unbroken(dump_argument.strip() or str(dump.root)), "--graph", shlex.quote(unbroken(first.graph))
+        how = f"; write a reproducer with inspect-compile numerics {' '.join(words)} -o repro.py"
+    yield styled(f"no setting mends it, of {len(tried):,} that were tried: a bug{how}", "bold")

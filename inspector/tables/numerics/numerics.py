@@ -8,6 +8,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
+from inspect_compile.facts import KeptInputs
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -119,6 +120,12 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     lines += _sums(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
+    kept = [row for dump in dumps for row in dump.rows(KeptInputs) if row.file]
+    again = f"inspect-compile numerics {unbroken(dump_argument)}"
+    if any(row.index < 0 for row in kept):
+        lines.append(joined("which setting mends it: ", (f"{again} --causes", "cyan")))
+    if any(row.index >= 0 for row in kept):
+        lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "cyan")))
     return Stack(lines, gap=False)
 
 

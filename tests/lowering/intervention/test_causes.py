@@ -53,7 +53,8 @@ def test_a_bug_that_no_setting_mends(tmp_path: Path, inductor_cache: Path) -> No
     assert done.returncode == 1, done.stderr
     words = " ".join(done.stdout.split())
     assert "no setting mends it" in words
-    assert "write a reproducer with inspect-compile numerics dump -o repro.py" in words
+    how = "write a reproducer with inspect-compile numerics dump --graph model__0_inference_0.0 -o repro.py"
+    assert how in words
     assert "mends it: " not in words
 
 
