@@ -96,6 +96,10 @@ class Code:
                 if origin:
                     self.aliases[node.targets[0].id] = origin
 
+    def constant(self, name: str) -> Any:
+        """What the module's global variable of that name has; None if there is none."""
+        return vars(self._module).get(name)
+
     @contextlib.contextmanager
     def watched(self, watcher: Watcher) -> Iterator[Callable[[list[Any]], Any]]:
         """The graph's function, which calls `watcher` in this block."""

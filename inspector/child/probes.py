@@ -148,7 +148,7 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 """Caches of whole graphs that must not store a steered compile."""
 
 CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
-"""Checks the numerics of compiled graphs, if they are to be checked; `Check(tell)`."""
+"""Checks the numerics of compiled graphs, if they are to be checked; `Check(tell, write)`."""
 
 CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.lowering.intervention.numerics.check:install"),

@@ -190,7 +190,7 @@ class Session:
     def _check(self) -> tuple[Any]:
         """What checks the numerics of compiled graphs."""
         if self._checking is None:
-            self._checking = _function(CHECK)(self._count)
+            self._checking = _function(CHECK)(self._count, self._keep)
             self._checking.ask(self._numerics)
         return (self._checking,)
 
@@ -198,6 +198,11 @@ class Session:
         """Write it at once: a check may end by a signal."""
         self.recorder.add(fact)
         self.recorder.flush()
+
+    def _keep(self, name: str, data: bytes) -> bool:
+        """Write a file of the dump; False if it could not be written, or a limit excludes it."""
+        self.recorder.file(name, data)
+        return (self.recorder.root / name).is_file()
 
     def finish_targets(self, *, wait: bool) -> None:
         """Wait for what is still being compiled for the targets, or end it."""

@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.commands.numerics_dump import add_dump_options, is_dump, of_dump, refuse_dump_options
+from inspect_compile.commands.run import size
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -23,18 +25,26 @@ NOTHING_WRONG: Final = 0
 WRONG: Final = 1
 NOT_CHECKED: Final = 2
 
+KEPT: Final = 256 << 20
+"""Maximum number of bytes of inputs that are kept in a dump."""
+
 
 class Numerics:
     """Finds the first launch that computes something else than its FX graph."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that stand before the program."""
-        parser.usage = "inspect-compile numerics [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
+        self._parser = parser
+        parser.usage = (
+            "inspect-compile numerics [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]\n"
+            "       inspect-compile numerics DUMP [--kernel K] -o FILE.py  |  DUMP --causes [--graph G]"
+        )
         parser.epilog = (
             "The program's own calls run as always, except with --continue-with reference: a checked call is made a "
             "second time, on copies. What is found is printed on stderr once the program has ended; `show DUMP "
             "numerics` prints it again. Exit status: 0 where nothing is wrong, 1 where something is, 2 where nothing "
-            "could be checked, or for an error."
+            "could be checked, or for an error. A directory without a __main__.py in the place of the SCRIPT is the "
+            "DUMP of such a run."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -71,8 +81,24 @@ class Numerics:
             "nothing else",
         )
 
+        parser.add_argument(
+            "--keep",
+            metavar="SIZE",
+            type=size,
+            help="keep at most so many bytes of inputs of wrong launches, and of the calls around them, in the dump "
+            "(64MB, 1GB, …; 0: none; default 256MB)",
+        )
+        add_dump_options(parser)
+
     def run(self, arguments: argparse.Namespace) -> int:
-        """Run the program to its end, and print what was found."""
+        """Run the program to its end, and print what was found; or look into a dump."""
+        if is_dump(arguments.program):
+            self._parser.parse_args(arguments.program.words[1:], arguments)
+            return of_dump(arguments)
+        refuse_dump_options(arguments)
+        return self._checked(arguments)
+
+    def _checked(self, arguments: argparse.Namespace) -> int:
         from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, python_path_without_bootstrap
         from inspect_compile.commands.program import command_of
@@ -129,6 +155,7 @@ def _asked(arguments: argparse.Namespace) -> "Asked":
             graphs=tuple(arguments.graph),
             repeats=arguments.deterministic,
             nonfinite=nonfinite,
+            keep=KEPT if arguments.keep is None else arguments.keep,
             continue_with=arguments.continue_with,
         )
     except ValueError as error:

@@ -12,16 +12,10 @@ BEFORE_START: Final = 125
 """Exit status of `run` for errors before the program has started; from then on the status is the program's."""
 
 VALUED: Final = (
-    "--dump",
-    "--cache",
-    "--graphs",
-    "--max-dump",
-    "--target",
-    "--graph",
-    "--calls",
-    "--every",
-    "--continue-with",
-)
+    "--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph", "--calls", "--every", "--continue-with",
+    "--keep", "--kernel",
+    "-o", "--output",
+)  # fmt: skip
 """The options that take a value, including those of `bisect-fusions` and `numerics`. They come before the program;
 everything after it belongs to the program.
 """

@@ -51,7 +51,7 @@ class Run:
             "--max-dump",
             dest="max_bytes",
             metavar="SIZE",
-            type=_size,
+            type=size,
             default=MAX_BYTES,
             help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
@@ -270,7 +270,8 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
+    """Bytes: `500MB`."""
     match = _SIZE.fullmatch(text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB, 2GB, …")

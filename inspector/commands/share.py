@@ -38,6 +38,11 @@ class Share:
         parser.add_argument(
             "--no-source", action="store_true", help="leave out the program's source lines; file and line number stay"
         )
+        parser.add_argument(
+            "--inputs",
+            action="store_true",
+            help="put in the inputs of wrong launches that a check of numerics kept: tensors of the program's",
+        )
         parser.add_argument("--json", action="store_true", help="what was written and taken out, as one JSON object")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -48,7 +53,12 @@ class Share:
         if output is not None and arguments.output.endswith(("/", os.sep)) and not output.is_dir():
             raise CommandError(f"-o {arguments.output}: no such folder; make it first, or name a file")
         written = share(
-            chosen(arguments.dump, None), output, _machine(), redact=arguments.redact, source=not arguments.no_source
+            chosen(arguments.dump, None),
+            output,
+            _machine(),
+            redact=arguments.redact,
+            source=not arguments.no_source,
+            inputs=arguments.inputs,
         )
         if arguments.json:
             from inspect_compile.commands.printing import print_json

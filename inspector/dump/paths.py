@@ -50,6 +50,8 @@ SCHEDULE_PRE_FUSION: Final = "schedule_pre_fusion"
 SCHEDULE_POST_FUSION: Final = "schedule_post_fusion"
 """Each with `.dot`, and with `.svg` if requested."""
 KERNELS: Final = "kernels"
+INPUTS: Final = "inputs"
+"""Folder of what wrong launches, and the calls around them, were given."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]")
 _LONGEST: Final = 150
@@ -97,6 +99,11 @@ def kernel_folder(graph: str, kernel: str) -> str:
 def graph_folder(graph: str) -> str:
     """Folder of the files of `graph`, relative to the dump: nested graphs share their outermost graph's folder."""
     return f"{GRAPHS}/{safe_name(graph.split('/', 1)[0])}"
+
+
+def inputs_file(graph: str, call: int, line: int | None = None) -> str:
+    """File with the inputs of a call of `graph`, or of the launch at `line` of output_code.py; relative to the dump."""
+    return f"{graph_folder(graph)}/{INPUTS}/call_{call}{'' if line is None else f'-line_{line}'}.pt"
 
 
 @functools.lru_cache(maxsize=1024)

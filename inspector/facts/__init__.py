@@ -24,6 +24,7 @@ from inspect_compile.facts.numerics import (
     ALL_CALLS,
     Asked,
     Checked,
+    KeptInputs,
     NonFinite,
     NumericsCall,
     Operand,
@@ -47,7 +48,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, NonFinite, StatementsOf,
+    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, StatementsOf,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -87,6 +88,7 @@ __all__ = [
     "Guard",
     "Hook",
     "JointNode",
+    "KeptInputs",
     "Kernel",
     "KernelBody",
     "Launched",

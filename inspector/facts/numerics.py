@@ -30,6 +30,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Run checked calls again, to find results that are not the same each time."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
+    keep: Int64 = 0
+    """How many bytes of inputs of wrong launches may be kept in the dump."""
     continue_with: Literal["compiled", "reference"] = "compiled"
     """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
     """
@@ -151,6 +153,42 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     """Why it got those of the compiled code, if the reference's were asked for."""
     reason: str = ""
     """Why the call, or a part of it, was not checked; empty if it was."""
+
+
+class KeptInputs(Fact, frozen=True, kw_only=True, tag="kept_inputs"):
+    """What a launch with a wrong result was given, or a checked call of a graph: tensors in a file of the dump.
+
+    The wrong result is the `Checked` with the same graph, call, line and buffer.
+    """
+
+    table: ClassVar[str] = "numerics"
+    per_graph: ClassVar[bool] = False
+
+    call: Int64
+    index: Int64 = -1
+    """Position of the launch in the call; -1 for the inputs of the graph."""
+    kernel: str = ""
+    line: Int64 | None = None
+    """Line number of the launch in output_code.py."""
+    buffer: str = ""
+    """The wrong result."""
+    node: str = ""
+    file: str = ""
+    """Path in the dump of what `torch.save` wrote; empty if nothing is kept."""
+    bytes: Int64 = 0
+    """Size of the tensors, also if nothing is kept."""
+    reason: str = ""
+    """Why nothing is kept; empty if it is."""
+    variables: tuple[str, ...] = ()
+    """What is kept: variables of the launching statement."""
+    result: str = ""
+    """The result after the launch, as an expression of the launching statement's variables."""
+    reference: str = ""
+    """Python: the function `reference`, which computes the node from the kept arguments in its dtypes."""
+    exact: str = ""
+    """The same in fp64, the function `exact`."""
+    no_reference: str = ""
+    """Why there are no such functions, so that eager's value is kept; empty if there are."""
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True):

@@ -59,10 +59,12 @@ def replayed(
     target: str | None = None,
     config: Mapping[str, Any] | None = None,
     denied: Sequence[Denied] = (),
+    inputs: Path | None = None,
 ) -> Replayed:
     """Compile `graph` of `dump` again: for `target`, else for the recorded device; with the settings `config`.
 
-    For each pair in `denied` no operation of one side gets into a scheduler node with one of the other.
+    For each pair in `denied` no operation of one side gets into a scheduler node with one of the other. With `inputs`,
+    the file that a check of numerics kept of a call, it is then called with them, and that call is checked.
 
     Waits for it. It is really compiled: torch's caches of graphs are neither read nor written. Raises CommandError for
     what cannot be done, and then leaves nothing. What a failing compile recorded stays.
@@ -70,6 +72,7 @@ def replayed(
     of = beside(dump)
     literals = {name: repr(value) for name, value in (config or {}).items()}
     told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
+    told["inputs"] = str(inputs.absolute()) if inputs is not None else ""
     number, part = _claimed(of.root)
     setting = Setting(
         root=str(part.absolute()),  # what it runs may change directory
@@ -82,6 +85,7 @@ def replayed(
         replay_of=graph.graph,
         config=literals,
         steer={"deny": denied} if denied else None,
+        numerics={} if inputs is not None else None,
     )
     answer, status = _compiled(told, setting, part)
     if refused := answer.get("refused"):

@@ -1,5 +1,6 @@
 """Copies a dump without what must not be seen; derived files are made again from the copy."""
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
     for member in members:
         for part in member.place:
             gatherer.text(part)
-        if member.is_derived or member.is_log:
+        if member.is_derived or member.is_log or member.is_inputs:
             continue
         is_table = member.name.endswith(".jsonl")
         for line in _lines(member.path):
@@ -72,6 +73,10 @@ class Copy(NamedTuple):
             self.left_out[OTHERS] += 1
             return
         target.parent.mkdir(parents=True, exist_ok=True)
+        if member.is_inputs:
+            with open(opened(member.path), "rb") as tensors, open(target, "wb") as copied:
+                shutil.copyfileobj(tensors, copied)
+            return
         if member.name == paths.RUN:
             target.write_bytes(self._run(member.path))
             return

@@ -14,6 +14,7 @@ from inspect_compile.finish import ARTIFACTS
 LINKS: Final = "links"
 OTHERS: Final = "files that are no part of a dump"
 UNREADABLE: Final = "files that cannot be read"
+INPUTS: Final = "inputs of wrong launches (--inputs puts them in)"
 
 _TOP: Final = frozenset(
     {paths.RUN, paths.SCRIPT_LOG, paths.WORKER_LOG, paths.FINISHED, paths.SHARED}
@@ -56,6 +57,11 @@ class Member(NamedTuple):
     def is_derived(self) -> bool:
         """True if it can be made again from the other files."""
         return self.name in DERIVED or self.name == paths.FINISHED or self.is_drawing
+
+    @property
+    def is_inputs(self) -> bool:
+        """True if it has tensors of the program's."""
+        return self.place[-2:-1] == (paths.INPUTS,)
 
     @property
     def is_drawing(self) -> bool:
@@ -106,6 +112,8 @@ def _of_graph(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> I
         if entry.name == paths.KERNELS and entry.is_dir(follow_symlinks=False):
             for kernel in _folders(entry.path, left_out):
                 yield from _of_kernel(kernel, (*place, paths.KERNELS, kernel.name), left_out)
+        elif entry.name == paths.INPUTS and entry.is_dir(follow_symlinks=False):
+            yield from _of_inputs(Path(entry.path), (*place, paths.INPUTS), left_out)
         elif entry.is_file(follow_symlinks=False) and (entry.name in _OF_A_GRAPH or _is_drawing(entry.name)):
             yield Member((*place, entry.name), Path(entry.path))
         else:
@@ -123,6 +131,14 @@ def _of_kernel(
             yield Member((*place, entry.name), Path(entry.path))
         elif entry.is_dir(follow_symlinks=False) and not is_configuration:
             yield from _of_kernel(Path(entry.path), (*place, entry.name), left_out, is_configuration=True)
+        else:
+            left_out[OTHERS] += 1
+
+
+def _of_inputs(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:
+    for entry in _entries(folder, left_out):
+        if entry.is_file(follow_symlinks=False) and paths.is_safe(entry.name) and entry.name.endswith(".pt"):
+            yield Member((*place, entry.name), Path(entry.path))
         else:
             left_out[OTHERS] += 1
 

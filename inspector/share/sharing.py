@@ -13,7 +13,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Removed, Shared
 from inspect_compile.share.archive import exists, looked_through, pack, whole
 from inspect_compile.share.copying import Copy, gather, readable
-from inspect_compile.share.members import Member, members
+from inspect_compile.share.members import INPUTS, Member, members
 from inspect_compile.share.redact import Redactor
 from inspect_compile.share.secrets import Gatherer, Machine, Secrets
 from inspect_compile.share.source_lines import SourceLines
@@ -24,6 +24,7 @@ _NAMES_STAY: Final = "names of functions, variables, modules and of the program'
 _SIZES_STAY: Final = "shapes, times, versions and the device stay: they are what a dump is for"
 _KERNELS_STAY: Final = "Triton kernels of your own, if there are any, stay in the generated code"
 _ORDINARY_STAYS: Final = "a user or host name that is a common word, or a word of the compiler, stays outside of paths"
+_INPUTS_STAY: Final = "inputs and weights of the program are in it, as numbers (without --inputs they are left out)"
 _PATHS_STAY: Final = "paths, names and arguments are in it (--redact takes them out)"
 _LINES_STAY: Final = "the program's source lines are in it (--no-source takes them out)"
 
@@ -48,22 +49,30 @@ class _Asked(NamedTuple):
     dump: Dump
     secrets: Secrets
     copy: Copy
+    inputs: bool
+    """Tensors of the program's are in it."""
 
 
-def share(dump: Dump, output: Path | None, machine: Machine, *, redact: bool, source: bool) -> SharedFile:
+def share(
+    dump: Dump, output: Path | None, machine: Machine, *, redact: bool, source: bool, inputs: bool = False
+) -> SharedFile:
     """Write `output`, or a file named after the dump in this directory or in the folder `output`.
 
-    Raises CommandError if it exists already, cannot be written, or would still contain what must not be seen; nothing
-    is left behind then.
+    With `inputs` the tensors that a check of numerics kept are in it, as they are. Raises CommandError if it exists
+    already, cannot be written, or would still contain what must not be seen; nothing is left behind then.
     """
     left_out: Counter[str] = Counter()
-    found = readable(members(dump.root, left_out), left_out)
+    there = members(dump.root, left_out)
+    if not inputs and (count := sum(member.is_inputs for member in there)):
+        left_out[INPUTS] += count
+        there = [member for member in there if not member.is_inputs]
+    found = readable(there, left_out)
     gatherer = Gatherer(machine)
     if redact:
         gather(found, gatherer)
     secrets = gatherer.secrets()
     copy = Copy(Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
-    asked = _Asked(dump, secrets, copy)
+    asked = _Asked(dump, secrets, copy, any(member.is_inputs for member in found))
     output = _output(asked, output)
     if os.path.lexists(output):
         raise CommandError(exists(output))
@@ -120,6 +129,7 @@ def _shared(asked: _Asked) -> Shared:
     left = [Removed(what, count) for what, count in sorted(asked.copy.left_out.items())]
     remains = [_NAMES_STAY if redacted else _PATHS_STAY]
     remains += [_LINES_STAY if source else _KERNELS_STAY]
+    remains += [_INPUTS_STAY] if asked.inputs else []
     remains += [_ORDINARY_STAYS] if asked.secrets.ordinary and asked.copy.redactor is not None else []
     return Shared(
         redacted=redacted,

@@ -22,6 +22,7 @@ from inspect_compile.facts import (
     FusionRound,
     GraphBreak,
     Guard,
+    KeptInputs,
     Kernel,
     Lowering,
     MemoryPlan,
@@ -169,6 +170,17 @@ def _pass_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
         yield from dump.rows(Pass, one.graph)
 
 
+def _numerics(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.numerics.causes import causes
+    from inspect_compile.analysis.numerics.statements import kernel_statements
+    from inspect_compile.analysis.numerics.verdicts import judged
+
+    yield from judged(dump, graph)
+    yield from kernel_statements(dump, graph)
+    yield from (row for row in dump.rows(KeptInputs) if graph in (None, row.graph))
+    yield from causes(dump, graph)
+
+
 def _calls(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.frontend.call_path import call_rows
 
@@ -228,7 +240,7 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "time": _of("frontend.time_sums:time_rows"),
     "measured": _of("runtime.measured:measured_rows"),
-    "numerics": _of("numerics.statements:numerics_rows"),
+    "numerics": _numerics,
     "nonfinite": _of("numerics.nonfinite:nonfinite_rows"),
     "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),
     "remarks": _of("overview.remarks:remark_rows"),

@@ -439,3 +439,21 @@ def test_a_damaged_run_json_is_one_line(tmp_path: Path, capsys: Capture) -> None
 
     assert "not a run.json" in errors(capsys, "net", "--redact")
     assert not list(tmp_path.glob("*.zip"))
+
+
+@pytest.mark.parametrize("redact", [(), ("--redact",)])
+def test_kept_inputs_go_along_only_if_asked_for(redact: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    name = paths.inputs_file(GRAPH, 1)
+    kept = made(tmp_path / "dump", graph(), ended()).root / name
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(bytes(range(256)))
+
+    assert main(["share", str(tmp_path / "dump"), "-o", str(tmp_path / "without.zip"), *redact]) == 0
+    assert "inputs of wrong launches (--inputs puts them in)" in capsys.readouterr().out
+    assert main(["share", str(tmp_path / "dump"), "-o", str(tmp_path / "with.zip"), "--inputs", *redact]) == 0
+    assert "inputs and weights of the program are in it" in capsys.readouterr().out
+
+    with zipfile.ZipFile(tmp_path / "without.zip") as archive:
+        assert not [file for file in archive.namelist() if file.endswith(".pt")]
+    with zipfile.ZipFile(tmp_path / "with.zip") as archive:
+        assert archive.read(f"with/{name}") == bytes(range(256))

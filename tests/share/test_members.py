@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
+from inspect_compile.dump import paths
 from inspect_compile.share.members import LINKS, OTHERS, members
 from tests.handmade import GRAPH, graph, made
 
@@ -40,3 +41,17 @@ def test_the_targets_of_a_rank_go_along(tmp_path: Path) -> None:
     assert ("rank_0", "target_sm_90", "compiler.log") in found
     assert not [place for place in found if "rank_9" in place]
     assert not left_out
+
+
+def test_kept_inputs_are_known(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph())
+    kept = tmp_path / paths.inputs_file(GRAPH, 1, 127)
+    kept.parent.mkdir(parents=True)
+    for name in (kept.name, "other.py", "bad name.pt"):
+        (dump.folder(GRAPH) / paths.INPUTS / name).write_bytes(b"x")
+    left_out: Counter[str] = Counter()
+
+    found = [member for member in members(tmp_path, left_out) if member.is_inputs]
+
+    assert ["/".join(member.place) for member in found] == [paths.inputs_file(GRAPH, 1, 127)]
+    assert left_out == {OTHERS: 2}

@@ -40,6 +40,7 @@ from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
+from inspect_compile.analysis.numerics.causes import Counterfactual
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.overview.node_rows import NodeSummary
@@ -140,6 +141,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     SharedFile,
     MeasuredTime,
     Judged,
+    Counterfactual,
     NonFiniteRow,
     CudagraphRow,
 )

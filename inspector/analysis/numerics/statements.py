@@ -7,7 +7,6 @@ import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.kernels.statements import Annotated, Statements
-from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
 
@@ -54,12 +53,6 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
     reason: str
     """Why the values are not known; empty if they are."""
     statements: tuple[StatementRow, ...]
-
-
-def numerics_rows(dump: Dump, graph: str | None = None) -> Iterator[Judged | KernelStatements]:
-    """The checked results, then the statements of kernels with wrong ones."""
-    yield from judged(dump, graph)
-    yield from kernel_statements(dump, graph)
 
 
 def kernel_statements(dump: Dump, graph: str | None = None) -> Iterator[KernelStatements]:

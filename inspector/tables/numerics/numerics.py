@@ -9,6 +9,7 @@ from rich.text import Text
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
+from inspect_compile.facts import KeptInputs
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -19,6 +20,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
     WRONG,
 )
 from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.numerics.causes import cause_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import Request, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -103,7 +105,8 @@ def numerics(request: Request) -> RenderableType:
         tables.append(statement_tables(request, statements))
     else:
         tables += [Stack(list(blamed_lines(row)), gap=False) for row in statements]
-    return Stack([*tables, Stack(list(_sums([whole])), gap=False)])
+    mended = cause_lines(request.dump, request.graph, request.dump_argument)
+    return Stack([*tables, Stack([*_sums([whole]), *mended], gap=False)])
 
 
 def _concerns(row: KernelStatements, names: Sequence[str]) -> bool:
@@ -134,6 +137,12 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     lines += _sums(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
+    kept = [row for dump in dumps for row in dump.rows(KeptInputs) if row.file]
+    again = f"inspect-compile numerics {unbroken(dump_argument)}"
+    if any(row.index < 0 for row in kept):
+        lines.append(joined("which setting mends it: ", (f"{again} --causes", "cyan")))
+    if any(row.index >= 0 for row in kept):
+        lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "cyan")))
     return Stack(lines, gap=False)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from inspect_compile.facts import Asked, Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
+from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
+from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
@@ -19,12 +21,14 @@ from inspect_compile.torch_compat import inductor as names
 class Check:
     """Checks the calls of compiled graphs, each in the program's own thread, and tells what came out."""
 
-    def __init__(self, tell: Callable[[Fact], None]) -> None:
-        """`tell` receives the facts."""
+    def __init__(self, tell: Callable[[Fact], None], write: Callable[[str, bytes], bool]) -> None:
+        """`tell` receives the facts; `write` writes a file of the dump."""
         self._asked: Asked | None = None
         self.is_on = False
         """Graphs that are compiled now are checked."""
         self._tell = tell
+        self._write = write
+        self._room = Room(0, write)
         self.lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         """torch's GraphLowering → what its nodes were lowered to."""
         self.levels = Levels()
@@ -36,6 +40,7 @@ class Check:
         self._asked = asked
         self.is_on = asked is not None
         self.levels.is_on = asked is not None
+        self._room = Room(0 if asked is None else asked.keep, self._write)
 
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
@@ -61,7 +66,8 @@ class Check:
         if asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
-            check = LaunchCheck(found, levels, code, asked, self._tell, self._lock)
+            keeper = Keeper(found, code, self._room, self._tell)
+            check = LaunchCheck(found, levels, code, asked, self._tell, self._lock, keeper)
         done = 0
 
         def call(args: list[Any]) -> Any:

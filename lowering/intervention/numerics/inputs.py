@@ -74,6 +74,11 @@ class RandomState:
         self._plain = torch.get_rng_state()
         self._states = {device: torch.cuda.get_rng_state(device) for device in self._devices}
 
+    @property
+    def plain(self) -> dict[str, torch.Tensor]:
+        """Device → state of its generator."""
+        return {"cpu": self._plain} | {str(device): state for device, state in self._states.items()}
+
     def __enter__(self) -> Self:
         return self
 

@@ -16,6 +16,7 @@ from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
+from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_launch import EndedError, OneLaunch
@@ -45,6 +46,7 @@ class LaunchCheck:
         asked: Asked,
         tell: Callable[[Fact], None],
         lock: threading.Lock,
+        keeper: Keeper,
     ) -> None:
         """`levels`: the graph before and between its passes. `code` is that of `codegen.runtime.checked`; `lock` is
         held during a check.
@@ -56,6 +58,7 @@ class LaunchCheck:
         self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock
+        self._keeper = keeper
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
@@ -89,6 +92,7 @@ class LaunchCheck:
                 forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
                 launches, reason = forced.launches, forced.trouble
                 told += self._statements(args, plain, judge, rows, state)
+                self._keeper.keep(args, number, plain, rows, state)
                 if self._repeats:
                     again: list[Checked] = []
                     self._forced(args, plain, number, ByEarlier(kept.values), again, state)

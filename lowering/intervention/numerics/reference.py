@@ -71,7 +71,7 @@ class _Plain(Interpreter):
             for node in n.all_input_nodes:
                 if node.name in self._changed:
                     self.late[n.name, node.name] = self.env[node].clone()
-        shared = self._sharing([args[at] for at in _changed_arguments(n) if at < len(args)])
+        shared = self._sharing([args[at] for at in changed_arguments(n) if at < len(args)])
         for node in shared:
             if self.values[node.name] is self.env[node]:
                 self.values[node.name] = self.env[node].clone()
@@ -141,9 +141,9 @@ class Exact(Interpreter):
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
-        if node.op == "call_function" and _is_random(node):
+        if node.op == "call_function" and is_random(node):
             return _wide(own)
-        why = _without_form(node)
+        why = without_form(node)
         if why:
             self.taken[node.name] = why
             return _wide(own)
@@ -153,7 +153,7 @@ class Exact(Interpreter):
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
         try:
-            found = node.target(*_unshared(node, map_aggregate(args, _raised)), **map_aggregate(kwargs, _raised))  # type: ignore[operator]
+            found = node.target(*_unshared(node, map_aggregate(args, raised)), **map_aggregate(kwargs, raised))  # type: ignore[operator]
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
             return _wide(own)
@@ -233,14 +233,14 @@ def _random(node: Node, args: Any, unknown: dict[str, str]) -> Any:
     return philox.randint(int(args[0]), int(args[1]), [int(each) for each in args[2]], seed)
 
 
-def _is_random(node: Node) -> bool:
+def is_random(node: Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or str(node.target) in (
         _RANDOM,
         _RANDINT,
     )
 
 
-def _without_form(node: Node) -> str:
+def without_form(node: Node) -> str:
     """Why a node has no value in fp64; empty if it may have one."""
     if node.op != "call_function":
         return f"{node.op} has no form in fp64"
@@ -253,11 +253,11 @@ def _without_form(node: Node) -> str:
 
 def _unshared(node: Node, args: Any) -> Any:
     """The arguments, copies of those that the node changes in place."""
-    changed = _changed_arguments(node)
+    changed = changed_arguments(node)
     return tuple(one.clone() if at in changed and isinstance(one, torch.Tensor) else one for at, one in enumerate(args))
 
 
-def _changed_arguments(node: Node) -> list[int]:
+def changed_arguments(node: Node) -> list[int]:
     """Positions of the arguments that the node changes in place."""
     schema = getattr(node.target, "_schema", None)
     if schema is None:
@@ -280,7 +280,7 @@ def _widened(value: Any) -> Any:
     return value.to(torch.complex128) if value.is_complex() else value
 
 
-def _raised(value: Any) -> Any:
+def raised(value: Any) -> Any:
     """A dtype among the arguments in its widest form."""
     if not isinstance(value, torch.dtype):
         return value

@@ -4,13 +4,17 @@ torch is imported only after the environment variables are set that the graph wa
 """
 
 import ast
+import functools
 import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from inspect_compile.facts import Remark
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.lowering.intervention.replay.runnable import RefusedError, runnable
+
+BACKENDS: Final = "torch.backends."
+"""What the names of settings begin with that are none of Inductor's."""
 
 
 def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Callable[[str], None]) -> None:
@@ -24,6 +28,8 @@ def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Calla
     import torch
 
     on_gpu = "cuda" in told["device"]
+    if told["inputs"] and on_gpu and not torch.cuda.is_available():
+        raise RefusedError(f"it was recorded on {told['device']}, which is not here, and can't be called")
     target = told["target"] or (_stand_in(told) if on_gpu and not torch.cuda.is_available() else "")
     own: dict[str, Any] = {}
     device = None
@@ -35,13 +41,30 @@ def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Calla
     from inspect_compile.lowering.intervention.replay.replay_metadata import Known
 
     wanted = {name: ast.literal_eval(value) for name, value in told["config"].items()}
+    for name in [name for name in wanted if name.startswith(BACKENDS)]:
+        _set_backend(torch, name, wanted.pop(name))
 
     def remark(code: str, message: str) -> None:
         tell(Remark(graph=told["known"]["graph"], kind="analysis", code=code, message=message))
 
     if told["torch"] and told["torch"] != torch.__version__:
         remark("replay-torch", f"recorded with torch {told['torch']}, compiled again by torch {torch.__version__}")
-    compile_again(recorded, Known(**told["known"]), wanted, remark, device=device, own=own)
+    call = None
+    if told["inputs"]:
+        from inspect_compile.lowering.intervention.replay.call import call_with
+
+        own |= {"triton.cudagraphs": False}  # what is captured is not checked
+        call = call_with(told["inputs"])
+    compile_again(recorded, Known(**told["known"]), wanted, remark, device=device, own=own, call=call)
+
+
+def _set_backend(torch: Any, name: str, value: Any) -> None:
+    """Set `torch.backends.cuda.matmul.allow_tf32` or one of its kind."""
+    *path, last = name.split(".")[1:]
+    owner = functools.reduce(getattr, path, torch)
+    if not hasattr(owner, last):
+        raise RefusedError(f"{name}: this torch has no such setting")
+    setattr(owner, last, value)
 
 
 def _stand_in(told: Mapping[str, Any]) -> str:

@@ -1,6 +1,4 @@
-"""Compiles one recorded graph, from the text of its fx_graph_runnable.py through compile_fx_inner, and never
-runs it.
-"""
+"""Compiles one recorded graph, from the text of its fx_graph_runnable.py through compile_fx_inner."""
 
 import ast
 import builtins
@@ -46,15 +44,19 @@ def compile_again(
     *,
     device: torch.device | None = None,
     own: Mapping[str, Any] | None = None,
+    call: Callable[[Callable[[list[Any]], Any]], None] | None = None,
 ) -> None:
     """Compile it with its recorded settings, those in `wanted`, and our `own`; what was on the CPU is put on `device`.
+
+    It is never run, unless `call` is given, which is handed what was compiled.
 
     Raises RefusedError, or what torch raises. `remark` receives code and sentence of what a reader should know.
     """
     asked = knobs.checked(wanted)
     namespace = _executed(recorded, remark)
     _define(known.operators)
-    _only_generate()
+    if call is None:
+        _only_generate()
     names.STORE_TIMINGS.put(lambda cache, timings: None)
     _name(known)
 
@@ -79,7 +81,9 @@ def compile_again(
                     _propagate(module, mode, recorded.body, values, places)
                 _tell_of_device(module, remark)
             keep_eager_inputs(module)
-        _compile(module, values, mode, known)
+        compiled = _compile(module, values, mode, known)
+        if call is not None:
+            call(compiled)
 
 
 def _executed(recorded: Runnable, remark: Callable[[str, str], None]) -> dict[str, Any]:
@@ -226,7 +230,7 @@ class _Places:
         return torch.empty(sizes, dtype=_DTYPES[match[1]], device=self._device)
 
 
-def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known) -> None:
+def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known) -> Callable[[list[Any]], Any]:
     placeholders = [node.name for node in module.graph.find_nodes(op="placeholder")]
     donated = [index for index, name in enumerate(placeholders) if name in known.donated]
     context = names.TRACING_CONTEXT.load()(mode)
@@ -241,7 +245,7 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known
         names.SET_COMPILE_CONTEXT.load()(COMPILE_CONTEXT.load()(compile_id)),
         VIRTUALIZED.load().set_fake_mode(mode),
     ):
-        COMPILE_INNER.load()(
+        compiled: Callable[[list[Any]], Any] = COMPILE_INNER.load()(
             module,
             values,
             static_input_idxs=[index for index, name in enumerate(placeholders) if name in known.static],
@@ -251,3 +255,4 @@ def _compile(module: GraphModule, values: Sequence[Any], mode: Any, known: Known
             cpp_wrapper=config.cpp_wrapper,
             boxed_forward_device_index=names.BOXED_DEVICE_INDEX.load()(None),
         )
+    return compiled

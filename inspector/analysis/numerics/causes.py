@@ -1,0 +1,189 @@
+"""A graph with wrong results compiled again and checked, with one setting after the other: which of them mend it."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.parts import asked, replays
+from inspect_compile.analysis.numerics.kept import blamed
+from inspect_compile.analysis.numerics.verdicts import summary
+from inspect_compile.dump import Dump, paths, readable_dump
+from inspect_compile.facts import Graph, NumericsCall, Operation
+from inspect_compile.knowledge.numerics.settings import SETTINGS, not_tried
+from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
+
+STILL = "still wrong"
+NOT_WRONG = "not wrong"
+"""Outcomes of the compile as it was."""
+MENDS = "mends it"
+HELPS = "helps"
+MENDS_NOT = "does not mend it"
+FAILED = "failed"
+NOT_TRIED = "not tried"
+
+_AS_IT_WAS = "as it was"
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """What is changed in a compile."""
+
+    config: dict[str, str]
+    """Settings, with values as Python writes them."""
+    apart: tuple[tuple[str, ...], ...] = ()
+    """Two groups of operations that are not fused with each other; none."""
+    about: str = ""
+    """What is suspected."""
+    reason: str = ""
+    """Why it need not be tried."""
+
+    @property
+    def denied(self) -> tuple[tuple[str, str], ...]:
+        """`apart` in the form of run.json."""
+        return (("_".join(self.apart[0]), "_".join(self.apart[1])),) if self.apart else ()
+
+    @property
+    def words(self) -> str:
+        """What is changed, for a person."""
+        return asked("", self.config, self.denied) or _AS_IT_WAS
+
+
+class Counterfactual(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="counterfactual"):
+    """A graph compiled again with one change. `show numerics --json` prints these."""
+
+    graph: str
+    change: str
+    """`emulate_precision_casts=True`; `as it was` for the compile without a change."""
+    config: dict[str, str]
+    denied: tuple[tuple[str, str], ...]
+    about: str
+    """What is suspected."""
+    outcome: str
+    """mends it, helps, does not mend it, failed or not tried; of the compile without a change still wrong, not wrong or
+    failed.
+    """
+    reason: str = ""
+    """Why it failed, or was not tried."""
+    replay: int | None = None
+    """Number of the replay with the details."""
+    wrong: int = 0
+    """Number of results, here and below."""
+    worse: int = 0
+    """Results that are worse than eager's."""
+    compared: int = 0
+    launches: int | None = None
+    """Number of launches in a call; None if it was not compiled."""
+    bytes: int | None = None
+    """That these read and write, each element once."""
+    first_launches: int
+    first_bytes: int
+    """The same of the first compile."""
+
+
+def attempts(dump: Dump, graph: Graph) -> Iterator[Attempt]:
+    """What is tried, the compile as it was first."""
+    yield Attempt({})
+    torch = dump.run.versions.get("torch", "")
+    text = dump.text(graph.graph, paths.FX_RUNNABLE) or ""
+    apart = _apart(dump, graph)
+    for setting in SETTINGS:
+        if apart and "max_fusion_size" in setting.config:
+            yield Attempt({}, apart, "this fusion")
+        reason = not_tried(setting, graph.device or dump.run.device, torch, text)
+        yield Attempt(setting.literals(), (), setting.about, reason)
+
+
+def causes(dump: Dump, graph: str | None = None) -> list[Counterfactual]:
+    """The graphs that were compiled again and checked; the latest of several compiles with one change counts."""
+    found: dict[str, dict[tuple[object, ...], tuple[int, Dump]]] = {}
+    for number, part in replays(dump).items():
+        again = readable_dump(part.dump.root)
+        if again is None or graph not in (None, again.run.replay_of):
+            continue
+        if again.rows(NumericsCall) or again.run.exception:
+            key = tuple(again.run.config.items()), again.run.denied
+            found.setdefault(again.run.replay_of, {})[key] = number, again
+    rows: list[Counterfactual] = []
+    for name, tried in found.items():
+        as_it_was = tried.get(((), ()))
+        if (of := dump.graph(name)) is not None and as_it_was is not None and as_it_was[1].rows(NumericsCall):
+            rows += _of_graph(dump, of, tried)
+    return rows
+
+
+def _of_graph(dump: Dump, graph: Graph, tried: dict[tuple[object, ...], tuple[int, Dump]]) -> Iterator[Counterfactual]:
+    first = _cost(dump, graph.graph)
+    recorded = blamed(dump).get(graph.graph)
+    base: tuple[int, int] | None = None
+    for attempt in attempts(dump, graph):
+        number, part = tried.get((tuple(attempt.config.items()), attempt.denied), (None, None))
+        plain = Counterfactual(
+            graph=graph.graph,
+            change=attempt.words,
+            config=attempt.config,
+            denied=attempt.denied,
+            about=attempt.about,
+            outcome=NOT_TRIED,
+            reason=attempt.reason,
+            replay=number,
+            first_launches=first[0],
+            first_bytes=first[1],
+        )
+        if part is None:
+            yield plain
+            continue
+        whole = summary(part)
+        now = whole.wrong, whole.verdicts.get(WORSE, 0)
+        failure = "" if whole.compared else next((call.reason for call in whole.trouble), part.run.exception or "")
+        if not whole.compared:
+            outcome = FAILED
+        elif base is None:
+            is_wrong = now[0] if recorded is not None and recorded.verdict == WRONG else any(now)
+            outcome = STILL if is_wrong else NOT_WRONG
+        else:
+            outcome = _outcome(base, now)
+        base = base or now
+        launches, size = _cost(part, graph.graph)
+        yield msgspec.structs.replace(
+            plain,
+            outcome=outcome,
+            reason=failure,
+            wrong=now[0],
+            worse=now[1],
+            compared=whole.compared,
+            launches=launches,
+            bytes=size,
+        )
+
+
+def _outcome(base: tuple[int, int], now: tuple[int, int]) -> str:
+    """What `now`, numbers of wrong and of worse results, is beside those of the compile as it was."""
+    before, after = (base[0], now[0]) if base[0] else (base[1], now[1])
+    if not before:
+        return MENDS_NOT
+    return MENDS if not after else HELPS if after < before else MENDS_NOT
+
+
+def mending(rows: list[Counterfactual]) -> list[Counterfactual]:
+    """Those that mend it, the cheapest first."""
+    found = [row for row in rows if row.outcome == MENDS]
+    return sorted(found, key=lambda row: (row.bytes or 0, row.launches or 0))
+
+
+def _apart(dump: Dump, graph: Graph) -> tuple[tuple[str, ...], ...]:
+    """The operation that writes the first wrong result, and those that it is fused with; empty if there are none."""
+    row = blamed(dump).get(graph.graph)
+    if row is None or not row.buffer:
+        return ()
+    before = [one for one in dump.rows(Operation, graph.graph) if one.phase == "pre_fusion"]
+    writer = next((one.name for one in before if row.buffer in one.buffers), None)
+    for one in dump.rows(Operation, graph.graph):
+        if one.phase == "post_fusion" and writer is not None and writer in one.members and len(one.members) > 1:
+            return (writer,), tuple(name for name in one.members if name != writer)
+    return ()
+
+
+def _cost(dump: Dump, graph: str) -> tuple[int, int]:
+    """Launches in a call of the graph, and the bytes that they read and write."""
+    rows = launch_traffic(dump, graph).all()
+    return len(rows), sum(row.least for row in rows)

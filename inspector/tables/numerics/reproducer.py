@@ -1,0 +1,157 @@
+"""A script that makes one wrong launch again, with torch alone: the kernel, its inputs, the reference, the numbers."""
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.analysis.numerics.excerpts import excerpt_of
+from inspect_compile.analysis.numerics.kept import Kept
+from inspect_compile.errors import CommandError
+from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, OTHER_TOLERANCE, TOLERANCE
+from inspect_compile.tables.text import place_text, unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_NOT_IN_A_TEXT: Final = re.compile(r'["\\]')
+
+_SCRIPT: Final = '''\
+"""{title}
+
+{about}
+It needs torch and the file {file}, which is beside it. Exit status: 1 where the result is wrong, 0 where it is not.
+"""
+
+{imports}
+from pathlib import Path
+
+FILE = Path(__file__).with_name({file_literal})
+
+{definitions}
+
+
+def empty(size, stride, dtype, device):
+    """Memory that the launch has to write."""
+    made = torch.empty_strided(size, stride, dtype=dtype, device=device)
+    return made.fill_(nan) if made.is_floating_point() else made.zero_()
+
+
+def compiled():
+    """The result of the launch."""
+    kept = torch.load(FILE, weights_only=True)
+    given = kept["variables"] | {{name: empty(*one) for name, one in kept["empty"].items()}}
+{variables}
+    {statement}
+    return {result}
+
+
+{reference}
+
+def difference(a, b):
+    """The absolute difference of each element in fp64: infinite where only one of both is a number."""
+    a, b = (one.to(torch.complex128 if one.is_complex() else torch.float64) for one in (a, b))
+    same = (a == b) | (a.isnan() & b.isnan())
+    return torch.where(same, 0.0, (a - b).abs()).nan_to_num(nan=inf, posinf=inf)
+
+
+def main():
+    found = compiled()
+    eager, ideal = references()
+    error, of_eager = difference(found, ideal), difference(eager, ideal)
+    if not (found.is_floating_point() or found.is_complex()):  # at a tie it may be either of both
+        error, of_eager = torch.minimum(error, difference(found, eager)), torch.zeros_like(error)
+    worst = error.argmax()
+    at = [int(one) for one in torch.unravel_index(worst, error.shape)]
+    for name, value in (("compiled", found), ("eager", eager), ("exact", ideal)):
+        print(f"{{name:9}} {node}{{at}} = {{value.flatten()[worst].item()!r}}")
+    print(f"largest error: compiled {{error.max().item():.6g}}, eager {{of_eager.max().item():.6g}}")
+    numbers = difference(ideal, torch.zeros_like(ideal))
+    here, numbers = numbers.flatten()[worst], numbers[numbers.isfinite()]
+    scale = max(here.item() if here.isfinite() else 0.0, numbers.square().mean().sqrt().item() if len(numbers) else 0.0)
+    # The largest error of an element that rounding makes: eager's, or that of a run of the graph with noise.
+    of_eager = of_eager[of_eager.isfinite()]
+    rounding = max({noise!r}, of_eager.max().item() if len(of_eager) else 0.0)
+    is_wrong = error.max().item() > max({beyond!r} * rounding, {tolerance!r} * scale)
+    print("wrong" if is_wrong else "not wrong")
+    return int(is_wrong)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
+'''
+
+_FUNCTIONS: Final = '''\
+{reference}
+
+{exact}
+
+def references():
+    """Eager's value of {node}, and the exact one in fp64."""
+    eager = reference(*torch.load(FILE, weights_only=True)["arguments"])
+    torch.set_default_dtype(torch.float64)
+    arguments = [wide(one) for one in torch.load(FILE, weights_only=True)["arguments"]]
+    return eager, exact(*arguments)
+
+
+def wide(value):
+    """`value` in fp64, if it is a tensor of floating type."""
+    return value.double() if torch.is_tensor(value) and value.is_floating_point() else value
+'''
+
+_RECORDED: Final = '''\
+def references():
+    """Eager's value of {node}, as it was recorded, also in the place of the exact one.
+
+    {why}.
+    """
+    eager = torch.load(FILE, weights_only=True)["eager"]
+    return eager, eager
+'''
+
+
+def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
+    """The script. `file` is the name of the file with the inputs beside it. Raises CommandError for what the dump does
+    not have.
+    """
+    inputs, found = kept
+    around = excerpt_of(dump, inputs.graph, inputs.line)
+    if around is None:
+        raise CommandError(f"{inputs.graph}: line {inputs.line} of its output_code.py launches nothing that is known")
+    if not inputs.result:
+        raise CommandError(f"{inputs.kernel}: {inputs.buffer} is put together from the results of several launches")
+    measured = found.measured
+    where = f" ({place_text(found.where)})" if found.where is not None else ""
+    versions = dump.run.versions
+    about = (
+        f"{inputs.node}{where} in call {inputs.call:,} of {inputs.graph}, launched at line {inputs.line} of its"
+        f" output_code.py.\nRecorded with torch {versions.get('torch', '?')} on {dump.run.device or 'the CPU'}."
+    )
+    fields = {
+        "title": _in_text(f"{inputs.kernel} computes something else than its FX node {inputs.node}."),
+        "about": _in_text(about),
+        "file": _in_text(file),
+        "file_literal": json.dumps(file),
+        "imports": around.imports,
+        "definitions": around.definitions,
+        "variables": "\n".join(f'    {name} = given["{name}"]' for name in inputs.variables if name.isidentifier()),
+        "statement": "\n".join([*around.streams, around.statement]).replace("\n", "\n    "),
+        "result": inputs.result,
+        "reference": _reference(kept),
+        "node": re.sub(r"\W", "_", inputs.node),
+        "noise": measured.noise_worst or 0.0,
+        "beyond": BEYOND_ROUNDING,
+        "tolerance": TOLERANCE.get(measured.dtype, OTHER_TOLERANCE) if measured.rmse is not None else 0.0,
+    }
+    return _SCRIPT.format(**fields)
+
+
+def _reference(kept: Kept) -> str:
+    inputs = kept.inputs
+    if inputs.no_reference:
+        return _RECORDED.format(node=inputs.node, why=_in_text(inputs.no_reference))
+    return _FUNCTIONS.format(reference=inputs.reference, exact=inputs.exact, node=inputs.node)
+
+
+def _in_text(words: str) -> str:
+    """Words from the dump in a docstring."""
+    return _NOT_IN_A_TEXT.sub("'", "\n".join(map(unbroken, words.split("\n"))))
