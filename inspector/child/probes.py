@@ -153,6 +153,7 @@ CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.levels:install"),
+    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
 )
 """Hand it the generated code, and the graph before and after each pass; `function(check: Check) -> None`. No probes
 either.

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from inspect_compile.facts.base import Fact, Int64
+from inspect_compile.facts.base import Fact, Int64, Location
 
 
 class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
@@ -22,9 +22,19 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     index: Int64
     """Position of the launch in the call; -1 for a result of the graph."""
     level: str = ""
-    """Not of a launch: a result of the graph that is lowered, beside that of the graph before Inductor's passes. The
-    pass that made it wrong, or all passes.
+    """Not of a launch: a result of a graph, beside that of the same graph at an earlier level. The level that made it
+    wrong, or all levels in between.
     """
+    against: str = ""
+    """For such a row, what it was compared with: the graph before the passes, the joint graph, Dynamo's graph or the
+    program's function.
+    """
+    source: str = ""
+    """The first node of Dynamo's graph whose value is wrong; empty if it is not known."""
+    operator: str = ""
+    """What that node calls."""
+    where: Location | None = None
+    """The source line of that node."""
     kernel: str = ""
     line: Int64 | None = None
     """Line number of the launch in output_code.py."""

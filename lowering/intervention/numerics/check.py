@@ -12,6 +12,8 @@ from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
+from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
+from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import inductor as names
@@ -26,6 +28,7 @@ class Check:
         self._tell = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self.levels = Levels()
+        self.origins = Origins()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
@@ -53,6 +56,8 @@ class Check:
         if (scope is not None and scope.kind in ("constants", "autotune")) or not self._asked.has_graph(graph):
             return None
         levels = self.levels.take()
+        is_backward = scope is not None and scope.kind == "backward"
+        origin = self.origins.of(levels[0].module, is_backward=is_backward) if levels else None
         try:
             if code.reason:
                 self._tell(NumericsCall(graph=graph, reason=code.reason))
@@ -69,7 +74,8 @@ class Check:
         if self._asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
-            check = LaunchCheck(found, levels, code, self._asked, self._tell, self._lock)
+            upstream = UpstreamCheck(graph, levels[0], origin, is_backward=is_backward) if origin is not None else None
+            check = LaunchCheck(found, levels, upstream, code, self._asked, self._tell, self._lock)
         done = 0
 
         def call(args: list[Any]) -> Any:

@@ -18,6 +18,7 @@ from inspect_compile.lowering.intervention.numerics.level_check import LevelChec
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
@@ -34,16 +35,18 @@ class LaunchCheck:
         self,
         plan: Plan,
         levels: Sequence[Level],
+        upstream: UpstreamCheck | None,
         code: Any,
         asked: Asked,
         tell: Callable[[Fact], None],
         lock: threading.Lock,
     ) -> None:
-        """`levels`: the graph before and between its passes. `code` is that of `codegen.runtime.checked`; `lock` is
-        held during a check.
+        """`levels`: the graph before and between its passes; `upstream`: the levels above, if they are known. `code` is
+        that of `codegen.runtime.checked`; `lock` is held during a check.
         """
         self._plan = plan
         self._levels = levels
+        self._upstream = upstream
         self._code = code
         self._repeats = asked.repeats
         self._tell = tell
@@ -52,7 +55,10 @@ class LaunchCheck:
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
         self._check(args, number)
-        return self._code.call(args)
+        found = self._code.call(args)
+        if self._upstream is not None:
+            self._upstream.returned(found)
+        return found
 
     def _check(self, args: Sequence[Any], number: int) -> None:
         """Never raises, unless the exception is the program's own."""
@@ -67,6 +73,8 @@ class LaunchCheck:
             with self._lock, RandomState(args) as state, unseen():
                 plain = reference(self._plan.module, copies(args))
                 middle = time.perf_counter()
+                if self._upstream is not None:
+                    rows += self._upstream.rows(args, number, state)
                 if self._levels:
                     rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)
                 judge = ByReference(self._plan, plain)

@@ -151,7 +151,7 @@ class Exact(Interpreter):
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
         try:
-            found = node.target(*_unshared(node, map_aggregate(args, _raised)), **map_aggregate(kwargs, _raised))  # type: ignore[operator]
+            found = node.target(*_unshared(node, map_aggregate(args, raised)), **map_aggregate(kwargs, raised))  # type: ignore[operator]
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
             return _wide(own)
@@ -186,6 +186,15 @@ class Exacts:
 def results_of(module: GraphModule) -> list[Any]:
     """The arguments of the graph's output node."""
     return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
+
+
+def depends_on_random(module: GraphModule) -> set[str]:
+    """The nodes of a graph of ATen operators whose values depend on random numbers."""
+    found: set[str] = set()
+    for node in module.graph.nodes:
+        if _is_random(node) or any(each.name in found for each in node.all_input_nodes):
+            found.add(node.name)
+    return found
 
 
 class Noise:
@@ -267,10 +276,10 @@ def _changed_arguments(node: Node) -> list[int]:
 
 def _wide(value: Any) -> Any:
     """A value with its tensors in fp64, as far as they are of floating types."""
-    return map_aggregate(value, _widened) if isinstance(value, (tuple, list)) else _widened(value)
+    return map_aggregate(value, widened) if isinstance(value, (tuple, list)) else widened(value)
 
 
-def _widened(value: Any) -> Any:
+def widened(value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     if value.is_floating_point():
@@ -278,7 +287,7 @@ def _widened(value: Any) -> Any:
     return value.to(torch.complex128) if value.is_complex() else value
 
 
-def _raised(value: Any) -> Any:
+def raised(value: Any) -> Any:
     """A dtype among the arguments in its widest form."""
     if not isinstance(value, torch.dtype):
         return value
