@@ -169,10 +169,9 @@ class Session:
         return ""
 
     def _check(self) -> tuple[Any]:
-        """What checks the numerics of compiled graphs, installed in torch."""
+        """What checks the numerics of compiled graphs."""
         if self._checking is None:
             self._checking = _function(CHECK)(self._numerics, self._count)
-            self._checking.install()
         return (self._checking,)
 
     def _count(self, fact: Fact) -> None:

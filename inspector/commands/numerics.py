@@ -50,6 +50,12 @@ class Numerics:
             default=[],
             help="only graphs with this in their names (model__1, forward); can be given again",
         )
+        parser.add_argument(
+            "--eager",
+            action="store_true",
+            help="call the program's own functions, too, before the compiled ones, and compare the results: what they "
+            "print or write, and what they count in Python, happens twice",
+        )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
             "--deterministic",
@@ -119,6 +125,7 @@ def _asked(arguments: argparse.Namespace) -> dict[str, object]:
         "graphs": arguments.graph,
         "repeats": arguments.deterministic,
         "nonfinite": arguments.nonfinite,
+        "eager": arguments.eager,
     }
 
 

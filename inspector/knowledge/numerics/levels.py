@@ -20,4 +20,18 @@ BEFORE_PASSES: Final = "the graph before the passes"
 JOINT_GRAPH: Final = "the joint graph"
 DYNAMO_GRAPH: Final = "Dynamo's graph"
 FUNCTION: Final = "the program's function"
+AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
 """What results of a graph, or of a call, are compared with."""
+
+
+def level_words(level: str) -> str:
+    """What a level is called: passes have names of their own."""
+    return level if level in NOT_PASSES else f"pass {level}"
+
+
+def makes(level: str) -> str:
+    """The level and its verb: `pass remove_noop_ops makes`."""
+    return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'}"
+
+
+_SEVERAL: Final = frozenset({PRE_GRAD, AOT, JOINT_PASSES, ALL_PASSES})

@@ -19,6 +19,8 @@ class Asked:
     """Run checked calls again, to find results that are not the same each time."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
+    eager: bool = False
+    """Call the program's own functions, too, and compare what they return."""
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Asked":
@@ -30,6 +32,7 @@ class Asked:
             graphs=tuple(plain.get("graphs", ())),
             repeats=plain.get("repeats", False),
             nonfinite=plain.get("nonfinite", False),
+            eager=plain.get("eager", False),
         )
 
     def has_graph(self, graph: str) -> bool:

@@ -12,6 +12,7 @@ from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
+from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
@@ -25,29 +26,17 @@ class Check:
     def __init__(self, asked: Mapping[str, Any], tell: Callable[[Fact], None]) -> None:
         """`asked` has the fields of `Asked`. `tell` receives the facts."""
         self._asked = Asked.of(asked)
-        self._tell = tell
+        self.eager = EagerCheck(self._asked, tell) if self._asked.eager and not self._asked.nonfinite else None
+        self._write = tell
         self._lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         self.levels = Levels()
         self.origins = Origins()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
-    def install(self) -> None:
-        """Remember from now on what each FX node is lowered to."""
-
-        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
-            def run_node(lowering: Any, node: Any) -> Any:
-                before = len(lowering.operations)
-                result = plain(lowering, node)
-                lowered = self._lowered.setdefault(lowering, Lowered())
-                lowered.results.append((node.name, result))
-                for operation in lowering.operations[before:]:
-                    lowered.makers.setdefault(operation.get_operation_name(), node.name)
-                return result
-
-            return run_node
-
-        replace(importlib.import_module(names.RUN_NODE.module), names.RUN_NODE, watched)
+    def lowered(self, lowering: Any) -> Lowered:
+        """What the FX nodes of a graph, torch's GraphLowering, were lowered to so far."""
+        return self._lowered.setdefault(lowering, Lowered())
 
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
@@ -81,6 +70,31 @@ class Check:
         def call(args: list[Any]) -> Any:
             nonlocal done
             done += 1
+            if self.eager is not None:
+                self.eager.ran(graph)
             return check.call(args, done) if self._asked.has_call(done) else code.call(args)
 
         return call
+
+    def _tell(self, fact: Fact) -> None:
+        if self.eager is not None:
+            self.eager.told(fact)
+        self._write(fact)
+
+
+def install(check: Check) -> None:
+    """Have `check` remember from now on what each FX node is lowered to."""
+
+    def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run_node(lowering: Any, node: Any) -> Any:
+            before = len(lowering.operations)
+            result = plain(lowering, node)
+            lowered = check.lowered(lowering)
+            lowered.results.append((node.name, result))
+            for operation in lowering.operations[before:]:
+                lowered.makers.setdefault(operation.get_operation_name(), node.name)
+            return result
+
+        return run_node
+
+    replace(importlib.import_module(names.RUN_NODE.module), names.RUN_NODE, watched)
