@@ -137,9 +137,12 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     first = next((found.first for found in sums if found.first is not None), None)
     if first is not None:
         where = f" ({place_text(first.where)})" if first.where is not None else ""
-        made = f"{first.kernel}, line {first.line}" if first.kernel else f"{makes(first.level)} {first.buffer} wrong"
+        if first.kernel:
+            made = f"{first.kernel}, line {first.line} of {first.graph}"
+        else:
+            made = f"{makes(first.level)} {first.buffer} of {first.graph} wrong"
         node = _source(first) if first.measured.source else first.node
-        yield styled(f"first wrong: {made} of {first.graph}, {node}{where}", "bold")
+        yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "bold")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)
     if unstable is not None:
         where = f" ({place_text(unstable.where)})" if unstable.where is not None else ""

@@ -11,7 +11,7 @@ from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference, results_of
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
@@ -19,6 +19,8 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     NotMappedError,
     Places,
     Ran,
+    Seen,
+    is_tangent,
     places,
     run,
 )
@@ -27,7 +29,6 @@ from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shado
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
-
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
 _Wanted = Sequence[tuple[str, str, Any, Any]]
 """Name of a result, its node of AOTAutograd's graph, where it is in a run of Dynamo's, and its value."""
@@ -43,8 +44,6 @@ class DynamoCheck:
         self._origin = origin
         self._state = state
         self._runs: dict[tuple[int, bool], tuple[Ran, Places]] = {}
-        self._culprit: Node | None = None
-        self._has_looked = False
 
     def results(
         self, module: GraphModule, values: Reference, given: Sequence[Any], args: Sequence[Any]
@@ -68,9 +67,11 @@ class DynamoCheck:
                 return None if at is None else ran.inputs[at]
             return None
 
-        rows = self._rows(wanted, args, of, None)
-        named = [self._named(module, values, args, row) if row.level == AOT else row for row in rows]
-        return named + self._changed(module, given, args)
+        rows = self._rows(wanted, args, of, None) + self._changed(module, given, args)
+        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+            return rows
+        node = self._looked_for(lambda: self._first_wrong(module, values, args))
+        return [self._with_source(row, node) for row in rows]
 
     def gradients(
         self, module: GraphModule, values: Reference, args: Sequence[Any], tangents: Sequence[Any]
@@ -81,7 +82,8 @@ class DynamoCheck:
             where = places(module, self._origin.dynamo[0].module)
         except NotMappedError:
             return []
-        wanted, inputs = [], []
+        wanted: list[tuple[str, str, Any, Any]] = []
+        inputs: list[int] = []
         first = next((at for at, one in described.items() if type(one).__name__ == "GradAOTOutput"), 0)
         for at, node in enumerate(results_of(module)):
             if type(described.get(at)).__name__ == "GradAOTOutput" and isinstance(node, Node):
@@ -89,18 +91,15 @@ class DynamoCheck:
                 if place is not None:
                     wanted.append((f"result {at - first}", node.name, len(inputs), values.values.get(node.name)))
                     inputs.append(place)
-        outputs = []
-        for node in module.graph.find_nodes(op="placeholder"):
-            found = getattr(node.meta.get("desc"), "output", None)
-            if type(node.meta.get("desc")).__name__ == "TangentAOTInput":
-                outputs.append(found.idx if type(found).__name__ == "PlainAOTOutput" else None)
-        if None in outputs:
-            return [
-                self._row(buffer, node, "a gradient is given for an input that the graph changes")
-                for buffer, node, _, _ in wanted
-            ]
-        asked = Gradients(tuple(inputs), tuple(outputs), tangents)
-        return self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked)
+        outputs = [node.meta["desc"].output for node in module.graph.find_nodes(op="placeholder") if is_tangent(node)]
+        if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
+            return [self._row(buffer, node, _CHANGED) for buffer, node, _, _ in wanted]
+        asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
+        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked)
+        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+            return rows
+        node = self._looked_for(lambda: self._first_wrong_gradient(values, args, asked))
+        return [self._with_source(row, node, "the gradient of ") for row in rows]
 
     def _rows(
         self,
@@ -163,42 +162,71 @@ class DynamoCheck:
         wanted = [(name, name, at, given[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None) if wanted else []
 
-    def _named(self, module: GraphModule, values: Reference, args: Sequence[Any], row: Checked) -> Checked:
-        """The row with the first node of Dynamo's graph whose value is another one in AOTAutograd's."""
-        if not self._has_looked:
-            self._has_looked = True
-            try:
-                self._culprit = self._first_wrong(module, values, args)
-            except Exception as error:
-                let_pass(error)
-                error.__traceback__ = None
-        node = self._culprit
-        if node is None:
+    @staticmethod
+    def _looked_for(look: Callable[[], Node | None]) -> Node | None:
+        """What `look` finds, None if it fails."""
+        try:
+            return look()
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return None
+
+    @staticmethod
+    def _with_source(row: Checked, node: Node | None, before: str = "") -> Checked:
+        """The row with the node of Dynamo's graph that is blamed, if the row is wrong at this level."""
+        if node is None or row.level != AOT or verdict(row) != WRONG:
             return row
-        return with_fields(row, source=node.name, operator=target_name(node.target), where=user_line(node))
+        return with_fields(row, source=node.name, operator=before + target_name(node.target), where=user_line(node))
 
     def _first_wrong(self, module: GraphModule, values: Reference, args: Sequence[Any]) -> Node | None:
-        made: dict[str, list[torch.Tensor]] = {}
+        """The first node of Dynamo's graph whose value is another one in AOTAutograd's graph `module`."""
+        made: dict[str, list[Any]] = {}
         for node in module.graph.nodes:
-            name, value = next(iter(origins(node.meta)), ""), values.values.get(node.name)
-            if name and isinstance(value, torch.Tensor):
-                made.setdefault(name, []).append(value)
+            made.setdefault(next(iter(origins(node.meta)), ""), []).append(values.values.get(node.name))
         found: list[Node] = []
 
         def seen(node: Node, value: Any, shadow: Shadow) -> bool:
-            if not isinstance(value, torch.Tensor):
-                return True
-            like = [one for one in made.get(node.name, ()) if one.shape == value.shape and one.dtype == value.dtype]
-            rows = [beside(self._row("", ""), one, value, shadow.value) for one in reversed(like)]
-            if rows and all(verdict(one) == WRONG for one in rows):
+            if self._is_wrong(value, made.get(node.name, ()), shadow):
                 found.append(node)
             return not found
 
-        last = self._origin.dynamo[-1].module
-        assert self._origin.traced is not None
-        self._state.restore()
-        run(last, places(self._origin.traced, last), copies(args), self._origin.surroundings, seen)
+        self._again(args, seen, None)
         return found[0] if found else None
+
+    def _first_wrong_gradient(self, values: Reference, args: Sequence[Any], gradients: Gradients) -> Node | None:
+        """The node of Dynamo's graph whose input has, as the first one, a gradient that the joint graph never has."""
+        made = list(values.values.values())
+        found: list[Node] = []
+
+        def seen(node: Node, value: Any, shadow: Shadow) -> bool:
+            def gradient(one: torch.Tensor) -> None:
+                with unseen():
+                    if not found and self._is_wrong(one, made, shadow):
+                        found.append(node)
+
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                value.register_hook(gradient)  # type: ignore[no-untyped-call]
+            return True
+
+        self._again(args, seen, gradients)
+        return next(iter(found[0].users)) if found else None
+
+    def _is_wrong(self, value: Any, made: Sequence[Any], shadow: Shadow) -> bool:
+        """True if `value` should be one of `made`, and is none."""
+        if not isinstance(value, torch.Tensor):
+            return False
+        tensors = [one for one in made if isinstance(one, torch.Tensor)]
+        like = [one for one in tensors if one.shape == value.shape and one.dtype == value.dtype]
+        rows = (beside(self._row("", ""), one, value, shadow.value) for one in reversed(like))
+        return bool(like) and all(verdict(row) == WRONG for row in rows)
+
+    def _again(self, args: Sequence[Any], seen: Seen, gradients: Gradients | None) -> None:
+        """Run Dynamo's graph as it was handed to AOTAutograd."""
+        assert self._origin.traced is not None
+        last = self._origin.dynamo[-1].module
+        self._state.restore()
+        run(last, places(self._origin.traced, last), copies(args), self._origin.surroundings, seen, gradients)
 
     def _row(self, buffer: str, node: str, reason: str = "") -> Checked:
         return Checked(

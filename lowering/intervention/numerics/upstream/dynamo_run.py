@@ -33,8 +33,8 @@ class Places(NamedTuple):
     def place_of(self, description: Any) -> int | None:
         """The input of AOTAutograd's graph that a description of torch's is of."""
         kind = type(description).__name__
-        if kind == "PlainAOTInput" and description.idx < len(self.positions):
-            return self.positions[description.idx]
+        if kind == "PlainAOTInput":
+            return dict(enumerate(self.positions)).get(description.idx)
         return self.owned.get(getattr(description, "target", ""))
 
 
@@ -91,10 +91,12 @@ def run(
         stack.enter_context(surroundings.again())
         stack.enter_context(shadow)
         inputs = [leaves[at].clone() if at in leaves else one for at, one in enumerate(given)]
-        if where.owned:
-            module = _Owning(module, {name: inputs[at] for name, at in where.owned.items()})
         taken = [None if at is None else inputs[at] for at in where.positions]
-        results = module(*taken) if where.owned else _Seeing(module, seen, shadow).run(*taken)
+        if where.owned:
+            owned = {name: inputs[at] for name, at in where.owned.items()}
+            results = functional_call(module, owned, tuple(taken))
+        else:
+            results = _Seeing(module, seen, shadow).run(*taken)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         if gradients is not None:
             found = gradients.of(results, leaves)
@@ -143,15 +145,3 @@ class _Seeing(Interpreter):
             with unseen():
                 self._ended = not self._seen(n, value, self._shadow)
         return value
-
-
-class _Owning(torch.nn.Module):
-    """A module with other parameters and buffers than its own."""
-
-    def __init__(self, module: GraphModule, owned: dict[str, Any]) -> None:
-        super().__init__()
-        self._call = (module, owned)
-
-    def forward(self, *args: Any) -> Any:
-        module, owned = self._call
-        return functional_call(module, owned, args)

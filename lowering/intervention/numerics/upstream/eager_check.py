@@ -19,7 +19,7 @@ from inspect_compile.lowering.intervention.numerics.calls import Asked
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow, Shadowed
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import ChangesHistoryError, Shadow, Shadowed
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import dynamo as names
 from inspect_compile.torch_compat.attributes import ORIGINAL, WRAPPER_ID
@@ -140,8 +140,7 @@ class EagerCheck:
             now = one.now if one.now is not None else compiled.get(one.name)
             named = with_fields(row, buffer=one.name)
             if isinstance(one.plain, torch.Tensor) and one.shadowed is not None:
-                shadowed = one.shadowed
-                rows.append(beside(named, now, one.plain, lambda _, known=shadowed: known))
+                rows.append(beside(named, now, one.plain, functools.partial(_known, one.shadowed)))
         return rows
 
 
@@ -175,6 +174,10 @@ def _values(found: Any, shadow: Shadow) -> list[_Value]:
     return values
 
 
+def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
+    return shadowed
+
+
 def _copied(shadowed: Shadowed) -> Shadowed:
     lanes = [shadowed.exact.clone(), shadowed.noisy.clone()]
     return Shadowed(lanes, shadowed.reason, is_random=shadowed.is_random)
@@ -202,4 +205,6 @@ def _other_random() -> Iterator[None]:
 
 def _text(error: Exception) -> str:
     error.__traceback__ = None
+    if isinstance(error, ChangesHistoryError):
+        return str(error)
     return f"{type(error).__name__}: {error}"[:300]

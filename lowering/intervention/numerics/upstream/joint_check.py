@@ -7,7 +7,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.levels import ALL_PASSES, JOINT_GRAPH, PARTITIONER
+from inspect_compile.knowledge.numerics.levels import JOINT_GRAPH, JOINT_PASSES, PARTITIONER
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
@@ -34,7 +34,7 @@ class JointCheck:
         its nodes. Its results from the position `first` on are called `names`, by the nodes of the graph that is
         lowered.
         """
-        self._row = Checked(graph=graph, call=number, index=-1, level=ALL_PASSES, against=JOINT_GRAPH)
+        self._row = Checked(graph=graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
         self._values = values
         self._exact = Exacts(module, values, (), {})
         self._nodes = results_of(module)[first:]

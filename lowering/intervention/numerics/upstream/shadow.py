@@ -86,7 +86,7 @@ class Shadow(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._memories: dict[int, _Memory] = {}
         self._noise = [None if seed is None else Noise(seed) for seed in _LANES]
         self._made: set[int] = set()
@@ -146,10 +146,13 @@ class Shadow(TorchDispatchMode):
             with self._guarded():
                 before = [self._memory(one) for one in given]
                 lanes = [_mapped((args, kwargs), lambda one, at=at: self._lane(one, at)) for at in range(len(_LANES))]
+        generators = _generators(func, given, kwargs)
         found = func(*args, **kwargs)
         if not self.broken:
             with self._guarded():
-                self._follow(func, args, kwargs, given, before, lanes, found)
+                states = zip(generators, _generators(func, given, kwargs), strict=True)
+                drew = any(not torch.equal(one, other) for one, other in states)
+                self._follow(func, args, kwargs, given, before, lanes, found, is_random=drew)
         return found
 
     @contextlib.contextmanager
@@ -171,6 +174,8 @@ class Shadow(TorchDispatchMode):
         before: list[_Memory],
         lanes: list[Any],
         found: Any,
+        *,
+        is_random: bool,
     ) -> None:
         """Repeat an operator that has run."""
         name = str(func)
@@ -180,7 +185,6 @@ class Shadow(TorchDispatchMode):
             return
         made = [one for one in _tensors(found) if _key(one) not in {_key(each) for each in given}]
         changed = list(_written(func, args, kwargs))
-        is_random = operator and torch.Tag.nondeterministic_seeded in func.tags
         random = is_random or any(memory.is_random for memory in before)
         reason = next((memory.reason for memory in before if memory.reason), "")
         values: list[Any] | None = None
@@ -237,7 +241,8 @@ class Shadow(TorchDispatchMode):
         if key in self._made:
             return
         if tensor.requires_grad and not tensor.is_leaf:
-            raise ChangesHistoryError
+            msg = "it changes a tensor in place that depends on others with gradients, which can't be undone"
+            raise ChangesHistoryError(msg)
         if key not in self._before:
             self._memory(tensor)
             version = None if tensor.is_inference() else tensor._version
@@ -284,6 +289,19 @@ class Shadow(TorchDispatchMode):
         if memory.dtype != tensor.dtype:
             raise TypeError(f"{memory.dtype} and {tensor.dtype} in one memory")
         return memory
+
+
+def _generators(func: Any, given: list[torch.Tensor], kwargs: Any) -> list[torch.Tensor]:
+    """The states of the generators that an operator may draw random numbers from: attention has the tag of those that
+    do, and draws none without dropout.
+    """
+    if torch.Tag.nondeterministic_seeded not in getattr(func, "tags", ()):
+        return []
+    devices = {one.device for one in given} | {torch.device(kwargs.get("device") or "cpu")}
+    return [
+        torch.get_rng_state(),
+        *(torch.cuda.get_rng_state(device) for device in devices if device.type == "cuda"),
+    ]
 
 
 def _key(tensor: torch.Tensor) -> int:

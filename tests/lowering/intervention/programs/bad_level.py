@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch._inductor import config
 
 aten = torch.ops.aten
+PARTITIONER = "min_cut_rematerialization_partition"
 
 
 def wrong_decomposition() -> None:
@@ -38,7 +39,7 @@ def harmless_decomposition() -> None:
 
 
 def wrong_joint_pass() -> None:
-    """Every sigmoid is left out."""
+    """Every tanh is left out."""
 
     def no_sigmoid(graph: torch.fx.Graph) -> None:
         for node in list(graph.find_nodes(op="call_function", target=aten.tanh.default)):
@@ -50,7 +51,7 @@ def wrong_joint_pass() -> None:
 
 def wrong_partition() -> None:
     """Two saved values of one size change places."""
-    plain = torch._inductor.compile_fx.min_cut_rematerialization_partition
+    plain = vars(torch._inductor.compile_fx)[PARTITIONER]
 
     def swapped(*args: Any, **kwargs: Any) -> Any:
         forward, backward = plain(*args, **kwargs)
@@ -71,16 +72,16 @@ def wrong_partition() -> None:
         forward.recompile()
         return forward, backward
 
-    torch._inductor.compile_fx.min_cut_rematerialization_partition = swapped
+    setattr(torch._inductor.compile_fx, PARTITIONER, swapped)
 
 
 def wrong_pre_grad_pass() -> None:
-    """A multiplication by 3 becomes one by 3.1."""
+    """A multiplication by 3 becomes one by 4.5."""
 
     def other(graph: torch.fx.Graph) -> None:
         for node in graph.nodes:
             if node.args[1:] == (3,):
-                node.args = (node.args[0], 3.1)
+                node.args = (node.args[0], 4.5)
 
     config.pre_grad_custom_pass = other
 
@@ -89,7 +90,7 @@ def wrong_backend(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
     """A backend that edits Dynamo's graph before it calls Inductor."""
     for node in graph.graph.nodes:
         if node.args[1:] == (3,):
-            node.args = (node.args[0], 3.1)
+            node.args = (node.args[0], 4.5)
     graph.recompile()
     return torch._inductor.compile_fx.compile_fx(graph, inputs)
 
@@ -103,11 +104,11 @@ def wrong_capture() -> None:
     def edited(output: Any, module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
         for node in module.graph.nodes:
             if node.args[1:] == (3,):
-                node.args = (node.args[0], 3.1)
+                node.args = (node.args[0], 4.5)
         module.recompile()
         return plain(output, module, *args, **kwargs)
 
-    OutputGraph.call_user_compiler = edited  # type: ignore[method-assign]
+    OutputGraph.call_user_compiler = edited  # type: ignore[assignment, method-assign]
 
 
 FAULTS: dict[str, Callable[[], None]] = {
@@ -145,9 +146,9 @@ def main() -> None:
     x = torch.randn(8, 16)
     compiled: Any = torch.compile(model, backend=wrong_backend if fault == "wrong_backend" else "inductor")
     found = []
+    state = {name: one.clone() for name, one in model.state_dict().items()}
     for call in (compiled, model):
-        for buffer in model.buffers():
-            buffer.zero_()
+        model.load_state_dict(state)
         model.zero_grad()
         with torch.set_grad_enabled(is_training):
             result = call(x)
