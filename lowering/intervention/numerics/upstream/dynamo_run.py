@@ -51,9 +51,8 @@ def places(traced: GraphModule, dynamo: GraphModule) -> Places:
         elif kind in ("ParamAOTInput", "BufferAOTInput"):
             owned[found.target] = at
         else:
-            raise NotMappedError(
-                f"AOTAutograd made an input of its graph ({kind.removesuffix('AOTInput') or 'unknown'})"
-            )
+            msg = f"AOTAutograd made an input of its graph ({kind})"
+            raise NotMappedError(msg)
     return Places(tuple(positions), owned)
 
 

@@ -78,6 +78,8 @@ class _Here(threading.local):
     """Of the graph that this thread compiles."""
     is_traced: bool = False
     """AOTAutograd has its graph: what is traced from now on is another one."""
+    depth: int = 0
+    """How many graphs are nested in one another that passes run over."""
 
 
 class Origins:
@@ -109,20 +111,27 @@ class Origins:
         self._here.origin = Origin((Level(DYNAMO, copied(module)),), Surroundings.here())
 
     def edited(self, module: GraphModule, name: str) -> None:
-        """Dynamo's graph may have been changed by what is called `name`. A part of it is a graph of its own."""
+        """Dynamo's graph may have been changed by what is called `name`."""
         origin = self._here.origin
-        if self._here.is_traced or origin is None or not origin.dynamo:
+        if self._here.is_traced or self._here.depth > 1 or origin is None:
             return
         last = origin.dynamo[-1].module
-        if inputs_of(last) != inputs_of(module):
-            if name == BACKEND:
-                self.began(module)
-        elif str(last.graph) != str(module.graph):
+        if inputs_of(last) == inputs_of(module) and str(last.graph) != str(module.graph):
             origin.dynamo = (*origin.dynamo, Level(name, copied(module)))
 
+    @contextlib.contextmanager
+    def in_passes(self) -> Iterator[None]:
+        """Inductor's passes run over Dynamo's graph in this block, or over a graph nested in it."""
+        self._here.depth += 1
+        try:
+            yield
+        finally:
+            self._here.depth -= 1
+
     def handed(self, module: GraphModule) -> None:
-        """AOTAutograd is about to trace a graph."""
-        if self._here.origin is None or self._here.is_traced:
+        """AOTAutograd is about to trace a graph: Dynamo's, or a part of it that a backend made."""
+        origin = self._here.origin
+        if origin is None or self._here.is_traced or inputs_of(origin.dynamo[-1].module) != inputs_of(module):
             self.began(module)
         self.edited(module, BACKEND)
 
@@ -169,9 +178,10 @@ def install(check: Any) -> None:
 
     def pre_grad(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(module: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            _safely(lambda: origins.edited(module, BACKEND))
-            found = plain(module, *args, **kwargs)
-            _safely(lambda: origins.edited(found, PRE_GRAD))
+            with origins.in_passes():
+                _safely(lambda: origins.edited(module, BACKEND))
+                found = plain(module, *args, **kwargs)
+                _safely(lambda: origins.edited(found, PRE_GRAD))
             return found
 
         return run
