@@ -19,8 +19,12 @@ ORIGINAL: Final = "_torchdynamo_orig_callable"
 WRAPPER_ID: Final = "_torchdynamo_wrapper_id"
 ATTRIBUTES: Final = (
     Attribute("torch.fx.graph", "Graph", "_codegen", "whether a loop body is printed in the plain way"),
-    Attribute("torch", "TypedStorage", "_cdata", "the address of a memory"),
-    Attribute("torch", "Tensor", "_version", "autograd's count of a tensor's changes"),
+    Attribute(
+        "torch.autograd.grad_mode",
+        "_unsafe_preserve_version_counter",
+        "_version",
+        "autograd's count of a tensor's changes",
+    ),
     Attribute("torch.fx.node", "Node", "_erased", "a node that a rewrite has taken out of its graph"),
     Attribute(
         "torch._inductor.cudagraph_trees",

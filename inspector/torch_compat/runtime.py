@@ -21,6 +21,9 @@ CUDA = Name("torch", "cuda", "events, and whether a CUDA graph is being captured
 NO_DISPATCH_MODES = Name(
     "torch.utils._python_dispatch", "_disable_current_modes", "a check computes without a mode of the program's"
 )
+DISPATCH_MODE = Name(
+    "torch.utils._python_dispatch", "TorchDispatchMode", "a check sees each operator that a function comes down to"
+)
 SET_VERSION = Name(
     "torch._C._autograd",
     "_unsafe_set_version_counter",

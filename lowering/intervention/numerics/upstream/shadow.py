@@ -6,20 +6,20 @@ repeated on values in fp64: each memory has two shadows, which are changed and s
 """
 
 import contextlib
-import types
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import torch
 from torch.fx.node import map_aggregate
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from inspect_compile.lowering.intervention.numerics.reference import Noise, raised, widened
 from inspect_compile.probe import let_pass
-from inspect_compile.torch_compat.runtime import SET_VERSION, STORAGE_REFERENCE
+from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
 RANDOM: Final = "random numbers are drawn in another way once it is decomposed"
+_Mode: Any = DISPATCH_MODE.load()
+_reference: Any = STORAGE_REFERENCE.load()
 _LANES: Final = (None, 0)
 """The seeds of the shadows' noise; None is without."""
 _BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
@@ -78,7 +78,7 @@ class _Memory:
         self.is_random = False
 
 
-class Shadow(TorchDispatchMode):
+class Shadow(_Mode):  # type: ignore[misc]
     """While it is entered, operators are repeated in fp64. What was there before is put back at its end: the contents
     of memory that was changed in place, and gradients.
     """
@@ -86,7 +86,7 @@ class Shadow(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self._memories: dict[int, _Memory] = {}
         self._noise = [None if seed is None else Noise(seed) for seed in _LANES]
         self._made: set[int] = set()
@@ -123,15 +123,6 @@ class Shadow(TorchDispatchMode):
                 tensor.grad = gradient
         self._before.clear()
         self._leaves.clear()
-
-    def __enter__(self) -> Self:
-        super().__enter__()  # type: ignore[no-untyped-call]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, traceback)  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -179,7 +170,7 @@ class Shadow(TorchDispatchMode):
     ) -> None:
         """Repeat an operator that has run."""
         name = str(func)
-        operator = isinstance(func, torch._ops.OpOverload)
+        operator = hasattr(func, "overloadpacket")
         if name.startswith(_ANEW):
             self.broken = f"{name} changes where a tensor's memory is"
             return
@@ -284,7 +275,7 @@ class Shadow(TorchDispatchMode):
             lanes = [widened(flat) for _ in _LANES]
             if lanes[0].dtype == flat.dtype:
                 lanes = [flat.clone() for _ in _LANES]
-            reference = STORAGE_REFERENCE.load()(tensor.untyped_storage())
+            reference = _reference(tensor.untyped_storage())
             memory = self._memories[key] = _Memory(reference, tensor.dtype, lanes)
         if memory.dtype != tensor.dtype:
             raise TypeError(f"{memory.dtype} and {tensor.dtype} in one memory")
@@ -305,7 +296,7 @@ def _generators(func: Any, given: list[torch.Tensor], kwargs: Any) -> list[torch
 
 
 def _key(tensor: torch.Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
+    return int(_reference(tensor.untyped_storage()).cdata)
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
