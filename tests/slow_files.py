@@ -30,6 +30,7 @@ SLOW: Final = frozenset(
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",
         "lowering/intervention/test_attention.py",
+        "lowering/intervention/test_levels.py",
         "lowering/intervention/test_nonfinite.py",
         "lowering/intervention/test_numerics.py",
         "lowering/ir/test_decisions.py",

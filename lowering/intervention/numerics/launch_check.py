@@ -18,7 +18,7 @@ from inspect_compile.lowering.intervention.numerics.level_check import LevelChec
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
+from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
@@ -73,7 +73,9 @@ class LaunchCheck:
             with self._lock, RandomState(args) as state, unseen():
                 plain = reference(self._plan.module, copies(args))
                 middle = time.perf_counter()
-                if self._upstream is not None:
+                if self._upstream is None:
+                    rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
+                else:
                     rows += self._upstream.rows(args, number, state)
                 if self._levels:
                     rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)

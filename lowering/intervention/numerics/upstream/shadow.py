@@ -32,7 +32,7 @@ _STATISTICS: Final = (
     "aten.cudnn_batch_norm.default",
     "aten.miopen_batch_norm.default",
 )
-"""These change their fourth and fifth argument, and their schemas don't say so."""
+"""In training, by their sixth argument, these change the fourth and fifth one, and their schemas don't say so."""
 _FRESH: Final = ("aten.lift_fresh.default",)
 """Their arguments were made outside of operators."""
 _SWEEP: Final = 256
@@ -328,7 +328,7 @@ def _written(func: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
         if "triton" in str(func):  # a kernel of the program's, which changes some of its arguments
             yield from _tensors((args, kwargs))
         return
-    if str(func) in _STATISTICS:
+    if str(func) in _STATISTICS and args[5]:
         yield from _tensors(args[3:5])
     if not schema.is_mutable:
         return

@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.reference import reference, results_of
@@ -22,9 +23,12 @@ from inspect_compile.lowering.intervention.numerics.upstream.joint_check import 
     values_of,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
+from inspect_compile.probe import let_pass
 
 _WAITING: Final = 4
 """Maximum number of forward calls of one graph whose inputs are kept for their backward."""
+
+_NO_FORWARD: Final = "its forward call was not checked, or saved other values"
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,14 @@ class UpstreamCheck:
         self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
 
     def rows(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
-        """What was found in one call of the graph. Raises what torch raises."""
-        return self._of_backward(args, number, state) if self._is_backward else self._of_forward(args, number, state)
+        """What was found in one call of the graph. A level that cannot be run is a row, too."""
+        try:
+            of = self._of_backward if self._is_backward else self._of_forward
+            return of(args, number, state)
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return [not_compared(self._graph, number, f"a level above it could not be run ({type(error).__name__})")]
 
     def returned(self, found: Sequence[Any]) -> None:
         """The program's own call of the graph has returned `found`, and its backward may follow."""
@@ -83,7 +93,7 @@ class UpstreamCheck:
         call = self._call(args)
         assert joint is not None
         if call is None or forward is None or tuple(inputs_of(forward)) != self._origin.primals:
-            return []
+            return [not_compared(self._graph, number, _NO_FORWARD)]
         count = len([node for node in joint.graph.find_nodes(op="placeholder") if is_tangent(node)])
         tangents = list(args[len(args) - count :])
         whole = [*call.args, *tangents]
@@ -115,3 +125,8 @@ class UpstreamCheck:
         if found is not None:
             pending.remove(found)
         return found
+
+
+def not_compared(graph: str, number: int, reason: str) -> Checked:
+    """A row for the results of a call that could not be compared with the level above."""
+    return Checked(graph=graph, call=number, index=-1, level=AOT, against=DYNAMO_GRAPH, buffer="results", reason=reason)
