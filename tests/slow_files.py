@@ -33,6 +33,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_captured.py",
         "lowering/intervention/test_causes.py",
         "lowering/intervention/test_continued.py",
+        "lowering/intervention/test_levels.py",
         "lowering/intervention/test_nonfinite.py",
         "lowering/intervention/test_numerics.py",
         "lowering/intervention/test_reproducer.py",

@@ -156,13 +156,17 @@ CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.levels:install"),
     Entry("torch._inductor.codegen.common", "inspect_compile.codegen.numerics.operations:install"),
     Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
+    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
+    Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
 )
-"""Hand it what nodes are lowered to, the generated code, the graph before and after each pass, and what statements of
-kernels were generated for; `function(check: Check) -> None`. No probes either.
+"""Tell it what nodes are lowered to and what statements of kernels were generated for, and hand it the generated code,
+the graph at each level and after each pass, and what torch.compile returns; `function(check: Check) -> None`. No probes
+either.
 """
 
 
-def watched(*, has_targets: bool = False) -> tuple[str, ...]:
+def watched(*, has_targets: bool = False, is_checked: bool = False) -> tuple[str, ...]:
     """The modules to wait for, each once, in the order of the lists."""
-    entries = (*PROBES, *MEASURE, *((*MAPPING, SENDER, TRACER) if has_targets else ()))
+    checked = CHECKED if is_checked else ()
+    entries = (*PROBES, *MEASURE, *checked, *((*MAPPING, SENDER, TRACER) if has_targets else ()))
     return tuple(dict.fromkeys(entry.watches for entry in entries))

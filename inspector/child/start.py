@@ -25,7 +25,7 @@ class Start(Process):
         try:
             from inspect_compile.child.probes import watched
 
-            return watched(has_targets=self.setting.has_targets)
+            return watched(has_targets=self.setting.has_targets, is_checked=self.setting.numerics is not None)
         except Exception as error:
             _let_pass(error)
             return ()

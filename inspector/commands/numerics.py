@@ -68,6 +68,12 @@ class Numerics:
             help="whose results the program gets from checked calls: the compiled code's (default), or those of the FX "
             "graph run node by node",
         )
+        parser.add_argument(
+            "--eager",
+            action="store_true",
+            help="call the program's own functions, too, before the compiled ones, and compare the results: what they "
+            "print or write, and what they count in Python, happens twice",
+        )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
             "--deterministic",
@@ -156,6 +162,7 @@ def _asked(arguments: argparse.Namespace) -> "Asked":
             repeats=arguments.deterministic,
             nonfinite=nonfinite,
             keep=KEPT if arguments.keep is None else arguments.keep,
+            eager=arguments.eager,
             continue_with=arguments.continue_with,
         )
     except ValueError as error:

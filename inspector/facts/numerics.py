@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from inspect_compile.facts.base import Fact, Int64
+from inspect_compile.facts.base import Fact, Int64, Location
 
 Ranges = tuple[tuple[Int64, Int64], ...]
 """First and last of each run of calls of a graph, from 1."""
@@ -30,6 +30,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Run checked calls again, to find results that are not the same each time."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
+    eager: bool = False
+    """Call the program's own functions beside the compiled ones, and compare what they return."""
     keep: Int64 = 0
     """How many bytes of inputs of wrong launches may be kept in the dump."""
     continue_with: Literal["compiled", "reference"] = "compiled"
@@ -76,9 +78,19 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     index: Int64
     """Position of the launch in the call; -1 for a result of the graph."""
     level: str = ""
-    """Not of a launch: a result of the graph that is lowered, beside that of the graph before Inductor's passes. The
-    pass that made it wrong, or all passes.
+    """Not of a launch: a result of a graph, beside that of the same graph at an earlier level. The level that made it
+    wrong, or all levels in between.
     """
+    against: str = ""
+    """For such a row, what it was compared with: the graph before the passes, the joint graph, Dynamo's graph or the
+    program's function.
+    """
+    source: str = ""
+    """The first node of Dynamo's graph whose value is wrong; empty if it is not known."""
+    operator: str = ""
+    """What that node calls."""
+    where: Location | None = None
+    """The source line of that node."""
     kernel: str = ""
     line: Int64 | None = None
     """Line number of the launch in output_code.py."""

@@ -15,8 +15,16 @@ _OUTPUT_GRAPH = "torch._dynamo.output_graph"
 _CONFIG_MODULE = "torch.utils._config_module"
 
 OPERATION_COUNT: Final = "__inner_fn_opcount_cache"
+ORIGINAL: Final = "_torchdynamo_orig_callable"
+WRAPPER_ID: Final = "_torchdynamo_wrapper_id"
 ATTRIBUTES: Final = (
     Attribute("torch.fx.graph", "Graph", "_codegen", "whether a loop body is printed in the plain way"),
+    Attribute(
+        "torch.autograd.grad_mode",
+        "_unsafe_preserve_version_counter",
+        "_version",
+        "autograd's count of a tensor's changes",
+    ),
     Attribute("torch.fx.node", "Node", "_erased", "a node that a rewrite has taken out of its graph"),
     Attribute(
         "torch._inductor.cudagraph_trees",
@@ -61,6 +69,13 @@ ATTRIBUTES: Final = (
     ),
     Attribute(
         "torch._dynamo.convert_frame", "ConvertFrame", "_torchdynamo_orig_backend", "the backend below what wraps it"
+    ),
+    Attribute("torch._dynamo.eval_frame", "_TorchDynamoContext", ORIGINAL, "the function that was compiled"),
+    Attribute(
+        "torch._dynamo.eval_frame",
+        "_TorchDynamoContext",
+        WRAPPER_ID,
+        "a function that stands in the place of a compiled one is known by it",
     ),
     Attribute(
         "torch._dynamo.decorators",

@@ -52,3 +52,11 @@ TIME_BEGINS = Name(
 TIME_ENDS = Name(
     "torch._dynamo.utils", "ChromiumEventLogger.log_event_end", "the same part ends: its name, its start and its end"
 )
+COMPILES = Name(
+    "torch._dynamo.eval_frame",
+    "_TorchDynamoContext.__call__",
+    "torch.compile makes what is called in the place of a function",
+)
+SKIP_CODE = Name("torch._dynamo.eval_frame", "skip_code", "a function of ours is not compiled when a frame calls it")
+FLATTEN = Name("torch.utils._pytree", "tree_flatten_with_path", "the tensors in what a function returns")
+PATH_TEXT = Name("torch.utils._pytree", "keystr", "where a tensor is in what a function returns")

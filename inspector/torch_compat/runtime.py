@@ -21,6 +21,19 @@ CUDA = Name("torch", "cuda", "events, and whether a CUDA graph is being captured
 NO_DISPATCH_MODES = Name(
     "torch.utils._python_dispatch", "_disable_current_modes", "a check computes without a mode of the program's"
 )
+DISPATCH_MODE = Name(
+    "torch.utils._python_dispatch", "TorchDispatchMode", "a check sees each operator that a function comes down to"
+)
+SET_VERSION = Name(
+    "torch._C._autograd",
+    "_unsafe_set_version_counter",
+    "a tensor that a check changed and put back counts as unchanged",
+)
+STORAGE_REFERENCE = Name(
+    "torch.multiprocessing.reductions",
+    "StorageWeakRef",
+    "memory is known by its address, which is not used again while this is there",
+)
 SPIN = Name("torch.cuda", "_sleep", "keeps a stream busy for so many cycles of the device's clock")
 BUILT_FOR = Name("torch.version", "cuda", "the CUDA that torch is built for; None for another device")
 FLIGHT_RECORDER = Name(

@@ -7,6 +7,7 @@ from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Remark
+from inspect_compile.knowledge.numerics.levels import makes
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 
 WRONG_RESULT: Final = "numerics-wrong"
@@ -31,7 +32,8 @@ def _wrong(row: Judged) -> Remark:
     at = f"[{', '.join(map(str, found.worst))}]" if found.worst else ""
     values = f": {row.node}{at} is {found.compiled:.6g}, exact {found.exact:.6g}" if _has_values(row) else ""
     if row.level:
-        what = f"pass {row.level} makes {row.buffer} of the graph wrong"
+        source = f", first {found.source} ({found.operator})" if found.source else ""
+        what = f"{makes(row.level)} {row.buffer} of the graph wrong{source}"
     else:
         what = f"{row.kernel} computes something else than its FX node {row.node}"
     return Remark(

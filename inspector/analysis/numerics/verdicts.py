@@ -1,7 +1,7 @@
 """The checked launches of a dump, each result with its verdict, and how much of the code they cover."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
@@ -25,7 +25,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="j
     line: int | None
     """Line number of the launch in output_code.py."""
     level: str
-    """The pass that made a result of the graph wrong, or all passes; empty for a launch."""
+    """The level, such as a pass, that made a result of the graph wrong, or all in between; empty for a launch."""
     buffer: str
     node: str
     verdict: str
@@ -49,9 +49,8 @@ class Summary(msgspec.Struct, frozen=True):
     results: int
     """Of launches."""
     compared: int
-    graph_results: int
-    """Results of graphs, which were compared before and after the passes."""
-    graph_compared: int
+    graph_results: dict[str, tuple[int, int]]
+    """What results of graphs were compared with → how many were, and of how many."""
     verdicts: dict[str, int]
     reasons: dict[str, int]
     """Why results were not compared → how many."""
@@ -100,7 +99,7 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
             verdict=said,
             reason=(row.reason or row.no_exact or _NO_NUMBER) if said == NOT_COMPARABLE else "",
             times_rounding=_times(row),
-            where=places[row.graph].get(row.node),
+            where=row.where or places[row.graph].get(row.node),
             measured=row,
         )
 
@@ -119,8 +118,7 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
         checked_launches=len({(row.graph, row.call, row.index) for row in compared}),
         results=len(of_launches),
         compared=len(compared),
-        graph_results=len(of_graphs),
-        graph_compared=sum(1 for row in of_graphs if row.verdict != NOT_COMPARABLE),
+        graph_results=_by_level(of_graphs),
         verdicts=dict(Counter(row.verdict for row in rows)),
         reasons=dict(Counter(row.reason for row in rows if row.verdict == NOT_COMPARABLE).most_common()),
         trouble=tuple(call for call in calls if call.reason),
@@ -133,6 +131,14 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
         first_unstable=next((row for row in rows if row.measured.unstable), None),
         seconds=sum(call.reference_seconds + call.forced_seconds for call in ran),
     )
+
+
+def _by_level(rows: Iterable[Judged]) -> dict[str, tuple[int, int]]:
+    found: dict[str, tuple[int, int]] = {}
+    for row in rows:
+        same, all_ = found.get(row.measured.against, (0, 0))
+        found[row.measured.against] = same + (row.verdict != NOT_COMPARABLE), all_ + 1
+    return found
 
 
 def _times(row: Checked) -> float | None:

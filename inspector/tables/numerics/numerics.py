@@ -10,6 +10,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
+from inspect_compile.knowledge.numerics.levels import AGAINST, level_words, makes
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -46,7 +47,7 @@ def _exactly(value: float | None) -> str:
 
 
 def _launch(row: Judged) -> str:
-    return row.kernel or (f"(pass {row.level})" if row.verdict == WRONG else "(all passes)")
+    return row.kernel or f"({level_words(row.level)})"
 
 
 def _why(row: Judged) -> Cell:
@@ -63,9 +64,16 @@ def _why(row: Judged) -> Cell:
     if found.worst_error and row.verdict in (WRONG, WORSE):
         values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
         words.append(f"at {list(found.worst)} {values}")
+    if row.verdict == WRONG and found.source:
+        words.append(f"the first wrong value is {_source(row)}")
     if row.verdict == WRONG and found.unforced:
         words.append(f"it reads {', '.join(found.unforced[:3])} as written, which could not be compared")
     return cell("; ".join(words))
+
+
+def _source(row: Judged) -> str:
+    """The node of Dynamo's graph that is wrong."""
+    return f"{row.measured.source} ({row.measured.operator})"
 
 
 COLUMNS: Final[tuple[Column[Judged], ...]] = (
@@ -155,10 +163,12 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     first = next((found.first for found in sums if found.first is not None), None)
     if first is not None:
         where = f" ({place_text(first.where)})" if first.where is not None else ""
-        made = (
-            f"{first.kernel}, line {first.line}" if first.kernel else f"pass {first.level} makes {first.buffer} wrong"
-        )
-        yield styled(f"first wrong: {made} of {first.graph}, {first.node}{where}", "bold")
+        if first.kernel:
+            made = f"{first.kernel}, line {first.line} of {first.graph}"
+        else:
+            made = f"{makes(first.level)} {first.buffer} of {first.graph} wrong"
+        node = _source(first) if first.measured.source else first.node
+        yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "bold")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)
     if unstable is not None:
         where = f" ({place_text(unstable.where)})" if unstable.where is not None else ""
@@ -178,10 +188,11 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     took = seconds_text(sum(found.seconds for found in sums))
     yield styled(f"{calls} checked in {took}: {counts or 'nothing to compare'}")
     yield styled(f"compared: {compared:,} of {results:,} results, of {checked:,} of {launches:,} launches")
-    of_graphs = sum(found.graph_results for found in sums)
-    if of_graphs:
-        same = sum(found.graph_compared for found in sums)
-        yield styled(f"compared before and after the passes: {same:,} of {of_graphs:,} results of graphs")
+    for against in AGAINST:
+        pairs = [found.graph_results[against] for found in sums if against in found.graph_results]
+        if pairs:
+            same, all_ = (sum(one) for one in zip(*pairs, strict=True))
+            yield styled(f"compared with {against}: {same:,} of {all_:,} results of graphs")
     continued = sum(found.continued for found in sums)
     if continued:
         yield styled(f"the program got the reference's results from {number_of(continued, 'checked call')}", "warn")

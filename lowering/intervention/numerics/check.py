@@ -13,6 +13,9 @@ from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
+from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
+from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
+from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import inductor as names
@@ -26,12 +29,14 @@ class Check:
         self._asked: Asked | None = None
         self.is_on = False
         """Graphs that are compiled now are checked."""
-        self._tell = tell
+        self.eager: EagerCheck | None = None
+        self._add = tell
         self._write = write
         self._room = Room(0, write)
         self.lowered: weakref.WeakKeyDictionary[Any, Lowered] = weakref.WeakKeyDictionary()
         """torch's GraphLowering → what its nodes were lowered to."""
         self.levels = Levels()
+        self.origins = Origins()
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
 
@@ -40,6 +45,7 @@ class Check:
         self._asked = asked
         self.is_on = asked is not None
         self.levels.is_on = asked is not None
+        self.eager = EagerCheck(asked, self._add) if asked is not None and asked.eager and not asked.nonfinite else None
         self._room = Room(0 if asked is None else asked.keep, self._write)
 
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
@@ -50,6 +56,8 @@ class Check:
         if asked is None or is_helper or not asked.has_graph(graph):
             return None
         levels = self.levels.take()
+        is_backward = scope is not None and scope.kind == "backward"
+        origin = self.origins.of(levels[0].module, is_backward=is_backward) if levels else None
         try:
             if code.reason:
                 self._tell(NumericsCall(graph=graph, reason=code.reason))
@@ -67,16 +75,24 @@ class Check:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
             keeper = Keeper(found, code, self._room, self._tell)
-            check = LaunchCheck(found, levels, code, asked, self._tell, self._lock, keeper)
+            upstream = UpstreamCheck(graph, levels[0], origin, is_backward=is_backward) if origin is not None else None
+            check = LaunchCheck(found, levels, upstream, code, asked, self._tell, self._lock, keeper)
         done = 0
 
         def call(args: list[Any]) -> Any:
             nonlocal done
             done += 1
+            if self.eager is not None:
+                self.eager.ran(graph)
             is_checked = self._asked is asked and asked.has_call(done)
             return check.call(args, done) if is_checked else code.call(args)
 
         return call
+
+    def _tell(self, fact: Fact) -> None:
+        if self.eager is not None:
+            self.eager.told(fact)
+        self._add(fact)
 
 
 def install(check: Check) -> None:

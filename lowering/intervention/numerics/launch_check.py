@@ -23,6 +23,7 @@ from inspect_compile.lowering.intervention.numerics.one_launch import EndedError
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.statement_check import statements_of
+from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
@@ -42,17 +43,19 @@ class LaunchCheck:
         self,
         plan: Plan,
         levels: Sequence[Level],
+        upstream: UpstreamCheck | None,
         code: Any,
         asked: Asked,
         tell: Callable[[Fact], None],
         lock: threading.Lock,
         keeper: Keeper,
     ) -> None:
-        """`levels`: the graph before and between its passes. `code` is that of `codegen.runtime.checked`; `lock` is
-        held during a check.
+        """`levels`: the graph before and between its passes; `upstream`: the levels above, if they are known. `code` is
+        that of `codegen.runtime.checked`; `lock` is held during a check.
         """
         self._plan = plan
         self._levels = levels
+        self._upstream = upstream
         self._code = code
         self._repeats = asked.repeats
         self._continues = asked.continue_with == "reference"
@@ -63,7 +66,10 @@ class LaunchCheck:
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
         instead = self._check(args, number)
-        return self._code.call(args) if instead is None else instead.call(args)
+        found = self._code.call(args) if instead is None else instead.call(args)
+        if self._upstream is not None:
+            self._upstream.returned(found)
+        return found
 
     def _check(self, args: Sequence[Any], number: int) -> Continued | None:
         """What makes the program's call, if it is not the compiled code. Never raises, unless the exception is the
@@ -85,6 +91,10 @@ class LaunchCheck:
                 middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
+                if self._upstream is None:
+                    rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
+                else:
+                    rows += self._upstream.rows(args, number, state)
                 if self._levels:
                     rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)
                 judge = ByReference(self._plan, plain)

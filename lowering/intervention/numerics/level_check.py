@@ -7,16 +7,21 @@ import torch
 from torch.fx import Node
 
 from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared, described
 from inspect_compile.lowering.intervention.numerics.levels import Level
-from inspect_compile.lowering.intervention.numerics.reference import Exacts, Reference, reference, results_of
+from inspect_compile.lowering.intervention.numerics.reference import (
+    Exacts,
+    Reference,
+    depends_on_random,
+    reference,
+    results_of,
+)
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
-ALL: Final = "all passes"
-"""In the place of a pass: results that no single one is blamed for."""
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -41,13 +46,19 @@ class LevelCheck:
 
     def rows(self, plain: Reference) -> list[Checked]:
         """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
-        random = _depends_on_random(self._levels[0])
+        random = depends_on_random(self._levels[0].module)
         found = []
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node):
                 continue
             row = Checked(
-                graph=self._plan.graph, call=self._number, index=-1, level=ALL, buffer=f"result {at}", node=after.name
+                graph=self._plan.graph,
+                call=self._number,
+                index=-1,
+                level=ALL_PASSES,
+                against=BEFORE_PASSES,
+                buffer=f"result {at}",
+                node=after.name,
             )
             if before.name in random:
                 found.append(with_fields(row, reason=_RANDOM))
@@ -79,12 +90,3 @@ class LevelCheck:
     def _values(self, module: torch.fx.GraphModule) -> Reference:
         self._state.restore()
         return reference(module, copies(self._args))
-
-
-def _depends_on_random(level: Level) -> set[str]:
-    found: set[str] = set()
-    for node in level.module.graph.nodes:
-        is_random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-        if is_random or any(each.name in found for each in node.all_input_nodes):
-            found.add(node.name)
-    return found

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch.fx import GraphModule
 
+from inspect_compile.knowledge.numerics.levels import JOINT_PASSES
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, passes
 
@@ -35,6 +36,10 @@ class Levels:
         found, self._here.levels = self._here.levels, ()
         return found
 
+    def so_far(self) -> tuple[Level, ...]:
+        """The levels of the graph that this thread compiles."""
+        return self._here.levels
+
     def begin(self, module: GraphModule) -> None:
         """A graph is about to go through passes."""
         self._here.levels = ()
@@ -53,7 +58,7 @@ class Levels:
 
     def _add(self, module: GraphModule, name: str) -> None:
         try:
-            self._here.levels = (*self._here.levels, Level(name, _copied(module)))
+            self._here.levels = (*self._here.levels, Level(name, copied(module)))
             self._here.text = str(module.graph)
         except Exception as error:
             let_pass(error)
@@ -61,7 +66,7 @@ class Levels:
 
     def _is_same(self, module: GraphModule) -> bool:
         known = self._here.levels
-        return bool(known) and _inputs(known[0].module) == _inputs(module)
+        return bool(known) and inputs_of(known[0].module) == inputs_of(module)
 
 
 class _Here(threading.local):
@@ -82,9 +87,12 @@ def install(check: Any) -> None:
                 levels.begin(module)
             depth.at = at + 1
             try:
-                return plain(module, *args, **kwargs)
+                found = plain(module, *args, **kwargs)
             finally:
                 depth.at = at
+            if not at:
+                levels.passed(found, JOINT_PASSES)
+            return found
 
         return run
 
@@ -107,17 +115,19 @@ def install(check: Any) -> None:
         replace(importlib.import_module(name.module), name, watched)
 
 
-def _copied(module: GraphModule) -> GraphModule:
+def copied(module: GraphModule) -> GraphModule:
     """The same nodes in a graph of its own; constants and nested graphs are shared.
 
     Views are reshapes: a backward graph is compiled with values that a view of the traced ones does not always fit.
     """
     graph = torch.fx.Graph()
-    graph.output(graph.graph_copy(module.graph, {}))
+    output = graph.output(graph.graph_copy(module.graph, {}))
+    output.meta = dict(module.graph.output_node().meta)
     for node in graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
         node.target = torch.ops.aten.reshape.default
     return GraphModule(module, graph)
 
 
-def _inputs(module: GraphModule) -> list[str]:
+def inputs_of(module: GraphModule) -> list[str]:
+    """The names of its inputs, in order."""
     return [node.name for node in module.graph.nodes if node.op == "placeholder"]

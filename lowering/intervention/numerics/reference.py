@@ -190,6 +190,25 @@ def results_of(module: GraphModule) -> list[Any]:
     return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
 
 
+def depends_on_random(module: GraphModule) -> set[str]:
+    """The nodes of a graph of ATen operators whose values depend on random numbers."""
+    found: set[str] = set()
+    for node in module.graph.nodes:
+        draws = is_random(node) and not _has_no_dropout(node)
+        if draws or any(each.name in found for each in node.all_input_nodes):
+            found.add(node.name)
+    return found
+
+
+def _has_no_dropout(node: Node) -> bool:
+    """True for an attention whose probability of dropout is 0: its operator has the tag of those that draw numbers."""
+    schema = getattr(node.target, "_schema", None)
+    for at, one in enumerate(schema.arguments if schema is not None else ()):
+        if one.name == "dropout_p":
+            return bool((node.args[at] if at < len(node.args) else node.kwargs.get(one.name, one.default_value)) == 0)
+    return False
+
+
 class Noise:
     """Random numbers that move values by half a unit in the last place at 1, up or down."""
 
@@ -269,10 +288,10 @@ def changed_arguments(node: Node) -> list[int]:
 
 def _wide(value: Any) -> Any:
     """A value with its tensors in fp64, as far as they are of floating types."""
-    return map_aggregate(value, _widened) if isinstance(value, (tuple, list)) else _widened(value)
+    return map_aggregate(value, widened) if isinstance(value, (tuple, list)) else widened(value)
 
 
-def _widened(value: Any) -> Any:
+def widened(value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     if value.is_floating_point():

@@ -1,0 +1,37 @@
+"""The levels at which a result of a graph can have gone wrong, apart from passes, which have names of their own."""
+
+from typing import Final
+
+DYNAMO: Final = "Dynamo"
+BACKEND: Final = "the backend before Inductor"
+"""Edits of Dynamo's graph by a backend that then calls Inductor."""
+PRE_GRAD: Final = "pre-grad passes"
+"""Edits of Dynamo's graph by Inductor outside of a pass with a name."""
+AOT: Final = "AOTAutograd and decompositions"
+JOINT_PASSES: Final = "joint passes"
+"""Edits of the joint graph by Inductor outside of a pass with a name."""
+PARTITIONER: Final = "the partitioner"
+ALL_PASSES: Final = "all passes"
+CALL: Final = "the whole call"
+"""In the place of a level: something below is wrong, or nothing is."""
+NOT_PASSES: Final = frozenset({DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, CALL})
+
+BEFORE_PASSES: Final = "the graph before the passes"
+JOINT_GRAPH: Final = "the joint graph"
+DYNAMO_GRAPH: Final = "Dynamo's graph"
+FUNCTION: Final = "the program's function"
+AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
+"""What results of a graph, or of a call, are compared with."""
+
+
+def level_words(level: str) -> str:
+    """What a level is called: passes have names of their own."""
+    return level if level in NOT_PASSES else f"pass {level}"
+
+
+def makes(level: str) -> str:
+    """The level and its verb: `pass remove_noop_ops makes`."""
+    return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'}"
+
+
+_SEVERAL: Final = frozenset({PRE_GRAD, AOT, JOINT_PASSES, ALL_PASSES})

@@ -1,0 +1,71 @@
+"""Rows of results that are compared with a level above, and the graphs that they come from, run again."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+
+from inspect_compile.facts import Checked
+from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.judges import described
+from inspect_compile.lowering.intervention.numerics.reference import results_of
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
+
+NO_TENSOR: Final = "it is no tensor"
+OTHER_KIND: Final = "it has another shape or dtype there"
+
+
+def beside(row: Checked, value: Any, eager: Any, shadow: Callable[[torch.Tensor], Shadowed]) -> Checked:
+    """`row` with how near `value` is to `eager`, whose value in fp64 `shadow` gives."""
+    if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
+        return with_fields(row, reason=NO_TENSOR)
+    value, eager = value.detach(), eager.detach()
+    row = described(row, value)
+    if value.shape != eager.shape or value.dtype != eager.dtype:
+        return with_fields(row, reason=OTHER_KIND)
+    if is_equal(value, eager):
+        return with_fields(row, is_equal=True)
+    exact = shadow(eager)
+    if exact.is_random:
+        return with_fields(row, reason=RANDOM)
+    if exact.reason:
+        row = with_fields(row, no_exact=exact.reason)
+    return with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy))
+
+
+def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
+    """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on."""
+    known: set[Node] = set()
+    for node in module.graph.nodes:
+        if node.op == "placeholder":
+            if node.name in inputs:
+                known.add(node)
+        elif node.op != "output" and all(each in known for each in node.all_input_nodes):
+            known.add(node)
+    results = []
+    for one in results_of(module):
+        if isinstance(one, Node) and one not in known:
+            break
+        results.append(one)
+    needed: set[Node] = set()
+    waiting = [node for node in known if node.op == "placeholder" or (node.op == "call_function" and _changes(node))]
+    waiting += [one for one in results if isinstance(one, Node)]
+    while waiting:
+        node = waiting.pop()
+        if node not in needed:
+            needed.add(node)
+            waiting += node.all_input_nodes
+    graph, copies = Graph(), dict[Node, Node]()
+    for node in module.graph.nodes:
+        if node in needed:
+            copies[node] = graph.node_copy(node, copies.__getitem__)
+    output = graph.output([copies[one] if isinstance(one, Node) else one for one in results])
+    output.meta = dict(module.graph.output_node().meta)
+    return GraphModule(module, graph)
+
+
+def _changes(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and bool(schema.is_mutable)

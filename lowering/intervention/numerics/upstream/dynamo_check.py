@@ -1,0 +1,258 @@
+"""What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule, Node
+
+from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
+from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.reference import Reference, reference, results_of
+from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
+    Gradients,
+    NotMappedError,
+    Places,
+    Ran,
+    Seen,
+    is_tangent,
+    places,
+    run,
+)
+from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
+from inspect_compile.probe import let_pass
+
+_MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
+_CHANGED: Final = "a gradient is given for an input that the graph changes"
+_Wanted = Sequence[tuple[str, str, Any, Any]]
+"""Name of a result, its node of AOTAutograd's graph, where it is in a run of Dynamo's, and its value."""
+_Of = Callable[[Ran, Places, Any], Any]
+
+
+class DynamoCheck:
+    """Compares the results of one call of AOTAutograd's graph with those of Dynamo's."""
+
+    def __init__(self, graph: str, number: int, origin: Origin, state: RandomState) -> None:
+        self._graph = graph
+        self._number = number
+        self._origin = origin
+        self._state = state
+        self._runs: dict[tuple[int, bool], tuple[Ran, Places]] = {}
+
+    def results(
+        self, module: GraphModule, values: Reference, given: Sequence[Any], args: Sequence[Any]
+    ) -> list[Checked]:
+        """A row for each result, and for each input that is changed in place, of AOTAutograd's graph `module`.
+
+        `values` are those of its nodes, `given` its inputs after it ran, `args` those before.
+        """
+        wanted = []
+        described = _descriptions(module)
+        for at, node in enumerate(results_of(module)):
+            if isinstance(node, Node):
+                wanted.append((f"result {at}", node.name, described.get(at), values.values.get(node.name)))
+
+        def of(ran: Ran, where: Places, description: Any) -> Any:
+            kind = type(description).__name__
+            if kind == "PlainAOTOutput" and description.idx < len(ran.results):
+                return ran.results[description.idx]
+            if kind == "InputMutationAOTOutput":
+                at = where.place_of(description.mutated_input)
+                return None if at is None else ran.inputs[at]
+            return None
+
+        rows = self._rows(wanted, args, of, None) + self._changed(module, given, args)
+        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+            return rows
+        node = self._looked_for(lambda: self._first_wrong(module, values, args))
+        return [self._with_source(row, node) for row in rows]
+
+    def gradients(
+        self, module: GraphModule, values: Reference, args: Sequence[Any], tangents: Sequence[Any]
+    ) -> list[Checked]:
+        """A row for each gradient that the joint graph `module` returns; `args` are its inputs without `tangents`."""
+        described = _descriptions(module)
+        try:
+            where = places(module, self._origin.dynamo[0].module)
+        except NotMappedError:
+            return []
+        wanted: list[tuple[str, str, Any, Any]] = []
+        inputs: list[int] = []
+        first = next((at for at, one in described.items() if type(one).__name__ == "GradAOTOutput"), 0)
+        for at, node in enumerate(results_of(module)):
+            if type(described.get(at)).__name__ == "GradAOTOutput" and isinstance(node, Node):
+                place = where.place_of(described[at].grad_of)
+                if place is not None:
+                    wanted.append((f"result {at - first}", node.name, len(inputs), values.values.get(node.name)))
+                    inputs.append(place)
+        outputs = [node.meta["desc"].output for node in module.graph.find_nodes(op="placeholder") if is_tangent(node)]
+        if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
+            return [self._row(buffer, node, _CHANGED) for buffer, node, _, _ in wanted]
+        asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
+        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked)
+        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+            return rows
+        node = self._looked_for(lambda: self._first_wrong_gradient(values, args, asked))
+        return [self._with_source(row, node, "the gradient of ") for row in rows]
+
+    def _rows(
+        self,
+        wanted: Sequence[tuple[str, str, Any, Any]],
+        args: Sequence[Any],
+        of: Callable[[Ran, Places, Any], Any],
+        gradients: Gradients | None,
+    ) -> list[Checked]:
+        """Rows of the results `wanted`; `of` finds one in a run."""
+        try:
+            first, where = self._ran(0, args, gradients)
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            reason = (
+                str(error)
+                if isinstance(error, NotMappedError)
+                else f"Dynamo's graph could not be run ({type(error).__name__})"
+            )
+            return [self._row(buffer, node, reason) for buffer, node, _, _ in wanted]
+        rows = []
+        for buffer, node, place, value in wanted:
+            eager = of(first, where, place)
+            if eager is None:
+                rows.append(self._row(buffer, node, _MADE))
+                continue
+            row = self._row(buffer, node)
+            plain = row
+            row = beside(row, value, eager, first.shadow.value)
+            if verdict(row) == WRONG:
+                row = with_fields(row, level=AOT)
+                for at, level in enumerate(self._origin.dynamo[1:], start=1):
+                    changed = beside(
+                        plain,
+                        of(self._ran(at, args, gradients)[0], where, place),
+                        eager,
+                        first.shadow.value,
+                    )
+                    if verdict(changed) == WRONG:
+                        row = with_fields(row, level=level.name)
+                        break
+            rows.append(row)
+        return rows
+
+    def _ran(self, at: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
+        """Dynamo's graph after so many edits."""
+        key = at, gradients is not None
+        if key not in self._runs:
+            assert self._origin.traced is not None
+            module = self._origin.dynamo[at].module
+            where = places(self._origin.traced, module)
+            self._state.restore()
+            self._runs[key] = run(module, where, copies(args), self._origin.surroundings, gradients=gradients), where
+        return self._runs[key]
+
+    def _changed(self, module: GraphModule, given: Sequence[Any], args: Sequence[Any]) -> list[Checked]:
+        """Rows of inputs that the graph changes in place."""
+        names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
+        wanted = [(name, name, at, given[at]) for at, name in enumerate(names) if name in written]
+        return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None) if wanted else []
+
+    @staticmethod
+    def _looked_for(look: Callable[[], Node | None]) -> Node | None:
+        """What `look` finds, None if it fails."""
+        try:
+            return look()
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return None
+
+    @staticmethod
+    def _with_source(row: Checked, node: Node | None, before: str = "") -> Checked:
+        """The row with the node of Dynamo's graph that is blamed, if the row is wrong at this level."""
+        if node is None or row.level != AOT or verdict(row) != WRONG:
+            return row
+        return with_fields(row, source=node.name, operator=before + target_name(node.target), where=user_line(node))
+
+    def _first_wrong(self, module: GraphModule, values: Reference, args: Sequence[Any]) -> Node | None:
+        """The first node of Dynamo's graph whose value is another one in AOTAutograd's graph `module`."""
+        made: dict[str, list[Any]] = {}
+        for node in module.graph.nodes:
+            made.setdefault(next(iter(origins(node.meta)), ""), []).append(values.values.get(node.name))
+        found: list[Node] = []
+
+        def seen(node: Node, value: Any, shadow: Shadow) -> bool:
+            if self._is_wrong(value, made.get(node.name, ()), shadow):
+                found.append(node)
+            return not found
+
+        self._again(args, seen, None)
+        return found[0] if found else None
+
+    def _first_wrong_gradient(self, values: Reference, args: Sequence[Any], gradients: Gradients) -> Node | None:
+        """The node of Dynamo's graph whose input has, as the first one, a gradient that the joint graph never has."""
+        made = list(values.values.values())
+        found: list[Node] = []
+
+        def seen(node: Node, value: Any, shadow: Shadow) -> bool:
+            def gradient(one: torch.Tensor) -> None:
+                with unseen():
+                    if not found and self._is_wrong(one, made, shadow):
+                        found.append(node)
+
+            if isinstance(value, torch.Tensor) and value.requires_grad:
+                value.register_hook(gradient)  # type: ignore[no-untyped-call]
+            return True
+
+        self._again(args, seen, gradients)
+        return next(iter(found[0].users)) if found else None
+
+    def _is_wrong(self, value: Any, made: Sequence[Any], shadow: Shadow) -> bool:
+        """True if `value` should be one of `made`, and is none."""
+        if not isinstance(value, torch.Tensor):
+            return False
+        tensors = [one for one in made if isinstance(one, torch.Tensor)]
+        like = [one for one in tensors if one.shape == value.shape and one.dtype == value.dtype]
+        rows = (beside(self._row("", ""), one, value, shadow.value) for one in reversed(like))
+        return bool(like) and all(verdict(row) == WRONG for row in rows)
+
+    def _again(self, args: Sequence[Any], seen: Seen, gradients: Gradients | None) -> None:
+        """Run Dynamo's graph as it was handed to AOTAutograd."""
+        assert self._origin.traced is not None
+        last = self._origin.dynamo[-1].module
+        self._state.restore()
+        run(last, places(self._origin.traced, last), copies(args), self._origin.surroundings, seen, gradients)
+
+    def _row(self, buffer: str, node: str, reason: str = "") -> Checked:
+        return Checked(
+            graph=self._graph,
+            call=self._number,
+            index=-1,
+            level=AOT,
+            against=DYNAMO_GRAPH,
+            buffer=buffer,
+            node=node,
+            reason=reason,
+        )
+
+
+def forward_values(module: GraphModule, args: Sequence[Any], state: RandomState) -> tuple[Reference, list[Any]]:
+    """The values of AOTAutograd's graph, and its inputs after it ran."""
+    given = copies(args)
+    state.restore()
+    return reference(module, given), given
+
+
+def _descriptions(module: GraphModule) -> dict[int, Any]:
+    """Position of a result → what AOTAutograd says it is."""
+    found = module.graph.output_node().meta.get("desc") or ()
+    return {at: one for at, one in enumerate(found) if one is not None}
+
+
+def _is_copy(node: Node) -> bool:
+    return node.target is torch.ops.aten.copy_.default and node.args[0].op == "placeholder"  # type: ignore[union-attr]

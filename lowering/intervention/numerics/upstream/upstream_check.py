@@ -1,0 +1,132 @@
+"""The levels above one graph that Inductor compiled, in the checked calls of that graph."""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule
+
+from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
+from inspect_compile.lowering.intervention.numerics.reference import reference, results_of
+from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck, forward_values
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
+from inspect_compile.lowering.intervention.numerics.upstream.joint_check import (
+    JointCheck,
+    names_of,
+    results,
+    values_of,
+)
+from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
+from inspect_compile.probe import let_pass
+
+_WAITING: Final = 4
+"""Maximum number of forward calls of one graph whose inputs are kept for their backward."""
+
+_NO_FORWARD: Final = "its forward call was not checked, or saved other values"
+
+
+@dataclass(frozen=True)
+class _Forward:
+    """A checked call of a forward graph."""
+
+    args: list[Any]
+    """Copies of its inputs."""
+    state: RandomState
+    saved: frozenset[int]
+    """Where the values are that it returned for the backward."""
+
+
+class UpstreamCheck:
+    """Compares what a graph computes with the levels above it."""
+
+    def __init__(self, graph: str, level: Level, origin: Origin, *, is_backward: bool) -> None:
+        """`level` is the graph as Inductor got it."""
+        self._graph = graph
+        self._module = level.module
+        self._origin = origin
+        self._is_backward = is_backward
+        self._before: tuple[list[Any], RandomState] | None = None
+        assert origin.traced is not None
+        self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
+
+    def rows(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
+        """What was found in one call of the graph. A level that cannot be run is a row, too."""
+        try:
+            of = self._of_backward if self._is_backward else self._of_forward
+            return of(args, number, state)
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return [not_compared(self._graph, number, f"a level above it could not be run ({type(error).__name__})")]
+
+    def returned(self, found: Sequence[Any]) -> None:
+        """The program's own call of the graph has returned `found`, and its backward may follow."""
+        before, self._before = self._before, None
+        if before is None:
+            return
+        saved = [one for one in found[len(results_of(self._forward)) :] if isinstance(one, torch.Tensor)]
+        addresses = frozenset(one.data_ptr() for one in saved if one.numel())
+        if addresses:
+            self._origin.pending.append(_Forward(*before, addresses))
+            del self._origin.pending[:-_WAITING]
+
+    def _of_forward(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
+        values, given = forward_values(self._forward, args, state)
+        rows = DynamoCheck(self._graph, number, self._origin, state).results(self._forward, values, given, args)
+        if not self._origin.is_joint:
+            return rows
+        if self._origin.backward_inputs:
+            self._before = copies(args), state
+        check = JointCheck(self._graph, number, self._forward, values, 0, names_of(self._module))
+        primals = self._origin.primals
+        stages = self._stages(lambda module: results(forward_part(module, primals), args, state))
+        return rows + check.rows(results(self._module, args, state), stages)
+
+    def _of_backward(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
+        joint, forward = self._origin.traced, self._origin.forward
+        call = self._call(args)
+        assert joint is not None
+        if call is None or forward is None or tuple(inputs_of(forward)) != self._origin.primals:
+            return [not_compared(self._graph, number, _NO_FORWARD)]
+        count = len([node for node in joint.graph.find_nodes(op="placeholder") if is_tangent(node)])
+        tangents = list(args[len(args) - count :])
+        whole = [*call.args, *tangents]
+        first = len(results_of(self._forward))
+        call.state.restore()
+        values = reference(joint, copies(whole))
+        rows = DynamoCheck(self._graph, number, self._origin, call.state).gradients(joint, values, call.args, tangents)
+        check = JointCheck(self._graph, number, joint, values, first, names_of(self._module))
+        stages = self._stages(lambda module: results(module, whole, call.state)[first:])
+        return rows + check.rows(self._cut(forward, call, tangents, first), stages)
+
+    def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]]:
+        """The passes over the joint graph, and what computes its results after each."""
+        return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
+
+    def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int) -> list[Any]:
+        """The results of the backward graph, after the forward graph has run."""
+        call.state.restore()
+        saved = values_of(forward, reference(forward, copies(call.args)))[first:]
+        tensors = [one for one in saved if isinstance(one, torch.Tensor)]
+        others = [one for one in saved if not isinstance(one, torch.Tensor)]
+        return results(self._module, [*others, *tensors, *tangents], call.state)
+
+    def _call(self, args: Sequence[Any]) -> _Forward | None:
+        """The call of the forward graph that saved these inputs of the backward graph."""
+        given = {one.data_ptr() for one in args if isinstance(one, torch.Tensor)}
+        pending = self._origin.pending
+        found = next((one for one in reversed(pending) if one.saved <= given), None)
+        if found is not None:
+            pending.remove(found)
+        return found
+
+
+def not_compared(graph: str, number: int, reason: str) -> Checked:
+    """A row for the results of a call that could not be compared with the level above."""
+    return Checked(graph=graph, call=number, index=-1, level=AOT, against=DYNAMO_GRAPH, buffer="results", reason=reason)

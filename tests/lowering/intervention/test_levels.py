@@ -1,0 +1,82 @@
+"""`numerics` names the level above the kernels at which a result went wrong, and accuses none that is right."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.numerics.verdicts import judged, summary
+from inspect_compile.dump import Dump
+from inspect_compile.knowledge.numerics.verdicts import WRONG
+from tests.running import COMMAND, plain, run
+
+PROGRAMS = Path(__file__).parent / "programs"
+AOT = "AOTAutograd and decompositions"
+SILU = "torch.nn.functional.silu"
+
+
+def checked(program: str, words: str, where: Path, cache: Path) -> tuple[int, str, str, Dump]:
+    """Exit status, output and what was found of `numerics`; words with dashes are its options."""
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache)}
+    options = [word for word in words.split() if word.startswith("--")]
+    rest = [word for word in words.split() if not word.startswith("--")]
+    done = run(
+        [*COMMAND, "numerics", *options, "--dump", "dump", PROGRAMS / program, *rest], where, environment=environment
+    )
+    return done.returncode, done.stdout, done.stderr, Dump(where / "dump")
+
+
+@pytest.mark.parametrize(
+    ("words", "level", "operator"),
+    [
+        ("wrong_decomposition", AOT, SILU),
+        ("wrong_decomposition train", AOT, SILU),
+        ("wrong_backward_decomposition train", AOT, f"the gradient of {SILU}"),
+        ("wrong_pre_grad_pass", "pre_grad_custom_pass", ""),
+        ("wrong_backend", "the backend before Inductor", ""),
+        ("wrong_joint_pass", "joint_custom_post_pass", ""),
+        ("wrong_joint_pass train", "joint_custom_post_pass", ""),
+        ("wrong_partition train", "the partitioner", ""),
+        ("wrong_capture --eager", "Dynamo", ""),
+    ],
+)
+def test_the_level_with_the_mistake_is_named(
+    words: str, level: str, operator: str, tmp_path: Path, inductor_cache: Path
+) -> None:
+    status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
+
+    assert (status, said.strip()) == (1, "True"), told
+    wrong = [row for row in judged(dump) if row.verdict == WRONG]
+    assert {row.level for row in wrong} == {level}
+    assert wrong[0].measured.operator == operator
+    assert f"{level} make" in told
+    if operator:
+        assert wrong[0].where is not None
+        assert wrong[0].where.code == "h = F.silu(h)"
+
+
+@pytest.mark.parametrize("words", ["nothing --eager", "nothing train --eager", "harmless_decomposition train"])
+def test_what_is_right_is_not_accused(words: str, tmp_path: Path, inductor_cache: Path) -> None:
+    status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
+
+    assert (status, said.strip()) == (0, "False"), told
+    found = summary(dump)
+    assert found.trouble == ()
+    assert all(compared == results for compared, results in found.graph_results.values())
+    assert ("Dynamo's graph" in found.graph_results, "the joint graph" in found.graph_results) == (
+        True,
+        "train" in words,
+    )
+    assert ("the program's function" in found.graph_results) == ("--eager" in words)
+
+
+def test_calling_the_function_too_changes_no_tensor(tmp_path: Path, inductor_cache: Path) -> None:
+    """Buffers, arguments, gradients, counts of changes and random numbers are what they are without."""
+    status, said, told, dump = checked("twice.py", "--eager --calls=all", tmp_path, inductor_cache)
+    alone = plain([PROGRAMS / "twice.py"], tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
+
+    assert status == 0, told
+    assert said == alone.stdout
+    found = summary(dump)
+    assert found.graph_results["the program's function"][0] > 0
+    (trouble,) = found.trouble
+    assert "it changes a tensor in place that depends on others with gradients" in trouble.reason
