@@ -32,6 +32,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_attention.py",
         "lowering/intervention/test_nonfinite.py",
         "lowering/intervention/test_numerics.py",
+        "lowering/intervention/test_planted.py",
         "lowering/ir/test_decisions.py",
         "lowering/ir/test_texts.py",
         "lowering/memory/test_partition.py",
