@@ -69,7 +69,7 @@ def verdict(row: Checked) -> str:
         return _against_eager(row)
     if row.nonfinite_wrong or row.untied:
         return WRONG
-    if row.rmse is None or row.eager_rmse is None or row.noise_rmse is None:
+    if row.rmse is None or row.eager_rmse is None:
         # Integers and truth values differ at ties only; of floating types no element is finite in all three values.
         return NOT_COMPARABLE if row.dtype in TOLERANCE or row.dtype.startswith("float8") else ROUNDING
     if is_beyond_rounding(row):
