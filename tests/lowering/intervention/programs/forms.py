@@ -44,6 +44,12 @@ def within(x: Tensor, at: Tensor) -> Tensor:
     return turned * x + F.one_hot(at, 4).sum(0)
 
 
+def finished(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The last part of a concatenation is written by the kernel that reads the whole; the first by one before."""
+    whole = torch.cat([x.cos(), torch.tanh(x.sin() @ weight)], 1)
+    return whole, whole.flip(1) @ whole.t()
+
+
 class Net(nn.Module):
     """Convolution, batch norm and dropout, trained."""
 
@@ -68,6 +74,7 @@ def main() -> None:
     weights = [torch.randn(8, 8) for _ in range(5)]
     print([found.sum().item() for found in torch.compile(accumulated)(torch.randn(8, 8), weights)])
     print(torch.compile(within)(torch.randn(6, 4), torch.tensor([1, 3, 0, 3, 2, 2])).sum().item())
+    print([found.sum().item() for found in torch.compile(finished)(torch.randn(6, 4), torch.randn(4, 4))])
     net = Net()
     compiled = torch.compile(net)
     for _ in range(2):
