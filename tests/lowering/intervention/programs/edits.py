@@ -18,6 +18,9 @@ _STORE: Final = re.compile(
     r"^(?P<before>\s*(?:tmp\w+\.store\((?:in_)?out_ptr\d+ \+ |(?:in_)?out_ptr\d+\[))" + _INDEX + r"(?P<after>.*)$"
 )
 
+_OTHERS: Final = {"exp": "sin", "erf": "tanh", "tanh": "sin", "rsqrt": "sqrt", "sqrt": "rsqrt"}
+_STRICT: Final = {"<=": "<", "<": "<=", ">=": ">", ">": ">="}
+
 
 def _replaced(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
     def edit(lines: Sequence[str], at: int) -> str | None:
@@ -203,8 +206,6 @@ EDITS: dict[str, Edit] = {
     "narrow sum": _narrow_sum,
 }
 """Kind of mistake → its edit."""
-_OTHERS: Final = {"exp": "sin", "erf": "tanh", "tanh": "sin", "rsqrt": "sqrt", "sqrt": "rsqrt"}
-_STRICT: Final = {"<=": "<", "<": "<=", ">=": ">", ">": ">="}
 
 
 class Fault(NamedTuple):
