@@ -36,6 +36,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_levels.py",
         "lowering/intervention/test_nonfinite.py",
         "lowering/intervention/test_numerics.py",
+        "lowering/intervention/test_planted.py",
         "lowering/intervention/test_reproducer.py",
         "lowering/ir/test_decisions.py",
         "lowering/ir/test_texts.py",

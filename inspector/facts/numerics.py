@@ -124,7 +124,9 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Root of the mean square error of the compiled value."""
     eager_rmse: float | None = None
     noise_rmse: float | None = None
-    """The same of the exact reference with noise: every value off by one rounding in its dtype."""
+    """The same of the exact reference with noise: every value off by one rounding in its dtype. None where the verdict
+    is the same without.
+    """
     exact_rms: float | None = None
     """Root of the mean square of the exact value itself."""
     worst_error: float | None = None

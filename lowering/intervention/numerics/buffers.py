@@ -50,6 +50,8 @@ class Buffers:
         """The operations that the launch runs which was begun last."""
         self._ran: set[str] = set()
         """Those of earlier launches."""
+        self._open: set[str] = set()
+        """Buffers that are written in parts, of which no launch has read the whole yet."""
 
     def begin(self, launch: Launch) -> None:
         """This launch is next. Of the operations of its kernel, which may have other launches, it runs those that write
@@ -57,6 +59,7 @@ class Buffers:
         """
         plan = self._plan
         self._ran |= self._own
+        self._open = {name for name in plan.assembled if name not in self.nodes}
         open_ = set(launch.operations) - self._ran
         named = {one for name in launch.names for one in self.chain(name)}
         written = {operation for name in launch.names if (operation := plan.written_by.get(name)) in open_}
@@ -92,12 +95,14 @@ class Buffers:
         return bool(self._earlier(name))
 
     def _earlier(self, name: str) -> list[str]:
-        """The earlier owners of the memory of `name` that the launch reads."""
+        """The earlier owners of the memory of `name` that the launch reads. What it is a part of is none of them."""
         own, plan = self._own, self._plan
         return [
             one
             for one in self.chain(name)[1:]
-            if plan.written_by.get(one) not in own and any(one in plan.reads.get(each, ()) for each in own)
+            if one not in self._open
+            and plan.written_by.get(one) not in own
+            and any(one in plan.reads.get(each, ()) for each in own)
         ]
 
     def put(self, name: str, tensor: Any, node: str) -> None:
@@ -133,7 +138,7 @@ class Buffers:
         for name in written:
             value = local.get(name)
             if name not in self._plan.parts:
-                yield name, value, self._plan.nodes.get(name, "")
+                yield name, value, self._node(name)
                 continue
             self.nodes[name] = ""
             for part, path in self._plan.parts[name]:
@@ -141,6 +146,12 @@ class Buffers:
                 for index in path:
                     element = element[index]
                 yield part, element, self._plan.nodes.get(part, "")
+
+    def _node(self, name: str) -> str:
+        """The FX node whose value is in the memory of a buffer after the launch that writes it."""
+        plan = self._plan
+        held = next((one for one in self.chain(name) if one not in plan.dropped), name)
+        return plan.nodes.get(held, "")
 
     def _changed(self, launch: Launch, local: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, str]]]:
         """What it changed in place."""

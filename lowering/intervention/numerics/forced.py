@@ -60,11 +60,16 @@ class Forced:
             buffers = self.buffers
             buffers.begin(launch)
             written = [name for name in launch.names if buffers.is_written(name)]
-            sources, unforced = set[str](), list[str]()
+            sources, unforced, finished = set[str](), list[str](), list[str]()
             for name in launch.names:
                 tensor = local.get(name)
                 if name in self._plan.assembled and name not in buffers.nodes and isinstance(tensor, torch.Tensor):
-                    self._assembled(name, tensor)
+                    # What writes a part of it, and reads it, is the last that does.
+                    if any(name in buffers.chain(one)[1:] for one in written):
+                        finished.append(name)
+                        buffers.put(name, buffers.seen(name, tensor), self._plan.nodes.get(name, ""))
+                    else:
+                        self._assembled(name, tensor)
                 source = buffers.source(name)
                 if source is None:
                     continue
@@ -76,7 +81,7 @@ class Forced:
                 tensor = local.get(name)
                 if isinstance(tensor, torch.Tensor) and not buffers.works_in_place(name):
                     _spoil(tensor)
-            return written, sources, tuple(unforced)
+            return written, sources, tuple(unforced), finished
         return None
 
     def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
@@ -88,7 +93,7 @@ class Forced:
                 reason = "it belongs to a nested graph" if launch.graph != self._plan.graph else self.trouble
                 self._tell(with_fields(row, reason=reason))
                 return
-            written, sources, unforced = state
+            written, sources, unforced, finished = state
             for name, tensor, node in list(self.buffers.results(launch, written, local)):
                 self.buffers.put(name, tensor, node)
                 for whole in self.buffers.chain(name)[1:]:
@@ -96,6 +101,9 @@ class Forced:
                         self._last[whole] = launch, unforced
                         self._sources.setdefault(whole, set()).update(sources)
                 self._judge_result(self._row(launch, unforced, name), tensor, node, sources)
+            for name in finished:
+                seen, node = self.buffers.seen(name, local.get(name)), self._plan.nodes.get(name, "")
+                self._judge_result(self._row(launch, unforced, name), seen, node, sources)
 
     def _force(self, tensor: Any, source: str) -> bool:
         """Overwrite the value of the buffer `source`, which is in the memory of `tensor`, by the reference's."""

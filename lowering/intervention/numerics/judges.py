@@ -5,7 +5,8 @@ from typing import Any
 import torch
 
 from inspect_compile.facts import Checked
-from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured
+from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
 from inspect_compile.lowering.intervention.numerics.reference import Exacts, Noise, Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
@@ -65,13 +66,19 @@ def described(row: Checked, value: torch.Tensor) -> Checked:
 
 
 def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, exact: Exacts) -> Checked:
-    """`row` with how near `value` and `eager`, which have one shape and dtype, are to the exact value of `node`."""
+    """`row` with how near `value` and `eager`, which have one shape and dtype, are to the exact value of `node`.
+
+    How much noise moves it is measured only where that decides: computing it takes as long as the exact value.
+    """
     if is_equal(value, eager):
         return with_fields(row, is_equal=True)
     ideal = exact.of().value(node)
     if why := exact.of().taken.get(node):
         row = with_fields(row, no_exact=why)
-    return with_fields(row, **measured(value, eager, ideal, lambda seed: exact.of(seed).value(node)))
+    row = with_fields(row, **measured(value, eager, ideal, lambda seed: exact.of(seed).value(node)))
+    if row.rmse is None or row.no_exact or verdict(row) not in (WRONG, WORSE):
+        return row
+    return with_fields(row, **shifted(value, eager, ideal, exact.of(0).value(node)))
 
 
 class Kept:

@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
+from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BEYOND_ROUNDING
 from inspect_compile.lowering.intervention.numerics import philox
 
 _SEEDS: Final = ("prims.inductor_seeds.default", "prims.inductor_seed.default")
@@ -20,6 +21,10 @@ _IN_PLACE: Final = "_inplace_generalized_scatter"
 """A function of torch's that changes its first argument; operators say so in their schema."""
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
+_ROW: Final = 65_521
+"""How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
+_QUIET: Final = 8
+"""How many seeds make noise of one rounding; those after them make more."""
 _TURNS: Final = 4099
 """In how many places a row of random numbers can begin."""
 _STEP: Final = 1511
@@ -210,27 +215,40 @@ def _has_no_dropout(node: Node) -> bool:
 
 
 class Noise:
-    """Random numbers that move values by half a unit in the last place at 1, up or down."""
+    """Random numbers that move values up or down, by half a unit in the last place at 1; with large seeds by as much as
+    may be rounding at all.
+    """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._factors: dict[tuple[torch.device, torch.dtype], torch.Tensor] = {}
         """1 ± eps/2 in fp64. One row of them serves all values, from another place on each time: drawing them anew
-        would cost more than what they are used for.
+        would cost more than what they are used for, and a longer row does not stay in a core's cache.
         """
         self._turn = 0
 
     def on(self, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes."""
-        count = value.numel()
         factors = self._factors.get((value.device, dtype))
-        if factors is None or factors.numel() < count + _TURNS:
+        if factors is None:
             generator = torch.Generator(value.device).manual_seed(self._seed)
-            size = max(2 * count, 1 << 12) + _TURNS
-            up = torch.empty(size, dtype=torch.int8, device=value.device).random_(0, 2, generator=generator)
-            factors = self._factors[value.device, dtype] = (up.double() - 0.5) * torch.finfo(dtype).eps + 1
+            up = torch.empty(_ROW + _TURNS, dtype=torch.int8, device=value.device).random_(0, 2, generator=generator)
+            size = torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
+            factors = self._factors[value.device, dtype] = (up.double() - 0.5) * size + 1
         self._turn = (self._turn + _STEP) % _TURNS
-        return value * factors[self._turn : self._turn + count].view(value.shape)
+        row, count = factors[self._turn : self._turn + _ROW], value.numel()
+        if count <= _ROW:
+            return value * row[:count].view(value.shape)
+        moved, rows = value.contiguous().view(-1), count // _ROW
+        made = torch.empty_like(moved)
+        torch.mul(moved[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
+        torch.mul(moved[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
+        return made.view(value.shape)
+
+
+def _beyond(dtype: torch.dtype) -> float:
+    """How many roundings may be rounding, as verdicts have it."""
+    return HALF_BEYOND_ROUNDING if dtype in (torch.float16, torch.bfloat16) else BEYOND_ROUNDING
 
 
 def _random(node: Node, args: Any, unknown: dict[str, str]) -> Any:

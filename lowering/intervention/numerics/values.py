@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.arguments import copied_arguments
+
 
 @dataclass
 class Lowered:
@@ -55,6 +57,10 @@ class Plan:
     """Buffers of the graph's results, in their order; empty for one that is no tensor."""
     positions: dict[str, int]
     """Operation → its position among the graph's operations."""
+    dropped: frozenset[str]
+    """Buffers that have memory, which another has before them, and that no kernel writes: its own code alone reads
+    them.
+    """
     parts: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]]
     """Buffer of a call of an operator → the buffers of its results, each with the indices that lead to it."""
 
@@ -106,6 +112,8 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         for buffer, node in changes.items():
             if nodes.get(buffer) == node:  # it is made and changed by one lowering: the first value is no node's
                 del nodes[buffer]
+    for buffer, node in copied_arguments(lowering, lowered.makers):
+        nodes.setdefault(buffer, node)
     return Plan(
         graph=graph,
         module=lowering.module,
@@ -118,6 +126,7 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         assembled=frozenset(assembled),
         outputs=tuple(_name_of(one) for one in lowering.graph_outputs),
         positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
+        dropped=frozenset(map(str, lowering.inplaced_to_remove)),
         parts={buffer: tuple(found) for buffer, found in parts.items()},
     )
 

@@ -51,6 +51,9 @@ ROW = Checked(
         # The tolerance is that of the element where it is the larger one, and what rounding explains is not wrong.
         ({"rmse": 1e-6, "worst_error": 1.4e-5, "exact": 2.0}, WORSE),
         ({"rmse": 1e-6, "worst_error": 1.4e-5, "noise_worst": 1e-6}, WORSE),
+        # Of half precision a kernel rounds the result only.
+        ({"dtype": "bfloat16", "rmse": 0.02, "worst_error": 0.09, "eager_worst_error": 0.012}, WORSE),
+        ({"dtype": "bfloat16", "rmse": 0.02, "worst_error": 0.1, "eager_worst_error": 0.012}, WRONG),
         ({"nonfinite_wrong": 1}, WRONG),
         ({"rmse": None, "eager_rmse": None, "noise_rmse": None}, NOT_COMPARABLE),
         ({"dtype": "int64", "rmse": None, "untied": 0}, ROUNDING),

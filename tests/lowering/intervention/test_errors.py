@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 import torch
 
-from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured
+from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
+from inspect_compile.lowering.intervention.numerics.reference import Noise
 
 MANY = (1 << 16) + 12_345
 """More elements than are compared at once."""
@@ -20,7 +21,8 @@ def values(dtype: torch.dtype, count: int) -> tuple[torch.Tensor, torch.Tensor, 
 
 def of(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
     """What is measured, with noise of a tenth."""
-    return measured(compiled, eager, exact, lambda seed: exact * 1.1)
+    found = measured(compiled, eager, exact, lambda seed: exact * 1.1)
+    return found | shifted(compiled, eager, exact, exact * 1.1)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
@@ -96,3 +98,29 @@ def test_equal_to_the_bit() -> None:
     assert differing_bits(one, one.clone()) == 0
     assert differing_bits(one, torch.tensor([-0.0, float("nan"), 1.0])) == 1
     assert not is_equal(one, torch.tensor([0.0, float("nan"), 2.0]))
+
+
+@pytest.mark.parametrize("place", [0, 5_000, MANY - 1])
+def test_one_element_differs(place: int) -> None:
+    one = torch.ones(MANY)
+    other = one.clone()
+    other[place] = 2
+
+    assert not is_equal(one, other)
+    assert not is_equal(torch.stack([one, one], 1)[:, 0], other)
+    assert is_equal(torch.stack([one, one], 1)[:, 0], one)
+
+
+@pytest.mark.parametrize("shape", [(70, 3), (3 * 65_521 + 5,), (7, 1000, 31)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_noise(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    value = torch.full(shape, 3.0, dtype=torch.float64).transpose(0, -1)
+    for seed, roundings in {0: 1.0, 31: 32.0 if dtype is torch.float32 else 8.0}.items():
+        noise = Noise(seed)
+        moved = noise.on(value, dtype)
+
+        steps = (moved / value - 1) / (torch.finfo(dtype).eps / 2) / roundings
+        assert moved.shape == value.shape
+        assert torch.allclose(steps.abs(), torch.ones_like(steps))
+        assert abs(float(steps.mean())) < 0.3
+        assert not torch.equal(noise.on(value, dtype), moved)

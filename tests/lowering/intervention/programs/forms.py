@@ -36,6 +36,20 @@ def accumulated(x: Tensor, weights: list[Tensor]) -> list[Tensor]:
     return [found * 2, *products]
 
 
+def within(x: Tensor, at: Tensor) -> Tensor:
+    """Buffers that one kernel writes and reads: the parts of a concatenation, and a truth value whose memory the next
+    one gets, which is never written.
+    """
+    turned = torch.cat([-x[:, 2:], x[:, :2]], 1)
+    return turned * x + F.one_hot(at, 4).sum(0)
+
+
+def finished(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The last part of a concatenation is written by the kernel that reads the whole; the first by one before."""
+    whole = torch.cat([x.cos(), torch.tanh(x.sin() @ weight)], 1)
+    return whole, whole.flip(1) @ whole.t()
+
+
 class Net(nn.Module):
     """Convolution, batch norm and dropout, trained."""
 
@@ -59,6 +73,8 @@ def main() -> None:
     print(torch.compile(half)(torch.randn(16, 32), torch.randn(32, 24)).sum().item())
     weights = [torch.randn(8, 8) for _ in range(5)]
     print([found.sum().item() for found in torch.compile(accumulated)(torch.randn(8, 8), weights)])
+    print(torch.compile(within)(torch.randn(6, 4), torch.tensor([1, 3, 0, 3, 2, 2])).sum().item())
+    print([found.sum().item() for found in torch.compile(finished)(torch.randn(6, 4), torch.randn(4, 4))])
     net = Net()
     compiled = torch.compile(net)
     for _ in range(2):

@@ -1,157 +1,105 @@
-"""Compiles small programs, each as torch generates it and with mistakes in its C++ code.
+"""Compiles small programs, each as torch generates it and with mistakes in its C++ code, one at a time.
 
 The code is edited as it is loaded: the files that torch writes, and the calls between them, are right. Prints a line of
-JSON for each compile: the program, the mistake, which of the graph's C++ kernels it is in, and how far the result is
-from eager's.
+JSON for each compile: the program, the mistake, the graph and the kernel that it is in, the line of the kernel's source
+that was edited, and how far the results then are from those without the mistake, as a multiple of rounding.
 
-    python planted.py [PROGRAM …]
+    python planted.py PROGRAM … [--count N] [--kinds KIND …]
 """
 
+import argparse
 import json
+import linecache
 import re
 import sys
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import torch
-import torch.nn.functional as F
+from edits import EDITS, Fault, faults, with_fault
+from networks import PROGRAMS, results
 from torch._inductor.async_compile import AsyncCompile
-from torch import Tensor, nn
-
-Edit = Callable[[str], str]
-
-
-def swapped(source: str) -> str:
-    return re.sub(r"(= (?:decltype\(tmp\d+\)\()?)(tmp\d+) - (tmp\d+)", r"\1\3 - \2", source)
-
-
-def other_constant(source: str) -> str:
-    return source.replace("0.7071067811865476", "0.7075067811865476").replace("(40.0)", "(30.0)")
-
-
-def other_mask(source: str) -> str:
-    return re.sub(r"(tmp\d+) <= (tmp\d+)", r"\1 < \2", source)
-
-
-def no_initial_value(source: str) -> str:
-    """A sum and a maximum that begin with what happens to be there."""
-    found = re.sub(r"(tmp_acc\d+(?:_vec|_arr)? = (?:at::vec::Vectorized<float>\()?)0(?=\)?;)", r"\g<1>0.25", source)
-    return found.replace("-std::numeric_limits<float>::infinity()", "3.0f")
-
-
-def dropped_square(source: str) -> str:
-    """`x * x` becomes `x`."""
-    return re.sub(r"= ((?:decltype\(tmp\d+\)\()?)(tmp\d+) \* \2(\)?);", r"= \1\2\3;", source)
-
-
-FAULTS: dict[str, Edit | None] = {
-    "none": None,
-    "constant": other_constant,
-    "swapped": swapped,
-    "mask": other_mask,
-    "initial": no_initial_value,
-    "square": dropped_square,
-}
-
-
-class Mlp(nn.Module):
-    """GELU and layer norm."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.norm, self.up, self.down = nn.LayerNorm(64), nn.Linear(64, 128), nn.Linear(128, 64)
-
-    def forward(self, x: Tensor) -> Tensor:
-        for _ in range(2):
-            x = x + self.down(F.gelu(self.up(self.norm(x))))
-        return x
-
-
-class Attention(nn.Module):
-    """Causal attention, written out."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.qkv, self.out = nn.Linear(32, 96), nn.Linear(32, 32)
-
-    def forward(self, x: Tensor) -> Tensor:
-        q, k, v = self.qkv(x).chunk(3, dim=-1)
-        scores = q @ k.mT / 32**0.5
-        at = torch.arange(x.shape[1])
-        scores = scores.masked_fill(~(at[None] <= at[:, None]), float("-inf"))
-        found: Tensor = self.out(scores.softmax(-1) @ v)
-        return found
-
-
-class Distances(nn.Module):
-    """Distances of points, cut off."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        apart = x[:, :, None] - x[:, None]
-        near = (apart * apart).sum(-1)
-        kept: Tensor = torch.where(near <= 40.0, near.sqrt(), 0.0)
-        return kept - near.mean(-1, keepdim=True)
-
-
-class Program(NamedTuple):
-    """What is compiled, the size of its input, and the mistakes that are planted: name, and which of the kernels that
-    it would change is changed.
-    """
-
-    make: Callable[[], nn.Module]
-    size: tuple[int, ...]
-    faults: tuple[tuple[str, int], ...]
-
-
-PROGRAMS: dict[str, Program] = {
-    "mlp": Program(
-        Mlp, (4, 16, 64), (("none", 0), ("constant", 0), ("swapped", 1), ("initial", 0), ("initial", 1), ("square", 0))
-    ),
-    "attention": Program(Attention, (2, 24, 32), (("none", 0), ("mask", 0), ("initial", 0), ("swapped", 0))),
-    "distances": Program(Distances, (2, 20, 24), (("none", 0), ("constant", 0), ("square", 0), ("initial", 0))),
-}
+from torch import Tensor
 
 
 class Planted:
-    """Edits one C++ kernel of the next module that is loaded."""
+    """Edits one C++ kernel of those that are loaded next, and remembers all of them as they were."""
 
     def __init__(self) -> None:
-        self.edit: Edit | None = None
-        self.skip = 0
-        self.seen = 0
-        self.where: int | None = None
+        self.fault: Fault | None = None
+        self.sources: list[str] = []
+        self.places: list[tuple[str, str]] = []
+        """Of each kernel: the number and kind of its graph, and its name."""
         plain = AsyncCompile.cpp_pybinding
 
         def load(pool: Any, types: Any, source: str) -> Any:
-            if self.edit is not None and self.where is None:
-                edited = self.edit(source)
-                if edited != source:
-                    if self.skip == 0:
-                        source, self.where = edited, self.seen
-                    self.skip -= 1
-            self.seen += 1
-            return plain(pool, types, source)
+            fault = self.fault
+            edited = with_fault(source, fault) if fault is not None and fault.kernel == len(self.sources) else source
+            self.sources.append(source)
+            self.places.append(_place(sys._getframe(1)))
+            return plain(pool, types, edited)
 
         AsyncCompile.cpp_pybinding = load  # type: ignore[assignment, method-assign]
 
-    def plant(self, edit: Edit | None, skip: int) -> None:
-        self.edit, self.skip, self.seen, self.where = edit, skip, 0, None
+    def plant(self, fault: Fault | None) -> None:
+        self.fault, self.sources, self.places = fault, [], []
+
+
+def _place(frame: FrameType | None) -> tuple[str, str]:
+    """The graph, such as 3_backward, and the name that the caller gives to the kernel."""
+    while frame is not None:
+        path = frame.f_code.co_filename
+        named = re.match(r"(\w+) = async_compile\.cpp_pybinding\(", linecache.getline(path, frame.f_lineno))
+        if named:
+            graph = re.search(r"AOT ID: \['(\w+)'\]", Path(path).read_text("utf-8"))
+            return graph[1] if graph else "", named[1]
+        frame = frame.f_back
+    return "", ""
+
+
+def changed(found: list[Tensor], right: list[Tensor], eager: list[Tensor]) -> float:
+    """The largest difference of an element from what is right, as a multiple of rounding: of the largest difference of
+    what is right from eager's, at least of one unit in the last place of the root mean square.
+    """
+    most = 0.0
+    for one, plain, other in zip(found, right, eager, strict=True):
+        rounding = (plain - other).abs().nan_to_num(0.0).max().item()
+        rounding = max(rounding, torch.finfo(plain.dtype).eps * plain.double().nan_to_num(0.0).square().mean().sqrt().item())
+        if bool((one.isnan() != plain.isnan()).any()) or bool((one.isinf() != plain.isinf()).any()):
+            return float("inf")
+        apart = (one - plain).abs().nan_to_num(0.0).max().item()
+        most = max(most, apart / rounding if rounding else float("inf") if apart else 0.0)
+    return most
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("programs", nargs="+", choices=PROGRAMS)
+    parser.add_argument("--count", type=int, default=11, help="how many mistakes in each program")
+    parser.add_argument("--kinds", nargs="+", default=list(EDITS), choices=EDITS)
+    asked = parser.parse_args()
     planted = Planted()
-    for program in sys.argv[1:] or PROGRAMS:
-        make, size, faults = PROGRAMS[program]
-        for fault, skip in faults:
-            torch.manual_seed(0)
-            model, x = make().eval(), torch.randn(size)
+    for program in asked.programs:
+        eager = results(program, compiled=False)
+        torch.compiler.reset()
+        planted.plant(None)
+        right = results(program, compiled=True)
+        sources, graphs = planted.sources, sorted({graph for graph, _ in planted.places})
+        print(json.dumps({"program": program, "fault": "none", "graphs": graphs}), flush=True)
+        for fault in faults(program, sources, asked.kinds, asked.count):
             torch.compiler.reset()
-            planted.plant(FAULTS[fault], skip)
-            with torch.no_grad():
-                eager, compiled = model(x), torch.compile(model)(x)
-            error = (eager - compiled).abs().nan_to_num(float("inf")).max().item()
-            row = {"program": program, "fault": fault, "kernel": planted.where, "error": error}
-            print(json.dumps(row), flush=True)
+            planted.plant(fault)
+            row = {"program": program, "fault": fault.kind, "line": fault.line, "text": fault.text.strip()}
+            row["was"] = sources[fault.kernel].split("\n")[fault.line - 1].strip()
+            try:
+                times = changed(results(program, compiled=True), right, eager)
+            except Exception as error:
+                print(json.dumps(row | {"failed": f"{type(error).__name__}: {error}"[:2000]}), flush=True)
+                continue
+            graph, kernel = planted.places[fault.kernel]
+            graphs = sorted({each for each, _ in planted.places})
+            print(json.dumps(row | {"graph": graph, "kernel": kernel, "graphs": graphs, "times": times}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,119 @@
+"""One model, eager and compiled: `checked.py gpt2|resnet|mlp inference|training CALL`.
+
+Prints one JSON line: CPU seconds of an eager call and of a compiled one (medians), with one thread, and of the compiled
+call number CALL, which `numerics --calls CALL` checks; and the bytes that each needs at most, weights and inputs
+included. A call of a model that trains is a step: forward and backward.
+"""
+
+import ctypes
+import gc
+import json
+import os
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+import torch
+from torch import Tensor, nn
+
+EAGER_CALLS, COMPILED_CALLS = 7, 15
+
+
+def gpt2() -> tuple[nn.Module, tuple[Tensor, ...]]:
+    from transformers import GPT2Config, GPT2Model
+
+    config = GPT2Config(
+        n_layer=4,
+        n_embd=256,
+        n_head=4,
+        vocab_size=512,
+        n_positions=128,
+        bos_token_id=0,
+        eos_token_id=0,
+        use_cache=False,
+    )
+    return GPT2Model(config), (torch.randint(0, 512, (4, 128)),)
+
+
+def resnet() -> tuple[nn.Module, tuple[Tensor, ...]]:
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = (nn.Conv2d(32, 32, 3, padding=1, bias=False) for _ in range(2))
+            self.norm, self.other = nn.BatchNorm2d(32), nn.BatchNorm2d(32)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return torch.relu(x + self.other(self.second(torch.relu(self.norm(self.first(x))))))
+
+    return nn.Sequential(nn.Conv2d(3, 32, 3), *(Block() for _ in range(4))), (torch.randn(8, 3, 64, 64),)
+
+
+def mlp() -> tuple[nn.Module, tuple[Tensor, ...]]:
+    layers = [nn.LayerNorm(512), nn.Linear(512, 2048), nn.GELU(), nn.Linear(2048, 512)]
+    return nn.Sequential(*layers, *layers), (torch.randn(512, 512),)
+
+
+MODELS = {"gpt2": gpt2, "resnet": resnet, "mlp": mlp}
+
+
+def seconds(call: Callable[[], object]) -> float:
+    started = time.process_time()
+    call()
+    return time.process_time() - started
+
+
+def peak(call: Callable[[], object]) -> tuple[float, int]:
+    """Seconds of one call, and the bytes by which it raises the process's memory at most."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
+    before = _status("VmRSS")
+    took = seconds(call)
+    return took, max(0, _status("VmHWM") - before)
+
+
+def _status(field: str) -> int:
+    found = re.search(rf"{field}:\s*(\d+) kB", Path("/proc/self/status").read_text())
+    assert found
+    return int(found[1]) * 1024
+
+
+def main() -> None:
+    name, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    model, given = MODELS[name]()
+    model.train(kind == "training")
+    compiled = torch.compile(model)
+
+    def step(function: Callable[..., object]) -> Callable[[], object]:
+        def call() -> None:
+            with torch.set_grad_enabled(kind == "training"):
+                found = function(*given)
+                if kind == "training":
+                    tensor = found if isinstance(found, Tensor) else found[0]  # type: ignore[index]
+                    tensor.square().mean().backward()
+            model.zero_grad(set_to_none=True)
+
+        return call
+
+    eager, other = step(model), step(compiled)
+    eager()
+    eager_times = [seconds(eager) for _ in range(EAGER_CALLS)]
+    _, eager_peak = peak(eager)
+    for _ in range(number - 1):
+        other()
+    checked, checked_peak = peak(other)
+    compiled_times = [seconds(other) for _ in range(COMPILED_CALLS)]
+    held = sum(one.numel() * one.element_size() for one in (*model.parameters(), *model.buffers(), *given))
+    told = {"eager": statistics.median(eager_times), "compiled": statistics.median(compiled_times), "checked": checked}
+    print(json.dumps(told | {"eager_bytes": held + eager_peak, "checked_bytes": held + checked_peak}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Buffers that a lowering makes to hand a value on: a copy in other strides, or one that is changed in place.
+
+The lowering of `convolution_backward`, of `cat` or of `scatter_add` copies an argument that has no buffer, or not the
+right one. The copy is a step of that lowering, and has the value of the FX node that the argument is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import Node
+from torch.fx.node import map_aggregate
+
+_TAKES_ARGUMENTS: Final = ("FallbackKernel", "ConcatKernel", "ScatterFallback", "IndexPutFallback", "ExternKernelAlloc")
+"""Operations whose inputs are the tensors among the arguments of their FX node, in the same order."""
+
+
+def copied_arguments(lowering: Any, makers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Buffers with the value of another node than that in whose lowering they were made: buffer, node.
+
+    `lowering` is torch's GraphLowering after its code was generated; `makers`: operation → FX node.
+    """
+    nodes = {node.name: node for node in lowering.module.graph.nodes}
+    made = {
+        buffer.get_name(): makers.get(each.get_operation_name(), "")
+        for each in lowering.operations
+        for buffer in each.get_outputs()
+    }
+    for operation in lowering.operations:
+        node = nodes.get(makers.get(operation.get_operation_name(), ""))
+        if node is None or type(operation).__name__ not in _TAKES_ARGUMENTS:
+            continue
+        arguments = [one for one in _leaves([node.args, node.kwargs]) if _is_tensor(one)]
+        inputs = _leaves(list(operation.inputs))
+        if len(arguments) < len(inputs):
+            continue
+        for one, argument in zip(inputs, arguments, strict=False):
+            name = str(one.get_name())
+            if made.get(name) == node.name and _fits(one, argument.meta["val"]):
+                yield name, argument.name
+
+
+def _leaves(value: Any) -> list[Any]:
+    """What is in lists, tuples and dictionaries."""
+    found: list[Any] = []
+    map_aggregate(value, found.append)
+    return found
+
+
+def _is_tensor(argument: Any) -> bool:
+    return isinstance(argument, Node) and isinstance(argument.meta.get("val"), torch.Tensor)
+
+
+def _fits(buffer: Any, value: torch.Tensor) -> bool:
+    """True if the buffer has the value's sizes, all of which are numbers, and its dtype."""
+    size: Sequence[Any] = buffer.get_size()
+    if buffer.get_dtype() != value.dtype or not all(getattr(one, "is_Integer", type(one) is int) for one in size):
+        return False
+    return [int(one) for one in size] == list(value.shape)
