@@ -54,7 +54,8 @@ class ProbedKernel:
     def sees_every_store(self, buffer: str) -> bool:
         """True if there is a point wherever something is stored that the buffer is to hold."""
         seen = {id(body) for at in self.stores(buffer) for body in self.bodies[self.points[at].line]}
-        bodies = {id(body): body for bodies in self.bodies.values() for body in bodies}
+        alone = (bodies for bodies in self.bodies.values() if len(bodies) == 1)
+        bodies = {id(body): body for bodies in alone for body in bodies}
         storing = [key for key, body in bodies.items() if any(name == buffer for name, _, _ in body.stores)]
         return bool(storing) and seen.issuperset(storing)
 
