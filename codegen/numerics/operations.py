@@ -166,7 +166,7 @@ def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> No
         tag = None if operation is None else tag_of(operation)
         results = result if isinstance(result, (tuple, list)) else (result,)
         for at, one in enumerate(results):
-            variable = getattr(one, "name", None)
+            variable = one if type(one) is str else getattr(one, "name", None)  # a vector reduction is named by a text
             if type(variable) is str:
                 given = tuple(map(_argument, arguments))
                 extra = (at,) if len(results) > 1 else ()

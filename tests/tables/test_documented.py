@@ -42,6 +42,7 @@ from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.numerics.causes import Counterfactual
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
+from inspect_compile.analysis.numerics.statements import KernelStatements
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.overview.node_rows import NodeSummary
 from inspect_compile.analysis.overview.node_story import KinRow
@@ -141,6 +142,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     SharedFile,
     MeasuredTime,
     Judged,
+    KernelStatements,
     Counterfactual,
     NonFiniteRow,
     CudagraphRow,

@@ -19,16 +19,20 @@ from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByR
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
-from inspect_compile.lowering.intervention.numerics.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.statement_check import statements_of
+from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch
+from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
 _KERNELS: Final = 8
 """Maximum number of kernels of a call whose statements are looked at: each is compiled once more."""
+
+
+_RESULTS: Final = 4
+"""Maximum number of wrong results of a kernel whose statements are looked at."""
 
 
 class LaunchCheck:
@@ -152,19 +156,33 @@ class LaunchCheck:
     def _statements(
         self, args: Sequence[Any], plain: Reference, judge: ByReference, rows: Sequence[Checked], state: RandomState
     ) -> Iterator[StatementsOf]:
-        """Of the first wrong result of each kernel, its statements for the worst element."""
-        wrong = {row.kernel: row for row in reversed(rows) if row.kernel and verdict(row) == WRONG}
-        for row in list(reversed(wrong.values()))[:_KERNELS]:
+        """The statements of each kernel with wrong results: for the worst element of the first result that shows which
+        statement is wrong, or of the first one.
+        """
+        wrong: dict[str, list[Checked]] = {}
+        for row in rows:
+            if row.kernel and verdict(row) == WRONG:
+                wrong.setdefault(row.kernel, []).append(row)
+        for results in list(wrong.values())[:_KERNELS]:
+            said: list[StatementsOf] = []
+            for row in results[:_RESULTS]:
+                said.append(self._statements_of(row, args, plain, judge, state))
+                if said[-1].blamed is not None or said[-1].reason:
+                    break
+            yield said[-1] if said[-1].blamed is not None else said[0]
 
-            def follow(look: Callable[[OneLaunch], None], row: Checked = row) -> None:
-                state.restore()
-                forced = Forced(self._plan, self._code.aliases, plain, row.call, judge, lambda row: None)
-                launch = OneLaunch(forced, row, self._code, look)
-                with self._code.watched(OneThread(launch)) as run, torch.no_grad(), contextlib.suppress(EndedError):
-                    run(copies(args))
-                launch.close()
+    def _statements_of(
+        self, row: Checked, args: Sequence[Any], plain: Reference, judge: ByReference, state: RandomState
+    ) -> StatementsOf:
+        def follow(look: Callable[[OneLaunch], None]) -> None:
+            state.restore()
+            forced = Forced(self._plan, self._code.aliases, plain, row.call, judge, lambda row: None)
+            launch = OneLaunch(forced, row, self._code, look)
+            with self._code.watched(OneThread(launch)) as run, torch.no_grad(), contextlib.suppress(EndedError):
+                run(copies(args))
+            launch.close()
 
-            yield statements_of(row, self._code, follow, judge.exact)
+        return statements_of(row, self._code, follow, judge.exact)
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.numerics.verdicts import WRONG
@@ -34,10 +35,13 @@ class Outcome(NamedTuple):
     found: bool
     others: tuple[str, ...]
     """Other kernels and passes that are called wrong."""
+    statement: bool
+    """The edited line is the statement that is called wrong."""
 
     def __str__(self) -> str:
         row = self.planted
         said = "failed" if "failed" in row else "found" if self.found else "missed"
+        said += ", its statement too" if self.statement else ""
         place = f"{row.get('kernel', '')}:{row.get('line', '')}"
         counted = "counted" if self.matters else "changes nothing"
         words = (row["program"], row["fault"], place, row.get("was", ""), counted, said, *self.others)
@@ -52,18 +56,22 @@ def outcomes(tmp_path: Path, inductor_cache: Path, *words: str) -> list[Outcome]
     done = run([*COMMAND, "numerics", "--dump", "dump", PLANTED, *words], tmp_path, environment=environment)
     assert "the program itself ended" not in done.stderr, done.stderr
     wrong: dict[str, set[str]] = {}
-    for row in judged(Dump(tmp_path / "dump")):
+    dump = Dump(tmp_path / "dump")
+    for row in judged(dump):
         number = re.match(r"model__(\d+_[a-z]+)_", row.graph)
         if row.verdict == WRONG and number:
             wrong.setdefault(number[1], set()).add(row.kernel or row.level)
-    return [_outcome(json.loads(line), wrong) for line in done.stdout.splitlines()]
+    statements = {(row.kernel, row.blamed.line, row.blamed.text) for row in kernel_statements(dump) if row.blamed}
+    return [_outcome(json.loads(line), wrong, statements) for line in done.stdout.splitlines()]
 
 
-def _outcome(row: dict[str, Any], wrong: dict[str, set[str]]) -> Outcome:
+def _outcome(row: dict[str, Any], wrong: dict[str, set[str]], statements: set[tuple[str, int, str]]) -> Outcome:
     said = {(graph, kernel) for graph in row.get("graphs", ()) for kernel in wrong.get(graph, ())}
     place = (row.get("graph", ""), row.get("kernel", ""))
     others = tuple(sorted(f"{graph} {kernel}" for graph, kernel in said - {place}))
-    return Outcome(row, row.get("times", 0.0) > MATTERS, place in said, others)
+    # The loaded source begins with an empty line.
+    statement = (row.get("kernel", ""), row.get("line", 0) - 1, row.get("was", "")) in statements
+    return Outcome(row, row.get("times", 0.0) > MATTERS, place in said, others, statement)
 
 
 @pytest.mark.parametrize(
@@ -81,6 +89,8 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     counted = [one for one in found if one.matters]
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
+    in_statements = [one for one in counted if not one.planted["was"].startswith("for(")]
+    assert all(one.statement for one in in_statements), "\n".join(map(str, in_statements))
 
 
 @pytest.mark.harmless
@@ -96,3 +106,5 @@ def test_the_kernel_with_the_mistake_is_named(
     counted = [one for one in found if one.matters]
     assert len(counted) >= COUNT // 2
     assert [str(one) for one in counted if not one.found] == []
+    in_statements = [one for one in counted if not one.planted["was"].startswith("for(")]
+    assert sum(one.statement for one in in_statements) >= len(in_statements) // 2

@@ -10,8 +10,13 @@ import torch
 from inspect_compile.facts import StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
 from inspect_compile.knowledge.numerics.statements import NODE_ROUNDINGS, is_wrong
-from inspect_compile.lowering.intervention.numerics.one_launch import Element, Memory
-from inspect_compile.lowering.intervention.numerics.operators import BY_MAGNITUDE, combined, computed, initial
+from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, Memory
+from inspect_compile.lowering.intervention.numerics.statements.operators import (
+    BY_MAGNITUDE,
+    combined,
+    computed,
+    initial,
+)
 
 _ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
 _COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
@@ -166,12 +171,13 @@ class Statements:
         position = self._index(index, body, self._loops)
         if position is None:
             return None
-        if buffer in self._written:
-            if buffer in self._memory:
-                self.read_again.append(Element(buffer, position))
-            return None
         memory: Memory | None = self._memory.get(buffer)
-        return None if memory is None else memory.at(position)
+        if memory is None or buffer not in self._written:
+            return None if memory is None else memory.at(position)
+        self.read_again.append(Element(buffer, position))
+        here = [name for name in self._written if name in self._memory and self._memory[name].here is memory.here]
+        shared = sum(1 for name in here if self._memory[name].address == memory.address)
+        return memory.now(position) if shared == 1 and buffer != self._element.buffer else None
 
     def _index(self, index: Any, body: Any, loops: dict[str, float]) -> int | None:
         """A position in a buffer's memory, from torch's expression in the variables of the loops."""

@@ -39,11 +39,18 @@ class Memory(NamedTuple):
         self.here.copy_(self.copied)
 
     def at(self, position: int) -> float | None:
-        """The element at a position from the first one; None if it lies outside, or is no real number."""
+        """The element at a position from the first one, as it was; None if it lies outside, or is no real number."""
+        return self._in(self.copied, position)
+
+    def now(self, position: int) -> float | None:
+        """The same, as it is now."""
+        return self._in(self.here, position)
+
+    def _in(self, storage: torch.UntypedStorage, position: int) -> float | None:
         place, size = self.offset + position, self.dtype.itemsize
-        if place < 0 or (place + 1) * size > self.copied.nbytes() or self.dtype.is_complex:
+        if place < 0 or (place + 1) * size > storage.nbytes() or self.dtype.is_complex:
             return None
-        return float(torch.empty(0, dtype=self.dtype).set_(self.copied, place, (), ()))
+        return float(torch.empty(0, dtype=self.dtype).set_(storage, place, (), ()))
 
 
 class Element(NamedTuple):

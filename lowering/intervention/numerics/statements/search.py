@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.facts import Checked, StatementsOf
-from inspect_compile.lowering.intervention.numerics.one_launch import Element, OneLaunch
-from inspect_compile.lowering.intervention.numerics.statements import Evaluated, Statements, wrong_node
+from inspect_compile.lowering.intervention.numerics.statements.evaluated import Evaluated, Statements, wrong_node
+from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, OneLaunch
 from inspect_compile.probe import let_pass
 
 VALUE: Final = "value"
@@ -88,6 +88,8 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
             if said.blamed is not None:
                 return said
     said, statements, evaluated = first
+    if statements.read_again:  # what it read may be wrong
+        return said
     line = wrong_node(evaluated, statements.storing, lambda node: exact_of(node, launch.sources), row.worst, row.size)
     return said if line is None else _with(said, blamed=line, why=NODE)
 
