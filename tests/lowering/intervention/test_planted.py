@@ -89,8 +89,8 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     counted = [one for one in found if one.matters]
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
-    in_statements = [one for one in counted if not one.planted["was"].startswith("for(")]
-    assert all(one.statement for one in in_statements), "\n".join(map(str, in_statements))
+    computing = [one for one in counted if one.planted["was"].startswith("auto tmp")]
+    assert all(one.statement for one in computing), "\n".join(map(str, computing))
 
 
 @pytest.mark.harmless
@@ -106,5 +106,5 @@ def test_the_kernel_with_the_mistake_is_named(
     counted = [one for one in found if one.matters]
     assert len(counted) >= COUNT // 2
     assert [str(one) for one in counted if not one.found] == []
-    in_statements = [one for one in counted if not one.planted["was"].startswith("for(")]
-    assert sum(one.statement for one in in_statements) >= len(in_statements) // 2
+    computing = [one for one in counted if one.planted["was"].startswith("auto tmp")]
+    assert sum(one.statement for one in computing) >= len(computing) // 2

@@ -51,7 +51,7 @@ class KeepingLaunches(Forced):
         row = self._wanted.get(launch.line)
         if state is not None and row is not None:
             with self._guarded(launch):
-                self.kept.append(self._stored(row, launch, local, *state))
+                self.kept.append(self._stored(row, launch, local, *state[:3]))
         return state
 
     def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
