@@ -80,9 +80,7 @@ def install(check: Any) -> None:
 
     def store(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-            body = _body(proxy.kernel)
-            if body is not None:
-                body.stores.append((name, index, str(getattr(value, "name", value))))
+            _note_store(proxy.kernel, name, index, value)
             return plain(proxy, name, index, value, *args, **kwargs)
 
         return run
@@ -174,6 +172,15 @@ def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> No
                 body.variables.setdefault(
                     variable, Operation(name, (*given, *extra), "" if tag is None else tag.node, dtype)
                 )
+    except Exception as error:
+        let_pass(error)
+
+
+def _note_store(kernel: Any, name: str, index: Any, value: Any) -> None:
+    try:
+        body = _body(kernel)
+        if body is not None:
+            body.stores.append((name, index, str(getattr(value, "name", value))))
     except Exception as error:
         let_pass(error)
 

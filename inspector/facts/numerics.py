@@ -298,8 +298,9 @@ class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
     blamed: Int64 | None = None
     """The line of the statement that is wrong, in the kernel's source; None if each computes its operation."""
     why: str = ""
-    """What is wrong with it: its value, the element that it stores (`index`), that no statement stores the element
-    (`store`), or that the statements up to it compute something else than their FX node (`node`).
+    """What is wrong with it: its value, the element that it stores (`index`), the variable that it stores, that no
+    statement stores the element (`store`), or that the statements up to it compute something else than their FX node
+    (`node`).
     """
     reason: str = ""
     """Why the statements' values are not known; empty if they are."""

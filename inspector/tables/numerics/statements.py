@@ -53,6 +53,8 @@ def _why(row: KernelStatements, found: StatementRow) -> str:
         return f"it is {_number(found.value)}; {wanted} {_number(found.expected)}"
     if row.why == "index":
         return f"its value is right, and stored in another place: element {row.element:,} of {row.buffer}"
+    if row.why == "variable":
+        return f"it stores a variable that is for no buffer, as element {row.element:,} of {row.buffer}"
     if row.why == "store":
         return f"it never stores element {row.element:,} of {row.buffer}"
     return f"the statements up to it do what they were generated for, which is not what {found.node} is"

@@ -77,7 +77,7 @@ def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache:
     assert found.repeated
     assert {row.graph for row in judged(dump) if row.measured.unstable} == {unsteady}
     assert {row.node for row in judged(dump, unsteady) if row.measured.unstable} == {"scale"}
-    assert found.unstable_results == 2
+    assert 1 <= found.unstable_results <= 2  # two threads may add in the same order twice
     assert "not deterministic" in done.stderr
     kernel = next(row.kernel for row in judged(dump, unsteady) if row.node == "scale")
     page = " ".join(run([*COMMAND, "show", "dump", "kernel", kernel], tmp_path).stdout.split())

@@ -67,6 +67,8 @@ class Statements:
         """Variables of the loops around the statement."""
         self._written = {store[0] for bodies in kernel.bodies.values() for body in bodies for store in body.stores}
         """Buffers that the kernel writes."""
+        self.reads_own_results = False
+        """A statement read memory that the kernel writes."""
         self.read_again: list[Element] = []
         """Elements of these that statements read."""
 
@@ -97,6 +99,16 @@ class Statements:
                 position = self._index(index, self.storing, self._at_store)
                 return position is not None and position != self._element.position
         return False
+
+    def stores_another(self) -> bool:
+        """True if the statement that stored the element stores a variable that is for no buffer at all."""
+        stores = self.storing.stores if self.storing is not None else ()
+        is_due = any(buffer == self._element.buffer for buffer, _, _ in stores)
+        return (
+            is_due
+            and self._store.name in self.storing.variables
+            and self._store.name not in {one for *_, one in stores}
+        )
 
     def _body(self, line: int) -> Any:
         """The body that a line belongs to; None if it belongs to several."""
@@ -172,12 +184,17 @@ class Statements:
         if position is None:
             return None
         memory: Memory | None = self._memory.get(buffer)
-        if memory is None or buffer not in self._written:
-            return None if memory is None else memory.at(position)
-        self.read_again.append(Element(buffer, position))
-        here = [name for name in self._written if name in self._memory and self._memory[name].here is memory.here]
-        shared = sum(1 for name in here if self._memory[name].address == memory.address)
-        return memory.now(position) if shared == 1 and buffer != self._element.buffer else None
+        if memory is None:
+            return None
+        place = memory.here.data_ptr()
+        there = [name for name in self._written if (one := self._memory.get(name)) and one.here.data_ptr() == place]
+        if not there:
+            return memory.at(position)
+        self.reads_own_results = True
+        if buffer in self._written:
+            self.read_again.append(Element(buffer, position))
+        # What other buffers of the kernel share may have been something else when it was read.
+        return memory.now(position) if there == [buffer] and buffer != self._element.buffer else None
 
     def _index(self, index: Any, body: Any, loops: dict[str, float]) -> int | None:
         """A position in a buffer's memory, from torch's expression in the variables of the loops."""

@@ -13,6 +13,7 @@ from inspect_compile.probe import let_pass
 VALUE: Final = "value"
 INDEX: Final = "index"
 STORE: Final = "store"
+VARIABLE: Final = "variable"
 NODE: Final = "node"
 
 _ELEMENTS: Final = 6
@@ -73,8 +74,12 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
         statements = Statements(kernel, launch.memory, element, values)
         evaluated = statements.evaluated()
         said = _said(found, element, evaluated)
+        if not evaluated:
+            said = _with(said, reason="the loop that stores it is in a form that is not understood")
         if said.blamed is None and statements.stores_elsewhere():
             said = _with(said, blamed=values.store.line, why=INDEX)
+        if said.blamed is None and statements.stores_another():
+            said = _with(said, blamed=values.store.line, why=VARIABLE)
         if said.blamed is not None:
             return said
         first = first or (said, statements, evaluated)
@@ -88,7 +93,7 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
             if said.blamed is not None:
                 return said
     said, statements, evaluated = first
-    if statements.read_again:  # what it read may be wrong
+    if statements.reads_own_results:  # what it read may be wrong
         return said
     line = wrong_node(evaluated, statements.storing, lambda node: exact_of(node, launch.sources), row.worst, row.size)
     return said if line is None else _with(said, blamed=line, why=NODE)
