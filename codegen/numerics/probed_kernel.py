@@ -1,5 +1,6 @@
 """A loaded C++ kernel that can be run with the values of its statements written out."""
 
+import functools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -7,8 +8,17 @@ from typing import Any, NamedTuple
 import torch
 
 from inspect_compile.codegen.numerics.loaded_sources import load, source_of
-from inspect_compile.codegen.numerics.operations import Lines
-from inspect_compile.codegen.numerics.probed_source import HEADER, LANES, STORE, Point, Probed, base_name, probed
+from inspect_compile.codegen.numerics.operations import Body, Lines
+from inspect_compile.codegen.numerics.probed_source import (
+    HEADER,
+    LANES,
+    STORE,
+    Point,
+    Probed,
+    base_name,
+    count_in,
+    probed,
+)
 
 
 class Values(NamedTuple):
@@ -37,6 +47,30 @@ class ProbedKernel:
     def points(self) -> list[Point]:
         """Where values are written out, in the order of the source."""
         return self._source.points
+
+    @functools.cached_property
+    def written(self) -> frozenset[str]:
+        """The buffers that it writes."""
+        return frozenset(name for bodies in self.bodies.values() for body in bodies for name, _, _ in body.stores)
+
+    @functools.cached_property
+    def _valid(self) -> dict[int, int]:
+        """Identity of a body → number of lanes that hold elements: the last vector of a row may be shorter."""
+        found: dict[int, int] = {}
+        for point in self.points:
+            body, count = self.body(point.line), count_in(point.text)
+            if count is not None:
+                found[id(body)] = min(count, found.get(id(body), count))
+        return found
+
+    def body(self, line: int) -> Body | None:
+        """The body that a line belongs to; None if it belongs to several, or to one with transposed vectors."""
+        bodies = self.bodies.get(line, ())
+        return bodies[0] if len(bodies) == 1 and not bodies[0].is_tile else None
+
+    def has_lane(self, body: Body | None, lane: int) -> bool:
+        """True if that lane of the body's vectors holds an element."""
+        return lane < self._valid.get(id(body), lane + 1)
 
     def stores(self, buffer: str) -> list[int]:
         """Positions of the points where something is stored that the buffer is to hold."""

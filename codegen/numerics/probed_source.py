@@ -28,6 +28,7 @@ _DEFINES: Final = re.compile(r"^(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:
 _CHANGES: Final = re.compile(r"^(tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
 _VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")
 _SCALAR_STORE: Final = re.compile(r"^(\w*(?:out_ptr|buffer)\w*)\[(.+)\] = (.+);$")
+_COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
 _FROM_LANES: Final = re.compile(r"\btmpbuf\w*\[(?:static_cast<\w+>\()?(\w+)")
 _NAME: Final = re.compile(r"\btmp\w*")
 
@@ -72,7 +73,9 @@ def probed(source: str) -> Probed | None:
     found = Probed()
     lines = list(_with_calls(source.splitlines(), found))
     text = "\n".join(lines)
-    helpers = _HELPERS.replace("@POINTS@", str(max(1, len(found.points)))).replace("@LOOPS@", str(len(found.loops) + 1))
+    sizes = {"POINTS": max(1, len(found.points)), "LOOPS": len(found.loops) + 1, "LANES": LANES, "HEADER": HEADER}
+    constants = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+    helpers = _HELPERS.replace("@CONSTANTS@", constants)
     text = text.replace(_INCLUDE, _INCLUDE + helpers, 1)
     begins = _SIGNATURE.search(text)
     assert begins is not None
@@ -88,6 +91,12 @@ def probed(source: str) -> Probed | None:
 def base_name(name: str) -> str:
     """The name of a variable without what torch adds for its vector form."""
     return re.sub(r"(_vec|_arr\b.*)$", "", name)
+
+
+def count_in(text: str) -> int | None:
+    """The number of elements that a statement loads or stores at once; None if it does not say it."""
+    found = _COUNT.search(text)
+    return None if found is None else int(found[1])
 
 
 def _end_of_arguments(text: str, start: int) -> int:
@@ -170,7 +179,7 @@ def _parted(arguments: str) -> tuple[str, str]:
 _HELPERS: Final = """
 #include <type_traits>
 namespace inspect_compile {
-constexpr int LANES = 32, POINTS = @POINTS@, LOOPS = @LOOPS@;
+constexpr int @CONSTANTS@;
 struct Slot { double count; double value[LANES]; };
 struct Slots { Slot at[POINTS]; };
 static thread_local Slots here;
@@ -234,7 +243,7 @@ template <typename T> inline void stored(int at, const T* begin, int64_t count, 
     values[1] = static_cast<double>(lane + (element - first) / static_cast<int64_t>(sizeof(T)));
     values[2] = at;
     for (int i = 0; i < POINTS; ++i) {
-        double* to = values + 4 + i * (LANES + 1);
+        double* to = values + HEADER + i * (LANES + 1);
         to[0] = here.at[i].count;
         for (int j = 0; j < LANES; ++j) to[1 + j] = here.at[i].value[j];
     }
@@ -243,10 +252,12 @@ inline void begin(double* to, int64_t address) {
     values = to;
     element = reinterpret_cast<const char*>(address);
     wanted = to[3];
-    for (int i = 0; i < POINTS; ++i) is_asked[i] = to[4 + i * (LANES + 1)] != 0;
+    for (int i = 0; i < POINTS; ++i) is_asked[i] = to[HEADER + i * (LANES + 1)] != 0;
     for (int i = 0; i < LOOPS; ++i) is_storing[i] = i == 0;
-    for (int i = 0; i < POINTS; ++i)
-        if (to[4 + i * (LANES + 1) + 1] != 0) is_storing[static_cast<int>(to[4 + i * (LANES + 1) + 1])] = true;
+    for (int i = 0; i < POINTS; ++i) {
+        int loop = static_cast<int>(to[HEADER + i * (LANES + 1) + 1]);
+        if (loop != 0) is_storing[loop] = true;
+    }
 }
 }
 """

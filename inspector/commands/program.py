@@ -13,8 +13,7 @@ BEFORE_START: Final = 125
 
 VALUED: Final = (
     "--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph", "--calls", "--every", "--continue-with",
-    "--keep", "--kernel",
-    "-o", "--output",
+    "--keep", "--kernel", "-o", "--output",
 )  # fmt: skip
 """The options that take a value, including those of `bisect-fusions` and `numerics`. They come before the program;
 everything after it belongs to the program.

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import torch
@@ -22,6 +22,19 @@ class Judge(Protocol):
 
     def next_launch(self) -> None:
         """The results that follow are those of another launch."""
+
+
+class Given(NamedTuple):
+    """What one launch was prepared for."""
+
+    written: list[str]
+    """Variables of buffers that it writes first."""
+    sources: set[str]
+    """FX nodes whose values were put into its inputs."""
+    unforced: tuple[str, ...]
+    """Inputs that kept what the compiled code had written."""
+    finished: list[str]
+    """Variables of buffers whose last part it writes."""
 
 
 class Forced:
@@ -51,7 +64,7 @@ class Forced:
         self.launches = 0
         self.trouble = ""
 
-    def before(self, launch: Launch, local: dict[str, Any]) -> Any:
+    def before(self, launch: Launch, local: dict[str, Any]) -> Given | None:
         """Put the reference's values into the launch's inputs, and NaN into what it has to write."""
         with self._guarded(launch):
             self.launches += 1
@@ -81,10 +94,10 @@ class Forced:
                 tensor = local.get(name)
                 if isinstance(tensor, torch.Tensor) and not buffers.works_in_place(name):
                     _spoil(tensor)
-            return written, sources, tuple(unforced), finished
+            return Given(written, sources, tuple(unforced), finished)
         return None
 
-    def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
+    def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """Judge what the launch wrote."""
         with self._guarded(launch):
             self._judge.next_launch()

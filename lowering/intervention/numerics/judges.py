@@ -1,6 +1,6 @@
 """What a result of a launch is compared with: the reference, or what the same launch wrote before."""
 
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -10,6 +10,8 @@ from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
 from inspect_compile.lowering.intervention.numerics.reference import Exacts, Noise, Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
+
+NO_TENSOR: Final = "it is no tensor"
 
 
 class ByReference:
@@ -34,7 +36,7 @@ class ByReference:
         row = with_fields(row, node=node)
         eager, is_whole = value_in(self._plan, self._plain, row.buffer, node)
         if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
-            return with_fields(row, reason="it is no tensor")
+            return with_fields(row, reason=NO_TENSOR)
         row = described(row, value)
         if node in self._plain.unknown:
             return with_fields(row, reason=self._plain.unknown[node])
@@ -79,6 +81,18 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     if row.rmse is None or row.no_exact or verdict(row) not in (WRONG, WORSE):
         return row
     return with_fields(row, **shifted(value, eager, ideal, exact.of(0).value(node)))
+
+
+def compared_graphs(row: Checked, value: Any, eager: Any, node: str, exact: Exacts, *, other_kind: str) -> Checked:
+    """`row` with how near `value`, a result of a graph, is to that of another one, `eager`, which is its `node`.
+
+    `other_kind` says why they are not comparable if they have another shape or dtype.
+    """
+    if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
+        return with_fields(row, reason=NO_TENSOR)
+    if value.shape != eager.shape or value.dtype != eager.dtype:
+        return with_fields(row, reason=other_kind)
+    return compared(described(row, value), value, eager, node, exact)
 
 
 class Kept:

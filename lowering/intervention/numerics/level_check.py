@@ -11,7 +11,7 @@ from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
-from inspect_compile.lowering.intervention.numerics.judges import compared, described
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.reference import (
     Exacts,
@@ -22,6 +22,7 @@ from inspect_compile.lowering.intervention.numerics.reference import (
 )
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
+_OTHER_KIND: Final = "the passes changed its shape or its dtype"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -70,11 +71,7 @@ class LevelCheck:
     def _compared(self, row: Checked, before: str, value: Any) -> Checked:
         """`value` beside that of the node `before` in the graph before the passes."""
         eager = self._before.values.get(before)
-        if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
-            return with_fields(row, reason="it is no tensor")
-        if value.shape != eager.shape or value.dtype != eager.dtype:
-            return with_fields(row, reason="the passes changed its shape or its dtype")
-        return compared(described(row, value), value, eager, before, self._exact)
+        return compared_graphs(row, value, eager, before, self._exact, other_kind=_OTHER_KIND)
 
     def _blamed(self, row: Checked, at: int) -> Checked:
         """The row with the first pass after which the result is wrong."""

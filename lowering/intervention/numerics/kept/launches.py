@@ -10,7 +10,7 @@ from inspect_compile.dump import paths
 from inspect_compile.facts import Checked, KeptInputs
 from inspect_compile.lowering.intervention.numerics.buffers import Launch
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
-from inspect_compile.lowering.intervention.numerics.forced import Forced, value_in
+from inspect_compile.lowering.intervention.numerics.forced import Forced, Given, value_in
 from inspect_compile.lowering.intervention.numerics.kept.room import Room, bare, memories, tensors_of
 from inspect_compile.lowering.intervention.numerics.kept.source import NotPlainError, functions
 from inspect_compile.lowering.intervention.numerics.reference import Reference
@@ -45,16 +45,16 @@ class KeepingLaunches(Forced):
         """Buffer → its value after the launch."""
         self.kept: list[KeptInputs] = []
 
-    def before(self, launch: Launch, local: dict[str, Any]) -> Any:
+    def before(self, launch: Launch, local: dict[str, Any]) -> Given | None:
         """See `Forced`."""
         state = super().before(launch, local)
         row = self._wanted.get(launch.line)
         if state is not None and row is not None:
             with self._guarded(launch):
-                self.kept.append(self._stored(row, launch, local, *state[:3]))
+                self.kept.append(self._stored(row, launch, local, state))
         return state
 
-    def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
+    def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """See `Forced`."""
         self._seen.clear()
         super().after(launch, state, local)
@@ -70,20 +70,12 @@ class KeepingLaunches(Forced):
     def _judge_result(self, row: Checked, tensor: Any, node: str, sources: Collection[str]) -> None:
         self._seen[row.buffer] = tensor
 
-    def _stored(
-        self,
-        row: Checked,
-        launch: Launch,
-        local: dict[str, Any],
-        written: list[str],
-        sources: set[str],
-        unforced: tuple[str, ...],
-    ) -> KeptInputs:
+    def _stored(self, row: Checked, launch: Launch, local: dict[str, Any], state: Given) -> KeptInputs:
         """Keep what the launch is given, and what its reference is computed from."""
         values = _named(launch, local)
         values |= {name: found for name in launch.names if torch.is_tensor(found := self._constant(name))}
         variables = {name: bare(value) for name, value in values.items() if _can_keep(name, value)}
-        new = {name for name in written if not self.buffers.works_in_place(name)}
+        new = {name for name in state.written if not self.buffers.works_in_place(name)}
         empty = {name: _layout(variables[name]) for name in _alone(variables, new)}
         content: dict[str, Any] = {
             "variables": {name: value for name, value in variables.items() if name not in empty},
@@ -103,7 +95,8 @@ class KeepingLaunches(Forced):
             _, is_whole = value_in(self._plan, self._plain, row.buffer, row.node)
             if not is_whole:
                 raise NotPlainError(f"{row.node} changes a part of it")
-            made = functions(self._plan.module, self._plain, self._given(launch, local, sources - {row.node}), row.node)
+            given = self._given(launch, local, state.sources - {row.node})
+            made = functions(self._plan.module, self._plain, given, row.node)
             content["arguments"] = [bare(one) for one in made.arguments.values()]
             kept = msgspec.structs.replace(kept, reference=made.reference, exact=made.exact)
         except NotPlainError as error:

@@ -1,7 +1,6 @@
 """The statements of a C++ kernel in the iteration that stored one element, each beside what its operation gives."""
 
 import re
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -19,8 +18,6 @@ from inspect_compile.lowering.intervention.numerics.statements.operators import 
 )
 
 _ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
-_COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
-"""The number of elements that a vector is loaded or stored with."""
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
 _ADDS: Final = ("add", "sub")
@@ -54,7 +51,7 @@ class Statements:
         self._values = values
         self._store = values.store
         self._other_lane = other_lane
-        self.storing = self._body(self._store.line)
+        self.storing = self._kernel.body(self._store.line)
         """The body that stores the element; None if it is stored after a loop."""
         self._at_store: dict[str, float] = {}
         """Variables of the loops around the store."""
@@ -62,15 +59,12 @@ class Statements:
         """Body and variable → its latest value, and the exact one."""
         self._first: dict[int, dict[str, float]] = {}
         """Body → the variables of the loops around its first statement."""
-        self._lanes: dict[int, int] = {}
         self._loops: dict[str, float] = {}
         """Variables of the loops around the statement."""
-        self._written = {store[0] for bodies in kernel.bodies.values() for body in bodies for store in body.stores}
-        """Buffers that the kernel writes."""
         self.reads_own_results = False
         """A statement read memory that the kernel writes."""
         self.read_again: list[Element] = []
-        """Elements of these that statements read."""
+        """Elements of buffers that the kernel writes, which statements read."""
 
     def evaluated(self) -> list[Evaluated]:
         """The statements around the store, in the order of the source."""
@@ -110,33 +104,20 @@ class Statements:
             and self._store.name not in {one for *_, one in stores}
         )
 
-    def _body(self, line: int) -> Any:
-        """The body that a line belongs to; None if it belongs to several."""
-        bodies = self._kernel.bodies.get(line, ())
-        return bodies[0] if len(bodies) == 1 and not bodies[0].is_tile else None
-
     def _lane(self, body: Any) -> int:
         return self._values.lane if body is self.storing else self._other_lane
-
-    def _valid(self, body: Any) -> int:
-        """Number of lanes of a body that hold elements: the last vector of a row may be shorter."""
-        if id(body) not in self._lanes:
-            texts = [point.text for point in self._kernel.points if self._body(point.line) is body]
-            counts = [int(found[1]) for text in texts if (found := _COUNT.search(text)) is not None]
-            self._lanes[id(body)] = min(counts, default=sys.maxsize)
-        return self._lanes[id(body)]
 
     def _evaluated(self, position: int, point: Any) -> Evaluated | None:
         lanes = self._values.lanes[position]
         accumulator = _ACCUMULATOR.match(point.name)
-        body = self._body(point.line)
+        body = self._kernel.body(point.line)
         if not lanes or (body is None and accumulator is None):
             return None
         first = self._first.setdefault(id(body), self._loops) if body is not None else self._loops
         if any(first.get(name, value) != value for name, value in self._loops.items()):
             return None  # a part of the body that this iteration passed over
         lane = self._lane(body)
-        if lane >= self._valid(body) or 1 < len(lanes) <= lane:
+        if not self._kernel.has_lane(body, lane) or 1 < len(lanes) <= lane:
             return None
         value = lanes[lane if lane < len(lanes) else 0]
         if accumulator is not None:
@@ -187,11 +168,13 @@ class Statements:
         if memory is None:
             return None
         place = memory.here.data_ptr()
-        there = [name for name in self._written if (one := self._memory.get(name)) and one.here.data_ptr() == place]
+        there = [
+            name for name in self._kernel.written if (one := self._memory.get(name)) and one.here.data_ptr() == place
+        ]
         if not there:
             return memory.at(position)
         self.reads_own_results = True
-        if buffer in self._written:
+        if buffer in self._kernel.written:
             self.read_again.append(Element(buffer, position))
         # What other buffers of the kernel share may have been something else when it was read.
         return memory.now(position) if there == [buffer] and buffer != self._element.buffer else None

@@ -9,7 +9,7 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Launch
-from inspect_compile.lowering.intervention.numerics.forced import Forced
+from inspect_compile.lowering.intervention.numerics.forced import Forced, Given
 
 
 class EndedError(Exception):
@@ -81,14 +81,14 @@ class OneLaunch:
         self.sources: frozenset[str] = frozenset()
         """The FX nodes whose values the launch got."""
 
-    def before(self, launch: Launch, local: dict[str, Any]) -> Any:
+    def before(self, launch: Launch, local: dict[str, Any]) -> Given | None:
         """Put a function that looks at the kernel in its place, if this is the launch."""
         state = self._forced.before(launch, local)
         if self._forced.launches - 1 != self._row.index:
             return state
         if state is None or launch.kernel != self._row.kernel:  # parts of a buffer are judged after other launches
             raise EndedError
-        self.sources = frozenset(state[1])
+        self.sources = frozenset(state.sources)
         self._remember(launch, local)
         self.worst = self._worst(local)
 
@@ -99,7 +99,7 @@ class OneLaunch:
         self._kernel_here.enter_context(self._code.replaced(launch.kernel, run))
         return state
 
-    def after(self, launch: Launch, state: Any, local: dict[str, Any]) -> None:
+    def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """End the call after this launch."""
         if self._forced.launches - 1 == self._row.index:
             raise EndedError

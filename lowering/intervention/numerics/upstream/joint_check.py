@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
@@ -11,7 +10,7 @@ from inspect_compile.knowledge.numerics.levels import JOINT_GRAPH, JOINT_PASSES,
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
-from inspect_compile.lowering.intervention.numerics.judges import compared, described
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.reference import (
     Exacts,
     Reference,
@@ -19,7 +18,7 @@ from inspect_compile.lowering.intervention.numerics.reference import (
     reference,
     results_of,
 )
-from inspect_compile.lowering.intervention.numerics.upstream.beside import NO_TENSOR, OTHER_KIND
+from inspect_compile.lowering.intervention.numerics.upstream.beside import OTHER_KIND
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
@@ -71,11 +70,7 @@ class JointCheck:
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
         eager = self._values.values.get(node)
-        if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
-            return with_fields(row, reason=NO_TENSOR)
-        if value.shape != eager.shape or value.dtype != eager.dtype:
-            return with_fields(row, reason=OTHER_KIND)
-        return compared(described(row, value), value, eager, node, self._exact)
+        return compared_graphs(row, value, eager, node, self._exact, other_kind=OTHER_KIND)
 
 
 def results(module: GraphModule, args: Sequence[Any], state: RandomState) -> list[Any]:
