@@ -35,8 +35,8 @@ _SECTIONS: Final = ("loads", "compute", "stores")
 TEMPLATE: Final = "template"
 """The operator for text of a template itself."""
 PLACED: Final[list[Callable[[Scope, str, Mapping[int, tuple[Version, ...]], list[Version]], None]]] = []
-"""Called with the graph's scope, the name of a C++ kernel, who may have written each line of its source, and all that
-was written for it. Empty unless numerics are checked.
+"""Called with the graph's scope, a kernel's name, who may have written each line of its source (for Triton, line 0
+stands for all), and all that was written for it. Empty unless numerics are checked.
 """
 
 
@@ -160,9 +160,8 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
-        if is_cpp:
-            for told in PLACED:
-                told(scope, defined.name, placed, versions)
+        for told in PLACED:
+            told(scope, defined.name, placed if is_cpp else {0: tuple(versions)}, versions)
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}

@@ -1,4 +1,4 @@
-"""What each variable of a C++ kernel is to hold: the operation that torch's code generator was asked for.
+"""What each variable of a kernel is to hold: the operation that torch's code generator was asked for.
 
 An operation is recorded as it is asked for, before there is any text: a mistake of the generator is in the text alone.
 """
@@ -65,7 +65,8 @@ def install(check: Any) -> None:
     def default(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             result = plain(proxy, name, args, kwargs)
-            _note(proxy.kernel, name, (*args, *kwargs.values()), result)
+            given = (_in_indices(proxy.kernel, args[0]), *args[1:]) if name == "index_expr" else args
+            _note(proxy.kernel, name, (*given, *kwargs.values()), result)
             return result
 
         return run
@@ -73,14 +74,14 @@ def install(check: Any) -> None:
     def load(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any) -> Any:
             result = plain(proxy, name, index)
-            _note(proxy.kernel, "load", (name, index), result)
+            _note(proxy.kernel, "load", (name, _in_indices(proxy.kernel, index)), result)
             return result
 
         return run
 
     def store(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-            _note_store(proxy.kernel, name, index, value)
+            _note_store(proxy.kernel, name, _in_indices(proxy.kernel, index), value)
             return plain(proxy, name, index, value, *args, **kwargs)
 
         return run
@@ -138,7 +139,7 @@ def _placed(scope: Scope, kernel: str, owners: Mapping[int, tuple[Version, ...]]
 def _body(kernel: Any) -> Body | None:
     """The body that is being generated."""
     version = version_at_hand()
-    if version is None or not version.is_cpp or SCOPES.here() is None:
+    if version is None or SCOPES.here() is None:
         return None
     known = _OPEN.get(id(version))
     if known is None:
@@ -153,6 +154,14 @@ def _lanes(kernel: Any) -> tuple[str, bool]:
     if type(at) is not int or not variables:
         return "", hasattr(kernel, "outer_idx")
     return str(variables[at]), hasattr(kernel, "outer_idx")
+
+
+def _in_indices(kernel: Any, index: Any) -> Any:
+    """An index in the variables that a Triton kernel always has (xindex, r0_index); in C++ it is in such already."""
+    known = getattr(kernel, "range_tree_nodes", None)
+    if not known or not hasattr(index, "subs"):
+        return index
+    return index.subs({symbol: known[symbol].expr for symbol in index.free_symbols if symbol in known})
 
 
 def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> None:

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 
@@ -32,10 +32,15 @@ class Values(NamedTuple):
     """Where it was stored last."""
     lanes: Mapping[int, list[float]]
     """Position of a point → the values there, one for each lane; none if it was not passed."""
+    loops: Mapping[str, float] = {}
+    """Loop variables that are known without a point."""
 
 
 class ProbedKernel:
     """One kernel of one graph."""
+
+    row_variable: Final = ""
+    """See `triton_kernel.TritonKernel`: no variable of a C++ kernel is like that."""
 
     def __init__(self, source: Probed, function: Callable[..., None], bodies: Lines) -> None:
         self._source = source

@@ -11,10 +11,12 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_for
 from inspect_compile.codegen.numerics.probed_kernel import ProbedKernel, probed_kernel
+from inspect_compile.codegen.numerics.triton_kernel import TritonKernel, triton_kernel
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.lowering.core.scopes import SCOPES
@@ -63,6 +65,8 @@ class Code:
         """The graph's function, as torch made it."""
         self.reason = reason
         """Why nothing can be called around its launches; empty if that is possible."""
+        self.source = ""
+        """The module's source, its kernels included."""
         self.lost: list[str] = []
         """Kernels whose launches are in no function."""
         self.aliases: dict[str, str] = {}
@@ -75,6 +79,7 @@ class Code:
 
     def read(self, source: str, path: str, calls: Calls, offset: int) -> None:
         """Find the launches, which are `offset` lines further down in `source` than in output_code.py."""
+        self.source = source
         lines = {line + offset: (graph, kernel, line) for graph, kernel, line, _ in calls.launches}
         statements: dict[int, list[Launch]] = {line: [] for line in lines}
         around = {
@@ -117,17 +122,21 @@ class Code:
                 vars(self._module).pop(name, None)
             self._watcher = None
 
-    def probed(self, kernel: str, buffer: str) -> ProbedKernel | str:
+    def probed(self, kernel: str, buffer: str) -> ProbedKernel | TritonKernel | str:
         """The kernel, as the launch that writes `buffer` has it, in a form that can be run with the values of its
         statements written out; or why there is none.
         """
-        return probed_kernel(vars(self._module).get(kernel), lines_for(self.bodies.get(kernel, ()), buffer))
+        function, lines = vars(self._module).get(kernel), lines_for(self.bodies.get(kernel, ()), buffer)
+        found = triton_kernel(function, lines, self.source)
+        return probed_kernel(function, lines) if found is None else found
 
     @contextlib.contextmanager
     def replaced(self, kernel: str, function: Callable[..., None]) -> Iterator[None]:
         """Launches of `kernel` call `function` in this block."""
         plain = vars(self._module)[kernel]
-        vars(self._module)[kernel] = function
+        # Triton's kernels are objects, whose `run` takes the stream too.
+        launched = SimpleNamespace(run=lambda *args, **_: function(*args)) if hasattr(plain, "run") else function
+        vars(self._module)[kernel] = launched
         try:
             yield
         finally:

@@ -45,6 +45,7 @@ def test_every_graph_of_every_model(model: str, kind: str, tmp_path: Path) -> No
     assert inspected([file, model, kind], tmp_path).returncode == 0
     dump = Dump(tmp_path / "dump")
 
-    assert {graph.kind for graph in outermost(dump)} == KINDS[kind]
+    # What needs no gradients, before a graph break say, is inference also while a model is trained.
+    assert KINDS[kind] <= {graph.kind for graph in outermost(dump)} <= KINDS[kind] | {"inference"}
     for graph in outermost(dump):
         _again(dump, graph)

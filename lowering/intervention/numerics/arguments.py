@@ -36,7 +36,7 @@ def copied_arguments(lowering: Any, makers: Mapping[str, str]) -> Iterator[tuple
             continue
         for one, argument in zip(inputs, arguments, strict=False):
             name = str(one.get_name())
-            if made.get(name) == node.name and _fits(one, argument.meta["val"]):
+            if made.get(name) == node.name and has_form(one, argument.meta["val"]):
                 yield name, argument.name
 
 
@@ -51,9 +51,12 @@ def _is_tensor(argument: Any) -> bool:
     return isinstance(argument, Node) and isinstance(argument.meta.get("val"), torch.Tensor)
 
 
-def _fits(buffer: Any, value: torch.Tensor) -> bool:
+def has_form(buffer: Any, value: torch.Tensor) -> bool:
     """True if the buffer has the value's sizes, all of which are numbers, and its dtype."""
-    size: Sequence[Any] = buffer.get_size()
+    try:
+        size: Sequence[Any] = buffer.get_size()
+    except NotImplementedError:  # several results of an operator, each of which has a buffer of its own
+        return False
     if buffer.get_dtype() != value.dtype or not all(getattr(one, "is_Integer", type(one) is int) for one in size):
         return False
     return [int(one) for one in size] == list(value.shape)

@@ -138,20 +138,25 @@ class Buffers:
         for name in written:
             value = local.get(name)
             if name not in self._plan.parts:
-                yield name, value, self._node(name)
+                yield (name, *self._held(name, value))
                 continue
             self.nodes[name] = ""
             for part, path in self._plan.parts[name]:
+                if part not in self._plan.nodes:  # no node reads it
+                    continue
                 element: Any = value
                 for index in path:
                     element = element[index]
                 yield part, element, self._plan.nodes.get(part, "")
 
-    def _node(self, name: str) -> str:
-        """The FX node whose value is in the memory of a buffer after the launch that writes it."""
+    def _held(self, name: str, value: Any) -> tuple[Any, str]:
+        """What is in the memory of a buffer after the launch that writes it, and the FX node whose value that is."""
         plan = self._plan
         held = next((one for one in self.chain(name) if one not in plan.dropped), name)
-        return plan.nodes.get(held, "")
+        if held != name and isinstance(value, torch.Tensor):
+            seen = self.memory(held, value)
+            value = value if seen is None else seen
+        return value, plan.nodes.get(held, "")
 
     def _changed(self, launch: Launch, local: dict[str, Any]) -> Iterator[tuple[str, tuple[Any, str]]]:
         """What it changed in place."""

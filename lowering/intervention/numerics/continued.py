@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, same_memory, unseen
-from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
 
 
 class Form(NamedTuple):

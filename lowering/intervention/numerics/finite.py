@@ -10,7 +10,8 @@ from inspect_compile.facts import Operand
 from inspect_compile.knowledge.numerics.formats import INF, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.errors import index_at
-from inspect_compile.lowering.intervention.numerics.reference import Reference, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 

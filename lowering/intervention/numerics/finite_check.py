@@ -10,9 +10,9 @@ import torch
 from inspect_compile.facts import Fact, NonFinite, NumericsCall
 from inspect_compile.knowledge.numerics.formats import KINDS
 from inspect_compile.lowering.intervention.numerics.finite import FiniteLaunches, first_in_graph, kinds_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
-from inspect_compile.lowering.intervention.numerics.reference import reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 

@@ -9,8 +9,8 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.reference import Reference
-from inspect_compile.lowering.intervention.numerics.values import Plan
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
 
 
@@ -125,7 +125,10 @@ class Forced:
         if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor) or node in self._plain.unknown:
             return False
         memory = self.buffers.memory(source, tensor)
-        if memory is None or value.dtype != memory.dtype or value.shape != memory.shape:
+        if memory is None:
+            return False
+        value = in_form_of_buffer(value, memory)
+        if value.dtype != memory.dtype or value.shape != memory.shape:
             return False
         memory.copy_(value)
         return True

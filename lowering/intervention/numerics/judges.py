@@ -8,8 +8,10 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
-from inspect_compile.lowering.intervention.numerics.reference import Exacts, Noise, Reference
-from inspect_compile.lowering.intervention.numerics.values import Plan
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
+from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_graph
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
 
 NO_TENSOR: Final = "it is no tensor"
 
@@ -33,10 +35,11 @@ class ByReference:
         if not node:
             made = self._plan.makers.get(row.buffer, "")
             return with_fields(row, reason=f"a step of the lowering of {made}" if made else "no FX node has its value")
-        row = with_fields(row, node=node)
+        row = with_fields(row, node=of_the_graph(node))
         eager, is_whole = value_in(self._plan, self._plain, row.buffer, node)
         if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
             return with_fields(row, reason=NO_TENSOR)
+        value = in_form_of_node(value, eager)
         row = described(row, value)
         if node in self._plain.unknown:
             return with_fields(row, reason=self._plain.unknown[node])
@@ -74,6 +77,8 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     """
     if is_equal(value, eager):
         return with_fields(row, is_equal=True)
+    if exact.of().is_generator_state(node):
+        return with_fields(row, reason="it is the state of a generator of random numbers")
     ideal = exact.of().value(node)
     if why := exact.of().taken.get(node):
         row = with_fields(row, no_exact=why)

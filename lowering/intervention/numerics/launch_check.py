@@ -14,13 +14,14 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
+from inspect_compile.lowering.intervention.numerics.graphs import philox
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
-from inspect_compile.lowering.intervention.numerics.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
@@ -91,7 +92,7 @@ class LaunchCheck:
         started = time.perf_counter()
         try:
             with self._lock, RandomState(args) as state, unseen():
-                plain = reference(self._plan.module, copies(args))
+                plain = reference(self._plan.module, copies(args), philox.form_of(self._code.source))
                 middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)

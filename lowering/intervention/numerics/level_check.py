@@ -10,16 +10,12 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.levels import Level
-from inspect_compile.lowering.intervention.numerics.reference import (
-    Exacts,
-    Reference,
-    depends_on_random,
-    reference,
-    results_of,
-)
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _OTHER_KIND: Final = "the passes changed its shape or its dtype"

@@ -5,13 +5,15 @@ A buffer that no node's result is alone, such as a stage of a split reduction, h
 
 import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
 
-from inspect_compile.lowering.intervention.numerics.arguments import copied_arguments
+from inspect_compile.lowering.intervention.numerics.arguments import copied_arguments, has_form
+from inspect_compile.lowering.intervention.numerics.graphs import peeled
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import is_order
 
 
 @dataclass
@@ -88,6 +90,7 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
             nodes[found[0]] = node
             views[found[0]] = found[1]
     makers: dict[str, str] = {}
+    buffers: dict[str, Any] = {}
     written_by: dict[str, str] = {}
     reads: dict[str, frozenset[str]] = {}
     mutates: dict[str, dict[str, str]] = {}
@@ -99,6 +102,7 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         for buffer in operation.get_outputs():
             written_by[buffer.get_name()] = name
             makers[buffer.get_name()] = node
+            buffers[buffer.get_name()] = buffer
         reads[name] = frozenset(operation.get_read_names())
         changed = {str(each): node for each in operation.get_mutation_names()}
         if changed:
@@ -114,9 +118,12 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
                 del nodes[buffer]
     for buffer, node in copied_arguments(lowering, lowered.makers):
         nodes.setdefault(buffer, node)
+    steps = dict(_steps(lowering, [(one, makers[name]) for name, one in buffers.items() if name not in nodes]))
+    nodes |= steps
+    biased = {peeled.of_the_graph(node) for node in steps.values() if node != peeled.of_the_graph(node)}
     return Plan(
         graph=graph,
-        module=lowering.module,
+        module=peeled.peeled(lowering.module, biased) if biased else lowering.module,
         nodes=nodes,
         views=views,
         makers=makers,
@@ -129,6 +136,46 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         dropped=frozenset(map(str, lowering.inplaced_to_remove)),
         parts={buffer: tuple(found) for buffer, found in parts.items()},
     )
+
+
+def _steps(lowering: Any, steps: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:
+    """Buffers that are a step of the lowering of a node, and still have the value of one: a convolution without its
+    bias, and the order that a sort finds, in a narrower type. `steps`: buffers, each with the node of its lowering.
+    """
+    nodes = {node.name: node for node in lowering.module.graph.nodes}
+    for buffer, maker in steps:
+        node = nodes.get(maker)
+        if node is None:
+            continue
+        if peeled.has_bias(node) and has_form(buffer, node.meta["val"]):
+            yield buffer.get_name(), peeled.without_bias(maker)
+        order = next((user for user in node.users if is_order(user)), None)
+        if order is not None and has_form(buffer, order.meta["val"].to(torch.int16)):
+            yield buffer.get_name(), order.name
+
+
+def in_form_of_node(buffer: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """What a buffer holds, in the form of its node's value: one that is expanded, or of a wider integer type."""
+    if _is_narrower(buffer.dtype, value.dtype):
+        buffer = buffer.to(value.dtype)
+    return buffer.expand(value.shape) if _is_expanded(buffer.shape, value.shape) else buffer
+
+
+def in_form_of_buffer(value: torch.Tensor, buffer: torch.Tensor) -> torch.Tensor:
+    """The value of a node as its buffer holds it: what is expanded once, integers perhaps in a narrower type."""
+    if _is_expanded(buffer.shape, value.shape):
+        for at, size in enumerate(buffer.shape):
+            value = value.narrow(at, 0, size)
+    return value.to(buffer.dtype) if _is_narrower(buffer.dtype, value.dtype) else value
+
+
+def _is_narrower(one: torch.dtype, other: torch.dtype) -> bool:
+    return (one, other) == (torch.int16, torch.int64)
+
+
+def _is_expanded(size: Sequence[int], value: Sequence[int]) -> bool:
+    pairs = list(zip(size, value, strict=False))
+    return len(size) == len(value) and size != value and all(one in (1, other) for one, other in pairs)
 
 
 def _name_of(output: Any) -> str:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
-from inspect_compile.lowering.intervention.numerics.reference import Noise
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise
 
 MANY = (1 << 16) + 12_345
 """More elements than are compared at once."""

@@ -8,11 +8,11 @@ import torch
 from inspect_compile.dump import paths
 from inspect_compile.facts import Checked, Fact, KeptInputs
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.kept.launches import KeepingLaunches
 from inspect_compile.lowering.intervention.numerics.kept.room import Room, bare
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
-from inspect_compile.lowering.intervention.numerics.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 

@@ -11,9 +11,9 @@ from inspect_compile.facts import Checked, KeptInputs
 from inspect_compile.lowering.intervention.numerics.buffers import Launch
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import Forced, Given, value_in
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.kept.room import Room, bare, memories, tensors_of
 from inspect_compile.lowering.intervention.numerics.kept.source import NotPlainError, functions
-from inspect_compile.lowering.intervention.numerics.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _NUMBERS: Final = (int, float, bool)

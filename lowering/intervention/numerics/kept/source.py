@@ -12,13 +12,9 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.reference import (
-    Reference,
-    changed_arguments,
-    is_random,
-    raised,
-    without_form,
-)
+from inspect_compile.lowering.intervention.numerics.graphs.exact import raised
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_arguments, is_random, without_form
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.torch_compat.compilers import OPERATOR
 
 _NAMESPACES: Final = ("aten", "prims", "inductor", "_quantized", "quantized", "mkldnn", "onednn")

@@ -1,5 +1,6 @@
 """The statements of a C++ kernel in the iteration that stored one element, each beside what its operation gives."""
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -17,6 +18,8 @@ from inspect_compile.lowering.intervention.numerics.statements.operators import 
     initial,
 )
 
+_MASKS: Final = re.compile(r"= tl\.load\(.*\), ([^()]+?)(?:, |\))")
+_NAMES: Final = re.compile(r"\btmp\d+\b")
 _ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
@@ -40,10 +43,11 @@ class Statements:
     """What a kernel wrote out of one iteration."""
 
     def __init__(
-        self, kernel: Any, memory: Mapping[str, Memory], element: Element, values: Any, other_lane: int = 0
+        self, kernel: Any, memory: Mapping[str, Memory], element: Element, values: Any, other_lane: int | None = None
     ) -> None:
         """`kernel` is the kernel's probed form, and `values` what it wrote out as it stored `element`. `memory` is that
-        of its arguments. `other_lane`: which lane of vectors is looked at in loops that do not store the element.
+        of its arguments. `other_lane`: which lane of vectors is looked at in loops that do not store the element, or
+        which element of a row that the kernel has at once.
         """
         self._kernel = kernel
         self._memory = memory
@@ -59,8 +63,12 @@ class Statements:
         """Body and variable → its latest value, and the exact one."""
         self._first: dict[int, dict[str, float]] = {}
         """Body → the variables of the loops around its first statement."""
-        self._loops: dict[str, float] = {}
+        self._loops: dict[str, float] = dict(values.loops)
         """Variables of the loops around the statement."""
+        self._rows: dict[str, list[float]] = {}
+        """Variable → its value for each element of a row, in a kernel that has a row at once."""
+        if kernel.row_variable:
+            self._loops[kernel.row_variable] = float(self._lane(None))
         self.reads_own_results = False
         """A statement read memory that the kernel writes."""
         self.read_again: list[Element] = []
@@ -105,7 +113,10 @@ class Statements:
         )
 
     def _lane(self, body: Any) -> int:
-        return self._values.lane if body is self.storing else self._other_lane
+        if body is self.storing and not self._kernel.row_variable:
+            return int(self._values.lane)
+        own = self._values.lane if self._kernel.row_variable else 0
+        return int(own if self._other_lane is None else self._other_lane)
 
     def _evaluated(self, position: int, point: Any) -> Evaluated | None:
         lanes = self._values.lanes[position]
@@ -120,6 +131,8 @@ class Statements:
         if not self._kernel.has_lane(body, lane) or 1 < len(lanes) <= lane:
             return None
         value = lanes[lane if lane < len(lanes) else 0]
+        if self._kernel.row_variable:
+            self._rows[point.name] = lanes
         if accumulator is not None:
             row = self._accumulated(position, point, body, accumulator[1], value)
         else:
@@ -134,15 +147,35 @@ class Statements:
         if operation is None:
             return StatementValue(point.line, "", "", str(value))
         given = [self._given(one, body, 0) for one in operation.arguments]
-        expected, exact = self._of(operation, given, body), None
+        expected, exact = None if self._is_masked(point, body) else self._of(operation, given, body), None
         if expected is not None and operation.name not in ("load", "index_expr"):
             exact = self._of(operation, [self._given(one, body, 1) for one in operation.arguments], body)
         numbers = [abs(one) for one in given if isinstance(one, float)]
+        if operation.name == "reduction":
+            expected, slack = self._reduced(operation)
+            wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
+            kind = f"reduction.{operation.arguments[0]}"
+            return StatementValue(point.line, kind, operation.node, str(value), _text(expected), "", wrong)
         slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
         return StatementValue(
             point.line, operation.name, operation.node, str(value), _text(expected), _text(exact), wrong
         )
+
+    def _reduced(self, operation: Any) -> tuple[float | None, float]:
+        """What a reduction of a row gives, and the sum of the sizes of what it reduces; None if it is not known."""
+        kind, operand = str(operation.arguments[0]), operation.arguments[1]
+        lanes = self._rows.get(getattr(operand, "name", ""), [])
+        found = initial(kind, operation.dtype) if kind in ("sum", "prod") else lanes[0] if lanes else None
+        for one in lanes:
+            found = None if found is None else combined(kind, found, one)
+        return found if lanes else None, math.fsum(map(abs, lanes)) if kind == "sum" else 0.0
+
+    def _is_masked(self, point: Any, body: Any) -> bool:
+        """True for a load of Triton's that a mask, which the kernel computes, leaves out for this element."""
+        masks = _MASKS.search(point.text) if self._kernel.row_variable else None
+        known = (self._known.get((id(body), name)) for name in _NAMES.findall(masks[1] if masks else ""))
+        return any(one is not None and not one[0] for one in known)
 
     def _of(self, operation: Any, given: Sequence[Any], body: Any) -> float | None:
         if operation.name == "load":

@@ -50,7 +50,7 @@ class Memory(NamedTuple):
         place, size = self.offset + position, self.dtype.itemsize
         if place < 0 or (place + 1) * size > storage.nbytes() or self.dtype.is_complex:
             return None
-        return float(torch.empty(0, dtype=self.dtype).set_(storage, place, (), ()))
+        return float(torch.empty(0, dtype=self.dtype, device=storage.device).set_(storage, place, (), ()))
 
 
 class Element(NamedTuple):

@@ -9,8 +9,8 @@ from torch.fx import Graph, GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.judges import NO_TENSOR, described
-from inspect_compile.lowering.intervention.numerics.reference import results_of
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
 
 OTHER_KIND: Final = "it has another shape or dtype there"

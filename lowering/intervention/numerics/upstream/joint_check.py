@@ -9,15 +9,11 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import JOINT_GRAPH, JOINT_PASSES, PARTITIONER
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
-from inspect_compile.lowering.intervention.numerics.reference import (
-    Exacts,
-    Reference,
-    depends_on_random,
-    reference,
-    results_of,
-)
 from inspect_compile.lowering.intervention.numerics.upstream.beside import OTHER_KIND
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"

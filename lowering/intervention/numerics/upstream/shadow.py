@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.reference import Noise, raised, widened
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 

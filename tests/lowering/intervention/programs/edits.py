@@ -6,7 +6,7 @@ nothing that it could change.
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 Edit = Callable[[Sequence[str], int], str | None]
@@ -22,7 +22,9 @@ _OTHERS: Final = {"exp": "sin", "erf": "tanh", "tanh": "sin", "rsqrt": "sqrt", "
 _STRICT: Final = {"<=": "<", "<": "<=", ">=": ">", ">": ">="}
 
 
-def _replaced(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
+def replaced(pattern: str, by: str | Callable[[re.Match[str]], str]) -> Edit:
+    """An edit that replaces the first match of `pattern`, if there is one."""
+
     def edit(lines: Sequence[str], at: int) -> str | None:
         found = re.sub(pattern, by, lines[at], count=1)
         return found if found != lines[at] else None
@@ -138,7 +140,9 @@ def _shorter_loop(lines: Sequence[str], at: int) -> str | None:
 
 def _not_reset(lines: Sequence[str], at: int) -> str | None:
     """A sum goes on from that of the row before."""
-    declared = re.search(r"^\s*(?:float|at::vec::Vectorized<float>|Welford<.*>) (?:tmp_acc|masked_tmp_acc)\w* =", lines[at])
+    declared = re.search(
+        r"^\s*(?:float|at::vec::Vectorized<float>|Welford<.*>) (?:tmp_acc|masked_tmp_acc)\w* =", lines[at]
+    )
     return f"static thread_local {lines[at].strip()}" if declared else None
 
 
@@ -156,7 +160,9 @@ def _narrow_sum(lines: Sequence[str], at: int) -> str | None:
     if found is None:
         return None
     width = next((line for line in reversed(lines[:at]) if f"> {found[1]} =" in line), "")
-    return f"{found[1]} = {_rounded(found[2], 2 if 'VectorizedN<float,2>' in width else 1)};" if "float" in width else None
+    return (
+        f"{found[1]} = {_rounded(found[2], 2 if 'VectorizedN<float,2>' in width else 1)};" if "float" in width else None
+    )
 
 
 def _rounded(value: str, vectors: int) -> str:
@@ -167,26 +173,26 @@ def _rounded(value: str, vectors: int) -> str:
 EDITS: dict[str, Edit] = {
     "constant": _constant,
     "slight constant": _slightly_other_constant,
-    "swapped": _replaced(rf"= ((?:decltype\(\w+\)\()?)({_VALUE}) ([-/]) ({_VALUE})", r"= \1\4 \3 \2"),
-    "minus": _replaced(rf"(auto tmp\d+ = (?:decltype\(\w+\)\()?{_VALUE}) \+ ({_VALUE}\)?;)", r"\1 - \2"),
-    "plus": _replaced(rf"(auto tmp\d+ = (?:decltype\(\w+\)\()?{_VALUE}) [-*] ({_VALUE}\)?;)", r"\1 + \2"),
-    "extremum": _replaced(
+    "swapped": replaced(rf"= ((?:decltype\(\w+\)\()?)({_VALUE}) ([-/]) ({_VALUE})", r"= \1\4 \3 \2"),
+    "minus": replaced(rf"(auto tmp\d+ = (?:decltype\(\w+\)\()?{_VALUE}) \+ ({_VALUE}\)?;)", r"\1 - \2"),
+    "plus": replaced(rf"(auto tmp\d+ = (?:decltype\(\w+\)\()?{_VALUE}) [-*] ({_VALUE}\)?;)", r"\1 + \2"),
+    "extremum": replaced(
         r"(= .*at::vec::)(minimum|maximum)(\()",
         lambda found: f"{found[1]}{'maximum' if found[2] == 'minimum' else 'minimum'}{found[3]}",
     ),
-    "function": _replaced(
+    "function": replaced(
         r"\.(exp|erf|tanh|log|sqrt|rsqrt|sin|cos|sigmoid)\(\)",
         lambda found: f".{_OTHERS.get(found[1], 'abs')}()",
     ),
-    "square": _replaced(r"= ((?:decltype\(\w+\)\()?)(tmp\d+) \* \2(\)?);", r"= \1\2\3;"),
-    "comparison": _replaced(
+    "square": replaced(r"= ((?:decltype\(\w+\)\()?)(tmp\d+) \* \2(\)?);", r"= \1\2\3;"),
+    "comparison": replaced(
         r"(tmp\d+) (<=|>=|<|>) (tmp\d+)",
         lambda found: f"{found[1]} {_STRICT.get(found[2])} {found[3]}",
     ),
-    "mask": _replaced(r"blendv\((tmp\d+), (tmp\d+),", r"blendv(\2, \1,"),
-    "choice": _replaced(r"(tmp\d+) \? (tmp\d+) : (tmp\d+)", r"\1 ? \3 : \2"),
-    "negation": _replaced(r"= ~(tmp\d+);", r"= \1;"),
-    "initial": _replaced(
+    "mask": replaced(r"blendv\((tmp\d+), (tmp\d+),", r"blendv(\2, \1,"),
+    "choice": replaced(r"(tmp\d+) \? (tmp\d+) : (tmp\d+)", r"\1 ? \3 : \2"),
+    "negation": replaced(r"= ~(tmp\d+);", r"= \1;"),
+    "initial": replaced(
         r"(tmp_acc\d+(?:_vec|_arr)? = (?:at::vec::Vectorized<float>\()?)(?:0|-?std::numeric_limits<float>::infinity\(\))"
         r"(?=\)?;)",
         r"\g<1>3.0f",
@@ -201,7 +207,7 @@ EDITS: dict[str, Edit] = {
     "other buffer": _other_buffer,
     "partly written": _partly_written,
     "lost updates": _lost_updates,
-    "added twice": _replaced(r"(atomic_add\w*(?:<.*?>)?\(.*\);)", r"\1 \1"),
+    "added twice": replaced(r"(atomic_add\w*(?:<.*?>)?\(.*\);)", r"\1 \1"),
     "narrow": _narrow,
     "narrow sum": _narrow_sum,
 }
@@ -220,14 +226,14 @@ class Fault(NamedTuple):
     """The line with the mistake."""
 
 
-def faults(program: str, sources: Sequence[str], kinds: Sequence[str], count: int) -> list[Fault]:
-    """Up to `count` mistakes of these kinds in the kernels, of as many kinds as can be, the same each time."""
+def faults(program: str, sources: Sequence[str], edits: Mapping[str, Edit], count: int) -> list[Fault]:
+    """Up to `count` of these mistakes in the kernels, of as many kinds as can be, the same each time."""
     by_kind: dict[str, list[Fault]] = {}
     for kernel, source in enumerate(sources):
         lines = source.split("\n")
-        for kind in kinds:
+        for kind, edit in edits.items():
             for at in range(len(lines)):
-                text = EDITS[kind](lines, at)
+                text = edit(lines, at)
                 if text is not None:
                     by_kind.setdefault(kind, []).append(Fault(kind, kernel, at + 1, text))
     for kind, found in by_kind.items():

@@ -1,10 +1,11 @@
-"""Compiles small programs, each as torch generates it and with mistakes in its C++ code, one at a time.
+"""Compiles small programs, each as torch generates it and with mistakes in its C++ code, or on a GPU in that of
+Triton, one at a time.
 
 The code is edited as it is loaded: the files that torch writes, and the calls between them, are right. Prints a line of
 JSON for each compile: the program, the mistake, the graph and the kernel that it is in, the line of the kernel's source
 that was edited, and how far the results then are from those without the mistake, as a multiple of rounding.
 
-    python planted.py PROGRAM … [--count N] [--kinds KIND …]
+    python planted.py PROGRAM … [--count N] [--kinds KIND …] [--device cuda]
 """
 
 import argparse
@@ -17,30 +18,41 @@ from types import FrameType
 from typing import Any
 
 import torch
+import triton_edits
 from edits import EDITS, Fault, faults, with_fault
 from networks import PROGRAMS, results
-from torch._inductor.async_compile import AsyncCompile
 from torch import Tensor
+from torch._inductor.async_compile import AsyncCompile
+
+EDITS_FOR = {"cpu": EDITS, "cuda": triton_edits.EDITS}
+KINDS = tuple(dict.fromkeys((*EDITS, *triton_edits.EDITS)))
 
 
 class Planted:
-    """Edits one C++ kernel of those that are loaded next, and remembers all of them as they were."""
+    """Edits one kernel of those that are loaded next, and remembers all of them as they were."""
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
         self.sources: list[str] = []
         self.places: list[tuple[str, str]] = []
         """Of each kernel: the number and kind of its graph, and its name."""
-        plain = AsyncCompile.cpp_pybinding
+        cpp, triton = AsyncCompile.cpp_pybinding, AsyncCompile.triton
 
-        def load(pool: Any, types: Any, source: str) -> Any:
-            fault = self.fault
-            edited = with_fault(source, fault) if fault is not None and fault.kernel == len(self.sources) else source
-            self.sources.append(source)
-            self.places.append(_place(sys._getframe(1)))
-            return plain(pool, types, edited)
+        def load_cpp(pool: Any, types: Any, source: str) -> Any:
+            return cpp(pool, types, self._edited(source))
 
-        AsyncCompile.cpp_pybinding = load  # type: ignore[assignment, method-assign]
+        def load_triton(pool: Any, name: str, source: str, *more: Any, **named: Any) -> Any:
+            return triton(pool, name, self._edited(source), *more, **named)
+
+        AsyncCompile.cpp_pybinding = load_cpp  # type: ignore[assignment, method-assign]
+        AsyncCompile.triton = load_triton  # type: ignore[assignment, method-assign]
+
+    def _edited(self, source: str) -> str:
+        fault = self.fault
+        edited = with_fault(source, fault) if fault is not None and fault.kernel == len(self.sources) else source
+        self.sources.append(source)
+        self.places.append(_place(sys._getframe(2)))
+        return edited
 
     def plant(self, fault: Fault | None) -> None:
         self.fault, self.sources, self.places = fault, [], []
@@ -50,7 +62,7 @@ def _place(frame: FrameType | None) -> tuple[str, str]:
     """The graph, such as 3_backward, and the name that the caller gives to the kernel."""
     while frame is not None:
         path = frame.f_code.co_filename
-        named = re.match(r"(\w+) = async_compile\.cpp_pybinding\(", linecache.getline(path, frame.f_lineno))
+        named = re.match(r"(\w+) = async_compile\.(?:cpp_pybinding|triton)\(", linecache.getline(path, frame.f_lineno))
         if named:
             graph = re.search(r"AOT ID: \['(\w+)'\]", Path(path).read_text("utf-8"))
             return graph[1] if graph else "", named[1]
@@ -65,7 +77,9 @@ def changed(found: list[Tensor], right: list[Tensor], eager: list[Tensor]) -> fl
     most = 0.0
     for one, plain, other in zip(found, right, eager, strict=True):
         rounding = (plain - other).abs().nan_to_num(0.0).max().item()
-        rounding = max(rounding, torch.finfo(plain.dtype).eps * plain.double().nan_to_num(0.0).square().mean().sqrt().item())
+        rounding = max(
+            rounding, torch.finfo(plain.dtype).eps * plain.double().nan_to_num(0.0).square().mean().sqrt().item()
+        )
         if bool((one.isnan() != plain.isnan()).any()) or bool((one.isinf() != plain.isinf()).any()):
             return float("inf")
         apart = (one - plain).abs().nan_to_num(0.0).max().item()
@@ -77,8 +91,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("programs", nargs="+", choices=PROGRAMS)
     parser.add_argument("--count", type=int, default=11, help="how many mistakes in each program")
-    parser.add_argument("--kinds", nargs="+", default=list(EDITS), choices=EDITS)
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=KINDS)
+    parser.add_argument("--device", choices=EDITS_FOR, default="cpu")
     asked = parser.parse_args()
+    edits = {kind: edit for kind, edit in EDITS_FOR[asked.device].items() if kind in asked.kinds}
+    torch.set_default_device(asked.device)
     planted = Planted()
     for program in asked.programs:
         eager = results(program, compiled=False)
@@ -87,7 +104,7 @@ def main() -> None:
         right = results(program, compiled=True)
         sources, graphs = planted.sources, sorted({graph for graph, _ in planted.places})
         print(json.dumps({"program": program, "fault": "none", "graphs": graphs}), flush=True)
-        for fault in faults(program, sources, asked.kinds, asked.count):
+        for fault in faults(program, sources, edits, asked.count):
             torch.compiler.reset()
             planted.plant(fault)
             row = {"program": program, "fault": fault.kind, "line": fault.line, "text": fault.text.strip()}

@@ -1,0 +1,177 @@
+"""A loaded Triton kernel that can be run with the values of its statements written out."""
+
+import functools
+import linecache
+import re
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from inspect_compile.codegen.kernels.kernels import bare_source
+from inspect_compile.codegen.numerics.operations import Body, Lines
+from inspect_compile.codegen.numerics.probed_kernel import Values
+from inspect_compile.codegen.numerics.probed_source import STORE, Point
+from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, probed_triton
+
+_MOST: Final = 1 << 27
+"""Maximum number of bytes that are written out."""
+
+
+class TritonKernel:
+    """One kernel of one graph; in the form of `probed_kernel.ProbedKernel`."""
+
+    row_variable: Final = ROW
+    """A variable whose value is the position of a statement's lane: all lanes of a row are seen at once."""
+
+    def __init__(
+        self, source: ProbedTriton, function: Callable[..., None], bodies: Lines, blocks: Mapping[str, int]
+    ) -> None:
+        """`blocks`: sizes of blocks and the number of warps, as torch launches it."""
+        self._source = source
+        self._function = function
+        self._blocks = blocks
+        self.bodies = bodies
+
+    @property
+    def points(self) -> list[Point]:
+        """Where values are written out, in the order of the source."""
+        return self._source.points
+
+    @functools.cached_property
+    def written(self) -> frozenset[str]:
+        """The buffers that it writes."""
+        return frozenset(name for body in self._all for name, _, _ in body.stores)
+
+    @functools.cached_property
+    def _all(self) -> list[Body]:
+        return list({id(body): body for bodies in self.bodies.values() for body in bodies}.values())
+
+    def body(self, line: int) -> Body | None:
+        """The kernel's body; None if it has several."""
+        return self._all[0] if len(self._all) == 1 else None
+
+    def has_lane(self, body: Body | None, lane: int) -> bool:
+        """True: what lies outside of a row is not written out."""
+        return True
+
+    def stores(self, buffer: str) -> list[int]:
+        """Positions of the points where something is stored that the buffer is to hold."""
+        due = {variable for body in self._all for name, _, variable in body.stores if name == buffer}
+        return [at for at, point in enumerate(self.points) if point.kind == STORE and point.name in due]
+
+    def sees_every_store(self, buffer: str) -> bool:
+        """True if there is a point where something is stored that the buffer is to hold."""
+        return bool(self.stores(buffer))
+
+    def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = 0.0) -> Values:
+        """Run the kernel with these arguments of the launch, of which it changes none. `address` is that of the element
+        of the buffer. `turn` is not used: each has all lanes.
+        """
+        given = dict(zip(self._source.parameters, arguments, strict=False))
+        rows = self._size("r0_numel", given) if self._source.reduces else 1
+        nothing = Values(0, 0, None, {})
+        if rows * len(self.points) * 8 > _MOST:
+            return nothing
+        every = [at for at, point in enumerate(self.points) if point.kind == STORE]
+        for at in self.stores(buffer) or every:
+            tensor = given[self._source.pointers[at]]
+            element = (address - tensor.data_ptr()) // tensor.element_size()
+            place = torch.zeros(4, dtype=torch.int64, device=tensor.device)
+            values = torch.full((len(self.points), rows), torch.nan, dtype=torch.float64, device=tensor.device)
+            self._launch(given, arguments, values, place, rows, (-1, -1), at, element)
+            times, x, y, row = place.tolist()
+            if times:
+                self._launch(given, arguments, values, place, rows, (x, y), -1, element)
+                loops = {"xindex": float(x), "yindex": float(y)}
+                in_rows = self._source.in_rows
+                lanes = {at: row if at in in_rows else row[:1] for at, row in enumerate(values.tolist())}
+                return Values(times, row, self.points[at], lanes, loops)
+        return nothing
+
+    def _launch(
+        self,
+        given: Mapping[str, Any],
+        arguments: Sequence[Any],
+        values: torch.Tensor,
+        place: torch.Tensor,
+        rows: int,
+        at: tuple[int, int],
+        store: int,
+        element: int,
+    ) -> None:
+        blocks = {name: self._blocks[name] for name in self._source.constants}
+        sizes = {**self._source.fixed, **blocks}
+        programs = [-(-self._size(f"{axis}numel", given) // sizes.get(f"{axis.upper()}BLOCK", 1)) for axis in "xy"]
+        grid = (programs[0], programs[1] if "yindex" in self._source.axes else 1, 1)
+        self._function[grid](  # type: ignore[index]
+            *arguments[: len(self._source.parameters)],
+            ic_values=values,
+            ic_place=place,
+            ic_rows=rows,
+            ic_store=store,
+            ic_element=element,
+            ic_x=at[0],
+            ic_y=at[1],
+            **blocks,
+            num_warps=self._blocks.get("num_warps", 4),
+        )
+
+    def _size(self, name: str, given: Mapping[str, Any]) -> int:
+        known = given.get(name, self._source.fixed.get(name, 1))
+        return int(known)
+
+
+def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel | str | None:
+    """The kernel that torch loaded as `function`, or why its statements' values cannot be had; None if it is no Triton
+    kernel. `generated` is the source of its graph.
+
+    Raises what Triton raises.
+    """
+    source = getattr(getattr(function, "fn", None), "src", None)
+    if type(source) is not str:
+        return None
+    if not bodies:
+        return "it is not known which operation each of its statements was generated for"
+    source = source[re.search(r"^def ", source, re.MULTILINE).start() :]  # type: ignore[union-attr]
+    found = probed_triton(source)
+    around = _around(generated, found.name) if found is not None else None
+    if found is None or around is None:
+        return "its source is not in the form that is understood"
+    found.points = [point._replace(line=point.line + around.lines) for point in found.points]
+    launchers = getattr(function, "launchers", None)
+    config = getattr(launchers[0], "config", None) if launchers else None
+    blocks = dict(getattr(config, "kwargs", {})) | {"num_warps": getattr(config, "num_warps", 4)}
+    if any(name not in blocks for name in found.constants):
+        return "the sizes of its blocks are not known"
+    return TritonKernel(found, _loaded(found, around.imports), bodies, blocks)
+
+
+class _Around(NamedTuple):
+    """What the generated code of a graph has around a Triton kernel."""
+
+    imports: str
+    lines: int
+    """Lines of the kernel's source before its `def`."""
+
+
+def _around(generated: str, name: str) -> _Around | None:
+    """None if the kernel is not there."""
+    begins = generated.find(f"async_compile.triton('{name}', '''")
+    defined = generated.find(f"\ndef {name}(", begins)
+    if min(begins, defined) < 0:
+        return None
+    before = bare_source(generated[begins : defined + 1] + "'''").splitlines()
+    return _Around("\n".join(line for line in before if line.startswith(("import ", "from "))), len(before))
+
+
+def _loaded(found: ProbedTriton, imports: str) -> Callable[..., None]:
+    """Triton reads a function's source by its file's name: one that only Python's `linecache` has."""
+    text = f"{imports}\n{HELPERS}\n\n@triton.jit\n{found.text}"
+    path = f"<statements of {found.name} {id(found):x}>"
+    linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
+    module = SimpleNamespace(__name__="inspect_compile_statements")
+    exec(compile(text, path, "exec"), vars(module))
+    function: Callable[..., None] = vars(module)[found.name]
+    return function

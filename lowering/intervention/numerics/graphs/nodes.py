@@ -1,0 +1,119 @@
+"""What an FX node does that matters to a check: it draws random numbers, changes memory, orders equal elements, …"""
+
+import operator
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule, Node
+
+RANDOM: Final = "prims.inductor_random.default"
+RANDINT: Final = "prims.inductor_randint.default"
+_BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
+"""These take the bits of a value for another type: there are none of an exact value."""
+_IN_PLACE: Final = "_inplace_generalized_scatter"
+"""A function of torch's that changes its first argument; operators say so in their schema."""
+_STATES: Final = ("philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask")
+"""What the schemas of attentions call the state of their random numbers, and what they leave empty."""
+_CONVOLUTIONS: Final = ("convolution", "convolution_backward")
+_MATMULS: Final = ("mm", "addmm", "bmm", "baddbmm")
+_ORDERS: Final = {"aten.sort.default": 1, "aten.sort.stable": 1, "aten.topk.default": 2}
+"""Operators whose second result is the order of elements → position of the argument that says along which dimension."""
+
+
+def results_of(module: GraphModule) -> list[Any]:
+    """The arguments of the graph's output node."""
+    return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
+
+
+def is_random(node: Node) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or str(node.target) in (
+        RANDOM,
+        RANDINT,
+    )
+
+
+def depends_on_random(module: GraphModule) -> set[str]:
+    """The nodes of a graph of ATen operators whose values depend on random numbers."""
+    found: set[str] = set()
+    for node in module.graph.nodes:
+        draws = is_random(node) and not _has_no_dropout(node)
+        if draws or any(each.name in found for each in node.all_input_nodes):
+            found.add(node.name)
+    return found
+
+
+def _has_no_dropout(node: Node) -> bool:
+    """True for an attention whose probability of dropout is 0: its operator has the tag of those that draw numbers."""
+    schema = getattr(node.target, "_schema", None)
+    for at, one in enumerate(schema.arguments if schema is not None else ()):
+        if one.name == "dropout_p":
+            return bool((node.args[at] if at < len(node.args) else node.kwargs.get(one.name, one.default_value)) == 0)
+    return False
+
+
+def changed_arguments(node: Node) -> list[int]:
+    """Positions of the arguments that the node changes in place."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None:
+        return [0] if getattr(node.target, "__name__", "") == _IN_PLACE else []
+    if not schema.is_mutable:
+        return []
+    return [at for at, one in enumerate(schema.arguments) if one.alias_info is not None and one.alias_info.is_write]
+
+
+def without_form(node: Node) -> str:
+    """Why a node has no value in fp64; empty if it may have one."""
+    if node.op != "call_function":
+        return f"{node.op} has no form in fp64"
+    if str(node.target) in _BITS:
+        return f"{node.target} takes bits for another type"
+    if any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__):
+        return f"{node.target} calls a nested graph"
+    return ""
+
+
+def is_generator_state(node: Node) -> bool:
+    """True for a result of an attention that is the state of a generator of random numbers, or is not used at all."""
+    if node.op != "call_function" or node.target is not operator.getitem or not isinstance(node.args[0], Node):
+        return False
+    schema, at = getattr(node.args[0].target, "_schema", None), node.args[1]
+    if schema is None or not isinstance(at, int) or at >= len(schema.returns):
+        return False
+    return schema.returns[at].name in _STATES
+
+
+def may_use_tf32(node: Node, value: Any) -> bool:
+    """True for a matmul or convolution in float32 on a GPU that may round its arguments to TF32: the program has not
+    forbidden it, and which of the library's algorithms is taken depends on shapes and strides.
+    """
+    is_single = isinstance(value, torch.Tensor) and value.dtype is torch.float32 and value.device.type == "cuda"
+    if not is_single:
+        return False
+    name = str(node.target).removeprefix("aten.").partition(".")[0]
+    try:
+        if name in _CONVOLUTIONS:
+            return bool(torch.backends.cudnn.allow_tf32)
+        return name in _MATMULS and bool(torch.backends.cuda.matmul.allow_tf32)
+    except RuntimeError:  # the program has used the newer settings, beside which torch refuses to tell the older ones
+        return name in _CONVOLUTIONS + _MATMULS
+
+
+def is_order(node: Node) -> bool:
+    """True for the indices of the largest elements, or of a sort that need not keep the order of equal ones."""
+    source = node.args[0] if node.op == "call_function" and node.target is operator.getitem else None
+    if not isinstance(source, Node) or node.args[1] != 1 or str(source.target) not in _ORDERS:
+        return False
+    return not source.kwargs.get("stable")
+
+
+def has_equal(ordered: Any, node: Node) -> bool:
+    """True if neighbours in what `node` ordered are equal; NaN is NaN."""
+    at = _ORDERS[str(node.target)]
+    along = node.args[at] if len(node.args) > at else node.kwargs.get("dim", -1)
+    if not ordered.dim() or ordered.shape[along] < 2:
+        return False
+    first, second = (
+        ordered.narrow(along, 0, ordered.shape[along] - 1),
+        ordered.narrow(along, 1, ordered.shape[along] - 1),
+    )
+    return bool(((first == second) | ((first != first) & (second != second))).any())

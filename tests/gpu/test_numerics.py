@@ -1,0 +1,62 @@
+"""On a machine with a CUDA device: the Triton kernel with a planted mistake is named, and no right one of a model."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from inspect_compile.analysis.numerics.verdicts import judged, summary
+from inspect_compile.dump import Dump
+from inspect_compile.knowledge.numerics.verdicts import WRONG
+from tests.harmless.test_models import KINDS, MODELS, program
+from tests.lowering.intervention.test_planted import COUNT, PROGRAMS, outcomes
+from tests.running import COMMAND, run
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+ROOT = Path(__file__).resolve().parents[2]
+ON_DEVICE = ROOT / "benchmarks" / "programs" / "on_device.py"
+MODELS_IN = ROOT / "tests" / "harmless" / "programs"
+
+
+OTHERS = [pytest.param(name, marks=pytest.mark.harmless) for name in PROGRAMS[1:]]
+
+
+@pytest.mark.parametrize("name", [PROGRAMS[0], *OTHERS])
+def test_the_kernel_with_the_mistake_is_named(
+    name: str, tmp_path: Path, inductor_cache: Path, record_property: Callable[[str, object], None]
+) -> None:
+    found = outcomes(tmp_path, inductor_cache, name, "--count", str(COUNT), "--device", "cuda")
+    for one in found:  # pytest --junit-xml=FILE writes the table
+        record_property("mistake", str(one))
+
+    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
+    counted = [one for one in found if one.matters]
+    assert len(counted) >= COUNT // 2
+    assert [str(one) for one in counted if not one.found] == []
+    computing = [one for one in counted if one.planted["was"].startswith("tmp")]
+    assert sum(one.statement for one in computing) >= len(computing) // 2, "\n".join(map(str, computing))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("model", MODELS)
+def test_no_model_is_accused(
+    model: str, kind: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    words = ["cuda", str(MODELS_IN / program(model)), model, kind]
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", ON_DEVICE, *words], tmp_path)
+
+    record_property("said", done.stderr)
+    dump = Dump(tmp_path / "dump")
+    found = summary(dump)
+    record_property("found", str(found))
+    for row in judged(dump):
+        if row.verdict == WRONG or row.reason:
+            record_property("row", str(row))
+    assert done.returncode == 0, done.stderr
+    assert found.wrong == 0
+    assert found.compared > 0
+    assert found.trouble == ()
