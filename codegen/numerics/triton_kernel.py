@@ -145,13 +145,14 @@ def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel 
     blocks = dict(getattr(config, "kwargs", {})) | {"num_warps": getattr(config, "num_warps", 4)}
     if any(name not in blocks for name in found.constants):
         return "the sizes of its blocks are not known"
-    return TritonKernel(found, _loaded(found, around.imports), bodies, blocks)
+    return TritonKernel(found, _loaded(found, around.beginning), bodies, blocks)
 
 
 class _Around(NamedTuple):
     """What the generated code of a graph has around a Triton kernel."""
 
-    imports: str
+    beginning: str
+    """Imports, and the functions that the kernel calls."""
     lines: int
     """Lines of the kernel's source before its `def`."""
 
@@ -163,12 +164,13 @@ def _around(generated: str, name: str) -> _Around | None:
     if min(begins, defined) < 0:
         return None
     before = bare_source(generated[begins : defined + 1] + "'''").splitlines()
-    return _Around("\n".join(line for line in before if line.startswith(("import ", "from "))), len(before))
+    ends = next((at for at, line in enumerate(before) if line.startswith("@triton_heuristics")), 0)
+    return _Around("\n".join(line for line in before[:ends] if not line.startswith("triton_helpers.")), len(before))
 
 
-def _loaded(found: ProbedTriton, imports: str) -> Callable[..., None]:
+def _loaded(found: ProbedTriton, beginning: str) -> Callable[..., None]:
     """Triton reads a function's source by its file's name: one that only Python's `linecache` has."""
-    text = f"{imports}\n{HELPERS}\n\n@triton.jit\n{found.text}"
+    text = f"{beginning}\n{HELPERS}\n\n@triton.jit\n{found.text}"
     path = f"<statements of {found.name} {id(found):x}>"
     linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     module = SimpleNamespace(__name__="inspect_compile_statements")

@@ -204,7 +204,7 @@ class Statements:
         there = [
             name for name in self._kernel.written if (one := self._memory.get(name)) and one.here.data_ptr() == place
         ]
-        if not there:
+        if not there or self._kernel.row_variable:  # a Triton kernel stores nothing when its values are written out
             return memory.at(position)
         self.reads_own_results = True
         if buffer in self._kernel.written:

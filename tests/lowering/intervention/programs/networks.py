@@ -47,7 +47,7 @@ class Attention(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         q, k, v = self.qkv(x).chunk(3, dim=-1)
         scores = q @ k.mT / 32**0.5
-        at = torch.arange(x.shape[1])
+        at = torch.arange(x.shape[1], device=x.device)
         scores = scores.masked_fill(~(at[None] <= at[:, None]), float("-inf"))
         found: Tensor = self.out(scores.softmax(-1) @ v)
         return found
@@ -102,7 +102,7 @@ class Words(nn.Module):
         self.words, self.places, self.out = nn.Embedding(50, 24), nn.Embedding(16, 24), nn.Linear(24, 50)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.words(tokens) + self.places(torch.arange(tokens.shape[1]))
+        x = self.words(tokens) + self.places(torch.arange(tokens.shape[1], device=tokens.device))
         scores = self.out(torch.tanh(x))[:, :-1]
         return F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten(), label_smoothing=0.1)
 
@@ -118,7 +118,8 @@ class Rotary(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         wide = x.float()
         x = self.scale * (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
-        angles = torch.arange(x.shape[1])[:, None] / 100 ** (torch.arange(32) / 32)
+        places = torch.arange(x.shape[1], device=x.device)
+        angles = places[:, None] / 100 ** (torch.arange(32, device=x.device) / 32)
         angles = torch.cat([angles, angles], -1)
         q = self.query(x)
         turned = torch.cat([-q[..., 32:], q[..., :32]], -1)
@@ -167,7 +168,7 @@ class Graph(nn.Module):
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         start, end = edges
         sent = F.leaky_relu(self.message(torch.cat([x[start], x[end]], -1)), 0.2)
-        count = x.new_zeros(x.shape[0]).index_add(0, end, torch.ones(len(end))).clamp(min=1)
+        count = x.new_zeros(x.shape[0]).index_add(0, end, torch.ones(len(end), device=x.device)).clamp(min=1)
         received = torch.zeros_like(x).index_add(0, end, sent) / count[:, None]
         mixed: Tensor = x + self.out(received)
         return mixed

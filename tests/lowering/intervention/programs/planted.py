@@ -22,6 +22,7 @@ import triton_edits
 from edits import EDITS, Fault, faults, with_fault
 from networks import PROGRAMS, results
 from torch import Tensor
+from torch._inductor import config
 from torch._inductor.async_compile import AsyncCompile
 
 EDITS_FOR = {"cpu": EDITS, "cuda": triton_edits.EDITS}
@@ -96,6 +97,8 @@ def main() -> None:
     asked = parser.parse_args()
     edits = {kind: edit for kind, edit in EDITS_FOR[asked.device].items() if kind in asked.kinds}
     torch.set_default_device(asked.device)
+    # With workers, torch hands a Triton kernel to them as soon as it is generated, and once more as it is loaded.
+    config.compile_threads = 1
     planted = Planted()
     for program in asked.programs:
         eager = results(program, compiled=False)
