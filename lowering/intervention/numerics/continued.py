@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, same_memory, unseen
 
@@ -25,8 +26,11 @@ class Form(NamedTuple):
 class Continued:
     """Makes calls of a graph node by node that change inputs and return results as the compiled code does."""
 
-    def __init__(self, module: torch.fx.GraphModule, forms: Sequence[Form], obstacle: str) -> None:
+    def __init__(
+        self, module: torch.fx.GraphModule, forms: Sequence[Form], draws: philox.Form | None, obstacle: str
+    ) -> None:
         self._module = module
+        self._draws = draws
         self._forms = forms
         self.obstacle = obstacle
         """Why that is not possible; empty if it is."""
@@ -36,7 +40,8 @@ class Continued:
         with unseen(), torch.no_grad():
             seen = same_memory(args)
             made: list[Any] = []
-            for value, form in zip(reference(self._module, seen).results, self._forms, strict=True):
+            results = reference(self._module, seen, self._draws).results
+            for value, form in zip(results, self._forms, strict=True):
                 if form.is_input is not None and value is seen[form.is_input]:
                     made.append(args[form.is_input])
                 else:
@@ -61,7 +66,7 @@ def continued(
     with torch.no_grad():
         results = list(call(list(given)))
     forms = [_form(result, given, results[:at]) for at, result in enumerate(results)]
-    return Continued(module, forms, _obstacle(plain, forms))
+    return Continued(module, forms, plain.draws, _obstacle(plain, forms))
 
 
 def in_form(value: Any, form: Form, others: Sequence[Any]) -> Any:

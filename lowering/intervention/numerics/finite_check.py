@@ -10,6 +10,7 @@ import torch
 from inspect_compile.facts import Fact, NonFinite, NumericsCall
 from inspect_compile.knowledge.numerics.formats import KINDS
 from inspect_compile.lowering.intervention.numerics.finite import FiniteLaunches, first_in_graph, kinds_of
+from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
@@ -70,7 +71,7 @@ class FiniteCheck:
         try:
             with self._lock, state, unseen(), torch.no_grad():
                 state.restore()
-                plain = reference(self._plan.module, copies(kept))
+                plain = reference(self._plan.module, copies(kept), philox.form_of(self._code.source))
                 state.restore()
                 seen = FiniteLaunches(self._plan, self._code.aliases, kept)
                 with self._code.watched(OneThread(seen)) as run:

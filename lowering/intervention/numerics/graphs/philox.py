@@ -39,7 +39,7 @@ def form_of(source: str) -> Form:
     """
     by_four = re.search(r"\btriton_helpers\.randn?4x\(", source) is not None
     by_one = re.search(r"\btl\.randn?\(", source) is not None
-    return Form(in_triton=by_four or by_one, by_four=by_four, mixed=by_four and by_one)
+    return Form(in_triton="async_compile.triton(" in source, by_four=by_four, mixed=by_four and by_one)
 
 
 def random(size: Sequence[int], seed: torch.Tensor, mode: str, form: Form = IN_CPP) -> torch.Tensor:
@@ -62,14 +62,14 @@ def random(size: Sequence[int], seed: torch.Tensor, mode: str, form: Form = IN_C
     return chosen.to(torch.float32).reshape(tuple(size))
 
 
-def randint(low: int, high: int, size: Sequence[int], seed: torch.Tensor) -> torch.Tensor:
+def randint(low: int, high: int, size: Sequence[int], seed: torch.Tensor, form: Form = IN_CPP) -> torch.Tensor:
     """What `inductor_randint` gives, int64, on the device of the seed; raises ValueError if the range is wider than 31
     bits.
     """
     if high - low >= 1 << 31:
         msg = "random integers of more than 31 bits are not computed again"
         raise ValueError(msg)
-    first, second, *_ = _philox(int(seed), math.prod(size), seed.device, wide=seed.device.type != "cpu")
+    first, second, *_ = _philox(int(seed), math.prod(size), seed.device, wide=form.in_triton)
     span = high - low
     # (second * 2**32 + first) % span without a number of more than 63 bits.
     rest = ((second % span) * ((1 << 32) % span) + first) % span

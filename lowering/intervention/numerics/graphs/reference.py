@@ -34,6 +34,8 @@ class Reference(NamedTuple):
     """Nodes that tell the order of elements of which some are equal: why another order is as right."""
     results: tuple[Any, ...]
     """Of the graph, in the state in which the last node left their memory."""
+    draws: philox.Form | None
+    """How the random numbers were drawn that a kernel draws."""
 
 
 def reference(module: GraphModule, inputs: Sequence[Any], draws: philox.Form | None = None) -> Reference:
@@ -44,7 +46,7 @@ def reference(module: GraphModule, inputs: Sequence[Any], draws: philox.Form | N
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = tuple(run.run(*inputs))
-    return Reference(run.values, run.unknown, run.late, run.after, run.tied, results)
+    return Reference(run.values, run.unknown, run.late, run.after, run.tied, results, draws)
 
 
 class _Plain(Interpreter):
@@ -108,9 +110,9 @@ def _random(node: Node, args: Any, draws: philox.Form | None, unknown: dict[str,
         return None
     seed = args[1] if kind == RANDOM else args[3]
     form = philox.IN_CPP if seed.device.type == "cpu" else draws
-    if kind == RANDOM and (form is None or form.mixed):
+    if form is None or (form.mixed and kind == RANDOM):
         unknown[node.name] = f"random numbers of a {seed.device.type} kernel are not computed again"
         return None
     if kind == RANDOM:
-        return philox.random([int(each) for each in args[0]], seed, args[2], form or philox.IN_CPP)
-    return philox.randint(int(args[0]), int(args[1]), [int(each) for each in args[2]], seed)
+        return philox.random([int(each) for each in args[0]], seed, args[2], form)
+    return philox.randint(int(args[0]), int(args[1]), [int(each) for each in args[2]], seed, form)

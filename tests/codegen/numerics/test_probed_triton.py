@@ -1,0 +1,74 @@
+"""A Triton kernel whose statements' values are written out, in Triton's interpreter: it has them and stores nothing."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspect_compile.codegen.numerics.probed_triton import probed_triton
+from tests.running import run
+
+pytest.importorskip("triton", reason="torch came without Triton")
+
+ROW = [20.0, 21.0, 22.0, 23.0, 24.0]
+"""Of what the kernels read, the one that makes the element."""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What the program says of each kernel."""
+    program = Path(__file__).parent / "programs" / "triton_statements.py"
+    done = run([sys.executable, program], tmp_path_factory.mktemp("triton"))
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_nothing_is_stored(found: list[dict[str, Any]]) -> None:
+    assert [row["kernel"] for row in found] == ["pointwise", "tiled", "persistent", "persistent", "looped", "scattered"]
+    assert [row["buffer"] for row in found] == [0.0, 0.0, 23.0, 0.0, 0.0, 0.0]
+
+
+def test_an_element_of_its_own(found: list[dict[str, Any]]) -> None:
+    row = found[0]
+
+    assert row["values"] == {"tmp0": [13.0], "tmp1": [0.375], "tmp2": [13.375], "tmp3": [26.75]}
+    assert (row["stored"], row["loops"]["xindex"]) == (1, 13.0)
+    assert row["line"] == row["lines"][-1] == row["lines"][-2] + 1
+    # As in the kernel's source: imports, a function that it calls and the decorators stand before it.
+    assert row["lines"][0] == 22
+
+
+def test_two_axes(found: list[dict[str, Any]]) -> None:
+    assert found[1]["values"] == {"tmp0": [13.0], "tmp1": [-13.0]}
+    assert found[1]["loops"] == {"xindex": 3.0, "yindex": 2.0}
+
+
+def test_a_row_and_what_it_is_reduced_to(found: list[dict[str, Any]]) -> None:
+    element, total = found[2:4]
+
+    assert element["values"] == total["values"]
+    assert total["values"]["tmp0"] == ROW
+    assert total["values"]["tmp4"] == [sum(ROW)] * 5
+    assert total["values"]["tmp5"] == [one - sum(ROW) for one in ROW]
+    assert element["lane"] == 3
+    assert element["line"] != total["line"]
+
+
+def test_a_row_in_turns(found: list[dict[str, Any]]) -> None:
+    assert found[4]["values"]["tmp0"] == ROW
+    assert found[4]["values"]["tmp2"] == [sum(ROW)]
+
+
+def test_an_element_that_many_add_to(found: list[dict[str, Any]]) -> None:
+    assert found[5]["stored"] == 4  # the elements 3, 10, 17 and 24
+    assert found[5]["values"]["tmp0"] == [3.0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["", "def k(:", "x = 1", "def k(in_ptr0, xnumel):\n    tmp0 = tl.load(in_ptr0 + (0))", "def k():\n    return 1"],
+)
+def test_another_form_is_refused(source: str) -> None:
+    assert probed_triton(source) is None
