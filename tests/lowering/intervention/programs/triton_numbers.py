@@ -6,8 +6,8 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"
 
 import torch
-import triton
-import triton.language as tl
+import triton  # type: ignore[import-untyped]
+import triton.language as tl  # type: ignore[import-untyped]
 from torch._inductor.runtime import triton_helpers
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
@@ -15,8 +15,8 @@ from inspect_compile.lowering.intervention.numerics.graphs import philox
 COUNT = 1024
 
 
-@triton.jit
-def draw(seeds, uniform, normal, by_four, normal_by_four, whole, COUNT: tl.constexpr):
+@triton.jit  # type: ignore[untyped-decorator]
+def draw(seeds, uniform, normal, by_four, normal_by_four, whole, COUNT: tl.constexpr):  # type: ignore[no-untyped-def]
     at = tl.arange(0, COUNT)
     place, seed = at.to(tl.uint32), tl.load(seeds)
     tl.store(uniform + at, tl.rand(seed, place))
