@@ -14,12 +14,13 @@ from inspect_compile.codegen.numerics.probed_source import STORE, VALUE, Point
 
 ROW: Final = "r0_index"
 """The variable along which a kernel reduces."""
-_AXES: Final = ("xindex", "yindex", "zindex")
+_AXES: Final = ("xindex", "yindex")
 _VALUE: Final = re.compile(r"^\s+(tmp\d+) = ")
 _BLOCKS: Final = re.compile(r"^\s+(\w+) ?: ?tl\.constexpr = (\d+)$")
 _SIZE: Final = re.compile(r"^\s+(\w+numel) = (\d+)$")
 _STORES: Final = ("store", "atomic_add", "atomic_max", "atomic_min")
 _NOT_UNDERSTOOD: Final = (
+    "zindex",
     "r1_index",
     "RSPLIT",
     "tl.make_block_ptr",
@@ -95,7 +96,7 @@ def probed_triton(source: str) -> ProbedTriton | None:
             found.fixed[fixed[1]] = int(fixed[2])
     found.axes = tuple(axis for axis in _AXES if any(line.strip().startswith(f"{axis} = ") for line in lines))
     found.reduces = any(line.strip().startswith(f"{ROW} = ") for line in lines)
-    if "zindex" in found.axes or not found.axes:
+    if not found.axes:
         return None
     added = "ic_values, ic_place, ic_rows, ic_x, ic_y, ic_store, ic_element"
     named = ", ".join([*found.parameters, added, *(f"{name}: tl.constexpr" for name in found.constants)])
