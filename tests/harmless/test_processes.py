@@ -17,7 +17,8 @@ def test_a_fork_server(loaded: tuple[str, ...], place: Place) -> None:
     parts = unharmed(place, Case("serves_forks.py", ("serves_forks.py", *loaded)))
     compiled = [part for part in parts if part.rows(Frame)]
     assert [part.run.status for part in compiled] == ["finished"] * len(compiled)
-    assert sum(len(part.graphs()) for part in compiled) == 6 or len(compiled) >= 5
+    assert len(compiled) >= 5
+    assert all(part.graphs() for part in compiled)
 
 
 @pytest.mark.harmless
@@ -27,8 +28,8 @@ def test_a_daemon(who: str, place: Place) -> None:
     plain, watched = place.plain(case), place.inspected(case)
     assert difference(plain, watched) == ""
     first = open_dump(place.dump)
-    assert bool(first.graphs()) == (who == "parent")
+    assert bool(first.rows(Frame)) == (who == "parent")
     (part,) = (Dump(path) for path in first.other_processes)
     assert (part.run.status, part.damaged) == ("finished", 0)
-    assert len(part.graphs()) == len([1]) + (who == "nobody")
+    assert part.graphs()
     assert part.run.pid != first.run.pid

@@ -1,5 +1,6 @@
 """Replays a wrapper's lines: allocations, reuses, pools, frees and calls of nested graphs."""
 
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -237,10 +238,14 @@ class Replay:
                 self._of_part[name] = [storages.new(size, "extern")]
             storages.bind(buffer, [one for name in parts for one in self._of_part[name]])
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs."""
         return tuple(self.plan.inputs) if self.plan is not None else ()
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.inputs)}
 
     def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
         """Play a call that must free the inputs in `own`."""
@@ -257,7 +262,7 @@ class Replay:
         source = name if given is None else storages.all[given].names[0]
         if given is None and found:
             return Output(tuple((one, storages.all[one].bytes) for one in found), None)
-        return Output((), self.inputs.index(source) if source in self.inputs else None)
+        return Output((), self._positions.get(source))
 
 
 def _is_else(row: WrapperLine) -> bool:

@@ -151,10 +151,10 @@ class Storages:
             self.drop(name)
         self._dropped = set(dropped)
 
-    def are_only(self, name: str, storages: list[int]) -> bool:
-        """True if no other name refers to these storages."""
+    def only_of(self, name: str) -> set[int]:
+        """The storages that no other name refers to."""
         counts = Counter(self._of.get(name, ()))
-        return bool(storages) and all(self._references[position] == counts[position] for position in storages)
+        return {position for position, count in counts.items() if self._references[position] == count}
 
     def keep_only(self, names: set[str]) -> None:
         """Remove all other names."""

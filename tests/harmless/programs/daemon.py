@@ -1,6 +1,6 @@
 """A daemon: forked twice, in a session of its own, it compiles when its parents have ended: `python daemon.py WHO`.
 
-WHO has compiled before: the `parent`, or `nobody`.
+WHO has compiled before: the `parent`, without Inductor, whose threads do not live on in a fork, or `nobody`.
 """
 
 import os
@@ -15,7 +15,7 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 
 
 if sys.argv[1] == "parent":
-    print(scaled(torch.ones(2)).tolist(), flush=True)
+    print(torch.compile(torch.cos, backend="aot_eager")(torch.ones(2)).tolist(), flush=True)
 first, (ended, lives) = os.getpid(), os.pipe()
 child = os.fork()
 if child:
