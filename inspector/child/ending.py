@@ -11,6 +11,7 @@ from inspect_compile.child.recorder import Tally
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Dump, Writer, paths
 from inspect_compile.facts import Frame, Graph, Remark
+from inspect_compile.interrupts import let_pass
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED
 
 _COMPILED = (paths.table(Frame.table, None), paths.table(Graph.table, None))
@@ -30,9 +31,9 @@ def end(start: Process) -> None:
         looks = exit_summary.looked(session.recorder.tally, looks_at_caches())
         session.notes += [looks] if looks is not None else []
     top = Path(setting.top or setting.root)
-    others = {path.parent for name in _COMPILED for path in top.glob(f"*/{name}")}
+    others = _that_compiled(top, "*/")
     if start.follows:
-        others |= {path.parent for name in _COMPILED for path in top.glob(name)}
+        others |= _that_compiled(top)
     if session is None and start.follows:
         place.close_earlier(top)
         tally, trouble, root = Tally(), None, top
@@ -62,6 +63,15 @@ def end(start: Process) -> None:
             looks=looks,
         )
         exit_summary.say(words)
+
+
+def _that_compiled(top: Path, below: str = "") -> set[Path]:
+    """The folders of processes that compiled; none where no folder can be listed, as without a free descriptor."""
+    try:
+        return {path.parent for name in _COMPILED for path in top.glob(f"{below}{name}")}
+    except OSError as error:
+        let_pass(error)
+        return set()
 
 
 def _compiled(folders: set[Path]) -> tuple[list[str], list[str]]:

@@ -83,6 +83,18 @@ def record(start: "Process", note: str) -> None:
             _signal.signal(_signal.SIGXFSZ, before)
 
 
+def say(start: "Process", note: str) -> None:
+    """Print `note` as the last line, if that is still possible. Raises nothing."""
+    try:
+        from inspect_compile.child import exit_summary, surroundings
+
+        is_leader = os.getpid() == start.setting.leader
+        if is_leader and not start.setting.quiet and start.has_stderr() and surroundings.is_first_here():
+            exit_summary.say([f"inspect-compile: {' '.join(note.split())}"])
+    except BaseException:
+        return
+
+
 def _write(path: str, pid: int, kind: str, note: str) -> None:
     """Change the run.json of process `pid`, ended by an exception of that `kind` or by none."""
     with open(path, encoding="utf-8") as file:

@@ -39,6 +39,7 @@ def session(start: Process) -> Session:
         settings=setting.config,
         steer=setting.steer,
         numerics=None if setting.numerics is None else Asked.of(setting.numerics),
+        is_fork=pid != start.pid,
     )
     if config.targets:
         made.send_to(setting)

@@ -172,7 +172,6 @@ class Recorder(Writer):
     def reopen(self, root: Path) -> None:
         """Write to another dump or part: pending facts are dropped. Also for the child of a fork."""
         self.after_fork(root)
-        self.trouble = None
         self._renew()
 
     def _stop_if_full(self) -> None:

@@ -58,9 +58,10 @@ class Session:
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
         numerics: Asked | None = None,
+        is_fork: bool = False,
     ) -> None:
         """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, where `settings` is `config`. With
-        `numerics`, calls of compiled graphs are checked.
+        `numerics`, calls of compiled graphs are checked. `is_fork`: the process was forked from the one that started.
         """
         self._top = top
         self._argv = argv
@@ -78,7 +79,7 @@ class Session:
         self.targets: Targets | None = None
         self._to_map: list[str] = []
         self._is_mapped = False
-        self._is_fork = False
+        self._is_fork = is_fork
         self._is_placed = root is not None
         self._is_rank = False
         """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""

@@ -42,7 +42,8 @@ class Start(Process):
     def needed(self) -> "Session":
         """Return the session of this process, created at the first call."""
         if self.session is None:
-            from inspect_compile.child import place
+            # The end is loaded now: there the program may have left no descriptor for its import.
+            from inspect_compile.child import ending, place  # noqa: F401
 
             self.session = place.session(self)
         return self.session
@@ -59,7 +60,9 @@ class Start(Process):
                     ending.end(self)
             except BaseException as error:
                 # Nothing of ours may be printed here, not even for a Ctrl-C at the same moment: the program has ended.
-                last_resort.record(self, f"{last_resort.MISSING}: {type(error).__name__}: {error}")
+                note = f"{last_resort.MISSING}: {type(error).__name__}: {error}"
+                last_resort.record(self, note)
+                last_resort.say(self, note)
             else:
                 trouble = None if self.session is None else self.session.recorder.trouble
                 if trouble is not None:

@@ -1,24 +1,19 @@
 """Appends facts to a dump, from the thread that observed them. Derives nothing."""
 
-import contextlib
 import errno
 import itertools
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
 from inspect_compile.dump import paths
+from inspect_compile.dump.whole_writes import append, make, write
 from inspect_compile.facts import Fact, Run
-from inspect_compile.interrupts import is_program, let_pass
-
-try:
-    import resource
-except ImportError:  # on such a system dumps are only read
-    resource = None  # type: ignore[assignment]
+from inspect_compile.interrupts import let_pass
 
 FLUSH_SECONDS = 0.2
 """A killed program loses at most what was recorded since the last flush: the limit is 0.5 s."""
@@ -26,6 +21,13 @@ FLUSH_SECONDS = 0.2
 CLOSING = 64 << 10
 """Bytes reserved for what is written after a dump has reached its size limit."""
 
+
+MOST_KEPT = 64 << 20
+"""Bytes that wait for a descriptor while the program has used up all of them."""
+
+_NONE_FREE = (errno.EMFILE, errno.ENFILE)
+_NAMED = 3
+"""Maximum number of files that `Writer.trouble` names."""
 
 BATCH = 64
 """Facts of a table that are encoded at once. More objects alive would trigger Python's garbage collector."""
@@ -46,13 +48,18 @@ class Writer:
 
     Facts wait until the next flush, encoded some at a time: one append a table and flush. After a fork the child's
     writer starts empty and must be given a root of its own.
-    A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. More than
-    `bytes_limit` is not written, and `is_full` from then on.
+    A disk that refuses is remembered in `trouble`, and never raises into the program that is watched. What finds no
+    free descriptor is written with a later flush. More than `bytes_limit` is not written, and `is_full` from then on.
     """
 
     def __init__(self, root: Path, *, bytes_limit: int | None = None) -> None:
         self.root = root
-        self.trouble: str | None = None
+        self._trouble: str | None = None
+        """What went wrong first, but for `_refusal`."""
+        self._refusal = ""
+        """Why the system refused to write, the first time."""
+        self._lost: dict[str, None] = {}
+        """Files that are incomplete or missing: a set in order."""
         self.bytes_written = 0
         self.is_full = False
         """Whether `bytes_limit` was reached and something left out; a small part of it is reserved for the end."""
@@ -60,6 +67,12 @@ class Writer:
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}
         """Table and graph → rows."""
+        self._files: dict[str, bytes] = {}
+        """Files that wait for a descriptor."""
+        self._retried: set[str] = set()
+        """Names of the tables and files that do."""
+        self._kept = 0
+        """Bytes of them that are known to have found none."""
         self._lock = threading.RLock()
         self._flushed = time.monotonic()
 
@@ -96,6 +109,17 @@ class Writer:
             rows = self._waiting[key] = _Rows()
         return rows
 
+    @property
+    def trouble(self) -> str | None:
+        """What went wrong, in one line: what could not be written, and why."""
+        missing = [*self._lost, *sorted(self._retried - self._lost.keys())]
+        if self._trouble is not None or not missing:
+            return self._trouble
+        more = len(missing) - _NAMED
+        named = f"{', '.join(missing[:_NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+        verb = "is" if len(missing) == 1 else "are"
+        return f"could not write below {self.root}: {self._refusal}; {named} {verb} incomplete or missing"
+
     def flush(self) -> None:
         """Append everything that is pending."""
         waiting: dict[tuple[str, str | None], _Rows] = {}
@@ -103,15 +127,23 @@ class Writer:
             with self._lock:
                 self._flushed = time.monotonic()
                 waiting, self._waiting = self._waiting, {}
+                files = list(self._files.items())
+                self._kept = 0
+            for name, data in files:
+                self._file(name, data)
             for key, rows in waiting.items():
                 self._encode(rows)
-                with self._writing(len(rows.data)) as allowed:
-                    if allowed:
-                        _append(self._made(paths.table(*key)), rows.data)
-                rows.data.clear()
+                self._flush_table(key, rows)
         except BaseException:  # the program's own exception
             self._take_back(waiting)
             raise
+
+    def _flush_table(self, key: tuple[str, str | None], rows: "_Rows") -> None:
+        name = paths.table(*key)
+        if self._written(name, len(rows.data), lambda: append(self._made(name), rows.data)):
+            rows.data.clear()
+        else:
+            self._take_back({key: rows})
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and completely."""
@@ -119,17 +151,27 @@ class Writer:
 
     def file(self, name: str, data: bytes) -> None:
         """The same for any data."""
-        with self._writing(len(data)) as allowed:
-            if allowed:
-                _write(self._made(name), data)
+        self._file(name, data)
+
+    def _file(self, name: str, data: bytes) -> None:
+        put = self._replace if name == paths.RUN else self._put
+        if self._written(name, 0 if name == paths.RUN else len(data), lambda: put(name, data)):
+            self._files.pop(name, None)
+        else:
+            self._files[name] = data
 
     def run(self, run: Run) -> None:
         """Replace run.json: a reader sees the old or the new one."""
-        with self._writing(0):
-            path = self._made(paths.RUN)
-            beside = path.with_suffix(f".{os.getpid()}.tmp")
-            _write(beside, msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
-            beside.replace(path)
+        self._file(paths.RUN, msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
+
+    def _put(self, name: str, data: bytes) -> None:
+        write(self._made(name), data)
+
+    def _replace(self, name: str, data: bytes) -> None:
+        path = self._made(name)
+        beside = path.with_suffix(f".{os.getpid()}.tmp")
+        write(beside, data)
+        beside.replace(path)
 
     def after_fork(self, root: Path) -> None:
         """Reset in a forked child.
@@ -138,8 +180,10 @@ class Writer:
         """
         self.root = root
         self._lock = threading.RLock()
-        self._waiting = {}
-        self.bytes_written = 0
+        self._waiting, self._files = {}, {}
+        self._trouble, self._refusal = None, ""
+        self._lost, self._retried = {}, set()
+        self.bytes_written = self._kept = 0
         self.is_full = False
 
     def _encode(self, rows: "_Rows") -> None:
@@ -163,7 +207,7 @@ class Writer:
             return self._encoder.encode(fact) + b"\n"
         except Exception as error:
             let_pass(error)
-            self.trouble = self.trouble or f"a row of {fact.table} could not be written: {error}"
+            self._trouble = self._trouble or f"a row of {fact.table} could not be written: {error}"
             return b""
 
     def _take_back(self, waiting: "dict[tuple[str, str | None], _Rows]") -> None:
@@ -181,75 +225,32 @@ class Writer:
         path = self.root / name
         if not path.parent.is_dir():
             if self.bytes_written and not self.root.is_dir():
-                self.trouble = (
-                    self.trouble or f"{self.root} was removed while the program ran; what came before is not in it"
+                self._trouble = (
+                    self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"
                 )
-            _make(path.parent)
+            make(path.parent)
         return path
 
-    @contextlib.contextmanager
-    def _writing(self, size: int) -> Iterator[bool]:
+    def _written(self, name: str, size: int, put: Callable[[], None]) -> bool:
+        """Call `put`, which writes a file. False if it found no free descriptor, and may find one later.
+
+        True if it succeeded, if it never will, or if there is no room left in the dump.
+        """
         if size and self._bytes_limit is not None:
             kept = 0 if self.is_full else min(CLOSING, self._bytes_limit // 8)
             if self.bytes_written + size > self._bytes_limit - kept:
                 self.is_full = True
-                yield False
-                return
+                return True
         try:
-            yield True
+            put()
             self.bytes_written += size
         except OSError as error:
             let_pass(error)
-            self.trouble = self.trouble or f"could not write below {self.root}: {error.strerror or error}"
-
-
-def _make(folder: Path) -> None:
-    """Create it with its parents. `Path.mkdir` ignores every OSError, and a TimeoutError of the program's is one."""
-    if folder.is_dir():
-        return
-    _make(folder.parent)
-    try:
-        os.mkdir(folder)
-    except FileExistsError as error:
-        let_pass(error)
-
-
-def _allowed() -> int | None:
-    """Maximum size that a file may have. Writing more would send the process a signal, which usually kills it."""
-    if resource is None:
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    return None if soft == resource.RLIM_INFINITY else int(soft)
-
-
-def _append(path: Path, data: bytearray) -> None:
-    """Append `data`; if the disk takes only a part, then whole lines: an incomplete one would corrupt the next.
-
-    `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
-    """
-    with open(path, "ab", buffering=0) as file:
-        before = file.seek(0, os.SEEK_END)
-        done, end, allowed = 0, len(data), _allowed()
-        if allowed is not None and before + end > allowed:
-            end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
-        try:
-            while done < end:
-                done += file.write(memoryview(data)[done:end])
-            if done < len(data):
-                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        except BaseException as error:
-            file.truncate(before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
-            raise
-        data.clear()
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write all of it, or leave no file."""
-    allowed = _allowed()
-    if allowed is not None and len(data) > allowed:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    try:
-        path.write_bytes(data)
-    except BaseException:
-        path.unlink(missing_ok=True)
-        raise
+            self._refusal = self._refusal or error.strerror or str(error)
+            if error.errno in _NONE_FREE and self._kept + size <= MOST_KEPT:
+                self._kept += size
+                self._retried.add(name)
+                return False
+            self._lost[name] = None
+        self._retried.discard(name)
+        return True

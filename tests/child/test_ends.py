@@ -136,13 +136,16 @@ print(writer.trouble)
 """
 
 
-@pytest.mark.parametrize("length", [10, 5000])
-def test_a_limit_of_the_size_of_files_costs_what_is_beyond_it(tmp_path: Path, length: int) -> None:
+@pytest.mark.parametrize(
+    ("length", "missing"), [(10, "measured.jsonl, text"), (5000, "run.json, measured.jsonl, text")]
+)
+def test_a_limit_of_the_size_of_files_costs_what_is_beyond_it(tmp_path: Path, length: int, missing: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED, tmp_path / "dump", str(length)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"could not write below {tmp_path / 'dump'}: File too large\n"
+    why = f"could not write below {tmp_path / 'dump'}: File too large"
+    assert done.stdout == f"{why}; {missing} are incomplete or missing\n"
     Writer(tmp_path / "dump").run(Run())
     rows = Dump(tmp_path / "dump").rows(Launched)
     assert len(rows) > 20

@@ -72,3 +72,62 @@ def test_a_row_that_is_no_json_costs_itself_alone_and_that_is_said(tmp_path: Pat
     assert [row.message for row in Dump(writer.root).rows(Remark)] == ["before", "after"]
     assert writer.trouble is not None
     assert writer.trouble.startswith("a row of remarks could not be written: 'utf-8' codec")
+
+
+_NO_DESCRIPTORS = """
+import os, resource, sys
+from pathlib import Path
+from inspect_compile.dump import Writer
+from inspect_compile.facts import Remark, Run
+
+writer = Writer(Path("dump"), bytes_limit=100_000)
+writer.run(Run(status="running"))
+
+def told(message):
+    writer.add(Remark(graph="", kind="analysis", code="told", message=message))
+    writer.flush()
+
+told("before")
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+kept = []
+try:
+    while True:
+        kept.append(os.open("/dev/null", os.O_RDONLY))
+except OSError:
+    pass
+told("while 1")
+told("while 2")
+writer.text("torchinductor/g/a.txt", "a text")
+writer.run(Run(status="raised"))
+writer.run(Run(status="finished"))
+print(writer.trouble)
+for descriptor in kept if sys.argv[1] == "while" else ():
+    os.close(descriptor)
+told("after")
+print(writer.trouble)
+"""
+
+
+def test_what_finds_no_descriptor_is_written_as_soon_as_there_is_one(tmp_path: Path) -> None:
+    done = plain(["-c", _NO_DESCRIPTORS, "while"], tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    why = "could not write below dump: Too many open files"
+    missing = "remarks.jsonl, run.json, torchinductor/g/a.txt are incomplete or missing"
+    assert done.stdout.splitlines() == [f"{why}; {missing}", "None"]
+    dump = Dump(tmp_path / "dump")
+    assert [row.message for row in dump.rows(Remark)] == ["before", "while 1", "while 2", "after"]
+    assert (dump.run.status, dump.damaged) == ("finished", 0)
+    assert (dump.root / "torchinductor/g/a.txt").read_text() == "a text"
+
+
+def test_what_never_finds_one_is_missing_and_named(tmp_path: Path) -> None:
+    done = plain(["-c", _NO_DESCRIPTORS, "end"], tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "")
+    first, last = done.stdout.splitlines()
+    assert first == last
+    assert last.endswith("remarks.jsonl, run.json, torchinductor/g/a.txt are incomplete or missing")
+    dump = Dump(tmp_path / "dump")
+    assert [row.message for row in dump.rows(Remark)] == ["before"]
+    assert (dump.run.status, dump.damaged) == ("running", 0)

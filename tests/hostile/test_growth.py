@@ -1,7 +1,9 @@
 """What reads the texts of others, on long ones made to be slow: twice the text takes at most 2.5 times as long."""
 
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +14,7 @@ from inspect_compile.analysis.frontend import frames
 from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
 from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
+from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.knowledge.fusion import reasons
 from inspect_compile.knowledge.kernels import library_kernels, statement_forms
 from inspect_compile.profiles.read import read
@@ -19,6 +22,7 @@ from inspect_compile.share import encodings
 from inspect_compile.share.source_lines import SourceLines
 from inspect_compile.tables.text import clean
 from inspect_compile.tui.terminal import Terminal
+from tests.handmade import ended, graph, made
 
 Reader = Callable[[str], object]
 
@@ -125,8 +129,8 @@ TEXTS: Final[dict[str, tuple[Reader, tuple[str, ...]]]] = {
 }
 
 
-def check(reader: Callable[[int], Callable[[], object]]) -> None:
-    """`reader(n)` prepares n repetitions, and what it returns is timed."""
+def check(reader: Callable[[int], Callable[[], object]], nothing: float = NOTHING) -> None:
+    """`reader(n)` prepares n repetitions, and what it returns is timed; less than `nothing` seconds do not count."""
 
     def seconds(count: int) -> float:
         look = reader(count)
@@ -137,7 +141,7 @@ def check(reader: Callable[[int], Callable[[], object]]) -> None:
     count = 64
     while count <= LONGEST:
         once = seconds(count)
-        if once > NOTHING:
+        if once > nothing:
             twice = seconds(2 * count)
             for _ in range(3):  # a busy machine may be slow once
                 if twice <= DOUBLED * once:
@@ -201,6 +205,78 @@ def test_profiles(name: str, tmp_path: Path) -> None:
         def look() -> None:
             try:
                 read(tmp_path / file)
+            except ValueError:
+                return
+
+        return look
+
+    check(prepared)
+
+
+NUMBERS: Final = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :count) "
+KERNELS: Final = "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, demangledName, deviceId, streamId, correlationId)"
+RUNS: Final = NUMBERS + "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT "
+STRINGS: Final = "CREATE TABLE StringIds(id, value)"
+EXPORTS: Final[dict[str, tuple[str, ...]]] = {
+    "kernels": (KERNELS, STRINGS, f"{RUNS} i, i + 1, 1, 0, 0, i FROM n"),
+    "kernels in the other order": (KERNELS, f"{RUNS} -i, 0, 1, 0, 0, i FROM n"),
+    "kernels at one time": (KERNELS, f"{RUNS} 1, 2, 1, 0, 0, 1 FROM n"),
+    "kernels that are texts": (KERNELS, f"{RUNS} hex(randomblob(99)), 2, 1, 0, 0, 1 FROM n"),
+    "names": (KERNELS, STRINGS, f"{NUMBERS} INSERT INTO StringIds SELECT i, 'triton_' || i FROM n"),
+    "names of one kernel": (KERNELS, STRINGS, f"{NUMBERS} INSERT INTO StringIds SELECT 1, 'triton_' || i FROM n"),
+    "a long name": (
+        KERNELS,
+        STRINGS,
+        "INSERT INTO StringIds VALUES(1, hex(zeroblob(:count)))",
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1, 2, 1, 0, 0, 1)",
+    ),
+    "calls": (
+        KERNELS,
+        STRINGS,
+        "INSERT INTO StringIds VALUES(1, 'cudaLaunchKernel_v7000')",
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, nameId, globalTid, correlationId)",
+        f"{NUMBERS} INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i, i + 1, 1, i % 3, i FROM n",
+    ),
+    "ranges within ranges": (
+        KERNELS,
+        "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid)",
+        f"{NUMBERS} INSERT INTO NVTX_EVENTS SELECT i, 9999999 - i, 59, 'aten::mm, seq = ' || i, NULL, 1 FROM n",
+    ),
+    "a long range": (
+        KERNELS,
+        "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid)",
+        "INSERT INTO NVTX_EVENTS VALUES(1, 2, 59, replace(hex(zeroblob(:count)), '00', ', seq = 1'), NULL, 1)",
+    ),
+    "replays of whole graphs": (
+        KERNELS,
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start)",
+        f"{NUMBERS} INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE SELECT i FROM n",
+    ),
+    "devices": (
+        KERNELS,
+        "CREATE TABLE TARGET_INFO_GPU(name)",
+        f"{NUMBERS} INSERT INTO TARGET_INFO_GPU SELECT i FROM n",
+    ),
+}
+"""Statements that make an export of Nsight Systems with `:count` rows."""
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("name", EXPORTS)
+def test_exports(name: str, tmp_path: Path) -> None:
+    dump = made(tmp_path / "dump", graph(), ended())
+
+    def prepared(count: int) -> Callable[[], object]:
+        path = tmp_path / f"{count}.sqlite"
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as connection:
+            for statement in EXPORTS[name]:
+                connection.execute(statement, {"count": count} if ":count" in statement else {})
+            connection.commit()
+
+        def look() -> None:
+            try:
+                attribute(dump, read(path))
             except ValueError:
                 return
 

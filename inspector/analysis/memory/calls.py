@@ -184,8 +184,9 @@ class Calls:
         storages, inner = self._storages, self._nested[name]
         passed = self._passed.pop(name, [])
         own: dict[tuple[str, ...], int] = {}
+        only = storages.only_of(f"{name}{LIST}")
         for argument, found in zip(inner.inputs, passed, strict=False):
-            if storages.are_only(f"{name}{LIST}", found):
+            if found and only.issuperset(found):
                 own[argument,] = sum(storages.all[one].bytes for one in found)
         called = inner.call(own, self._is_planned)
         peak = storages.live + called.peak
@@ -217,11 +218,11 @@ def _base(slot: str) -> str:
 
 def _split(arguments: str) -> list[str]:
     """`buf2, reinterpret_tensor(buf3, (2, 3))` → each of the two."""
-    found, depth = [""], 0
-    for letter in arguments:
+    found, depth, start = list[str](), 0, 0
+    for at, letter in enumerate(arguments):
         depth += (letter in "([") - (letter in ")]")
         if letter == "," and not depth:
-            found.append("")
-        else:
-            found[-1] += letter
+            found.append(arguments[start:at])
+            start = at + 1
+    found.append(arguments[start:])
     return [argument for argument in found if argument.strip()]

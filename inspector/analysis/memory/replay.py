@@ -1,5 +1,6 @@
 """Replays a wrapper's lines: allocations, reuses, pools, frees and calls of nested graphs."""
 
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -68,9 +69,11 @@ def replays(dump: Dump, graph: str) -> "dict[str, Replay]":
     operations = grouped(dump.rows(Operation, graph), lambda operation: operation.graph)
     plans = {plan.graph: plan for plan in dump.rows(MemoryPlan, graph)}
     found: dict[str, Replay] = {}
+    inside: dict[str, dict[str, Replay]] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # nested graphs come before the graphs around them
-        nested = {other.removeprefix(f"{name}/"): replay for other, replay in found.items()}
-        found[name] = Replay(lines[name], operations.get(name, []), plans.get(name), nested)
+        found[name] = Replay(lines[name], operations.get(name, []), plans.get(name), inside.get(name, {}))
+        around, _, own = name.rpartition("/")
+        inside.setdefault(around, {})[own] = found[name]
     return {name: found[name] for name in lines}
 
 
@@ -193,12 +196,18 @@ class Replay:
             case "pool_allocate" if row.buffer:
                 storages.bind(row.buffer, [storages.new(row.bytes or 0, "allocated")])
             case "pool_free":
-                name = row.buffer or ""  # the original name: the one that took its place is freed
-                for _ in self._became:
-                    name = self._became.get(name, name)
-                storages.drop(name)
+                storages.drop(self._last_name(row.buffer or ""))  # it has the original name
             case _:
                 self._same(storages, row)
+
+    def _last_name(self, name: str) -> str:
+        """The name that took its place, through all those between them, which now lead there at once."""
+        passed: dict[str, None] = {}
+        while name in self._became and name not in passed:
+            passed[name] = None
+            name = self._became[name]
+        self._became.update(dict.fromkeys((one for one in passed if one != name), name))
+        return name
 
     def _same(self, storages: Storages, row: WrapperLine) -> None:
         """Play a line that planning does not change."""
@@ -229,10 +238,14 @@ class Replay:
                 self._of_part[name] = [storages.new(size, "extern")]
             storages.bind(buffer, [one for name in parts for one in self._of_part[name]])
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[str, ...]:
         """Names of the inputs."""
         return tuple(self.plan.inputs) if self.plan is not None else ()
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.inputs)}
 
     def call(self, own: dict[tuple[str, ...], int], is_planned: bool) -> Called:
         """Play a call that must free the inputs in `own`."""
@@ -249,7 +262,7 @@ class Replay:
         source = name if given is None else storages.all[given].names[0]
         if given is None and found:
             return Output(tuple((one, storages.all[one].bytes) for one in found), None)
-        return Output((), self.inputs.index(source) if source in self.inputs else None)
+        return Output((), self._positions.get(source))
 
 
 def _is_else(row: WrapperLine) -> bool:

@@ -1,10 +1,14 @@
 """Pieces of memory, and the names that refer to them."""
 
-from typing import Literal
+from collections import Counter
+from typing import Final, Literal
 
 import msgspec
 
 Origin = Literal["allocated", "extern", "pool", "nested", "given"]
+
+_DEEPEST: Final = 32
+"""Branches within branches: no program comes near it."""
 
 
 class Storage(msgspec.Struct):
@@ -44,8 +48,12 @@ class Storages:
         """Number of lines played before it: those of a loop are played twice."""
         self._references: list[int] = []
         self._of: dict[str, list[int]] = {}
-        self._before: list[dict[str, list[int]]] = []
-        """The names at the start of each open branch."""
+        self._names: list[dict[str, None]] = []
+        """The names of each storage: what refers to it, or did."""
+        self._before: list[dict[str, list[int] | None]] = []
+        """For each open branch, the names that it changed, and what they referred to at its start."""
+        self._beyond = 0
+        """Number of open branches within more than `_DEEPEST` others; they count as a part of the last of these."""
         self._dropped: set[str] = set()
         """Names that the last branch dropped."""
 
@@ -53,6 +61,7 @@ class Storages:
         """Add memory that the caller passed in, held until all `names` are dropped."""
         self.all.append(Storage(self._rounded(size), "given", list(names), [-1] * len(names), lives=[(-1, None)]))
         self._references.append(len(names))
+        self._names.append(dict.fromkeys(names))
         for name in names:
             self._of[name] = [len(self.all) - 1]
 
@@ -60,6 +69,7 @@ class Storages:
         """Add a storage without a name."""
         self.all.append(Storage(self._rounded(size), origin, born=self.now))
         self._references.append(0)
+        self._names.append({})
         return len(self.all) - 1
 
     def _rounded(self, size: int) -> int:
@@ -81,14 +91,23 @@ class Storages:
                 self.live += self.all[position].bytes
                 self.all[position].died = None
                 self.all[position].lives.append((self.tick, None))
-            if name not in self.all[position].names:
+            if name not in self._names[position]:
+                self._names[position][name] = None
                 self.all[position].names.append(name)
                 self.all[position].named.append(self.now)
         self.drop(name)
+        self._note(name)
         self._of[name] = storages
+
+    def _note(self, name: str) -> None:
+        """Remember what a name refers to before the innermost open branch changes it."""
+        if self._before:
+            self._before[-1].setdefault(name, self._of.get(name))
 
     def drop(self, name: str | None) -> None:
         """Remove `name`."""
+        if name in self._of:
+            self._note(name)
         for position in self._of.pop(name or "", ()):
             self._references[position] -= 1
             if not self._references[position]:
@@ -98,12 +117,17 @@ class Storages:
 
     def drop_storage(self, positions: list[int]) -> None:
         """Remove all names of these storages."""
-        for name in [name for name, found in self._of.items() if not set(found).isdisjoint(positions)]:
-            self.drop(name)
+        for position in positions:
+            for name in self._names[position]:
+                if position in self._of.get(name, ()):
+                    self.drop(name)
 
     def enter(self) -> None:
         """Enter a branch that may not be taken."""
-        self._before.append(dict(self._of))
+        if len(self._before) == _DEEPEST:
+            self._beyond += 1
+        else:
+            self._before.append({})
 
     def leave(self, *, has_other: bool, is_other: bool) -> None:
         """Leave a branch: only what both branches drop is freed. `is_other`: this is the second one; `has_other`: a
@@ -111,21 +135,26 @@ class Storages:
 
         What the first branch allocated does not exist in the second, which allocates its own.
         """
+        if self._beyond:
+            self._beyond -= 1
+            return
         before = self._before.pop() if self._before else {}
-        for name in [name for name in self._of if has_other and name not in before]:
+        if self._before:
+            for name, found in before.items():
+                self._before[-1].setdefault(name, found)
+        for name in [name for name in before if has_other and before[name] is None]:
             self.drop(name)
-        dropped = {name for name in before if name not in self._of}
+        dropped = {name: found for name, found in before.items() if found is not None and name not in self._of}
         for name in sorted(dropped):
-            self.bind(name, before[name])
-        for name in sorted(dropped & self._dropped) if is_other else ():
+            self.bind(name, dropped[name])
+        for name in sorted(dropped.keys() & self._dropped) if is_other else ():
             self.drop(name)
-        self._dropped = dropped
+        self._dropped = set(dropped)
 
-    def are_only(self, name: str, storages: list[int]) -> bool:
-        """True if no other name refers to these storages."""
-        return bool(storages) and all(
-            self._references[position] == self._of.get(name, []).count(position) for position in storages
-        )
+    def only_of(self, name: str) -> set[int]:
+        """The storages that no other name refers to."""
+        counts = Counter(self._of.get(name, ()))
+        return {position for position, count in counts.items() if self._references[position] == count}
 
     def keep_only(self, names: set[str]) -> None:
         """Remove all other names."""

@@ -4,7 +4,7 @@ A run that cannot be joined is kept, with the reason; nothing is guessed.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -14,9 +14,10 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.call_alignment import aligned, in_order
 from inspect_compile.analysis.runtime.call_graphs import graphs_of_calls
-from inspect_compile.analysis.runtime.gpu_order import match_replay, match_stream
+from inspect_compile.analysis.runtime.gpu_order import find_replay, match_stream
 from inspect_compile.analysis.runtime.host_order import GraphCall, HostOrder, Place
 from inspect_compile.analysis.runtime.launch_plan import Plan, plans
+from inspect_compile.analysis.runtime.plan_groups import PlanGroup
 from inspect_compile.dump import Dump
 from inspect_compile.profiles import GpuRun, Profile
 
@@ -97,11 +98,14 @@ class _Attributor:
         self._plans = plans(dump)
         self._of_id: dict[str, list[Plan]] = defaultdict(list)
         """A profile has torch's ids, which repeat after a reset."""
+        self._every = PlanGroup(self._plans)
         for plan in self._plans:
             self._of_id[plan.region or ""].append(plan)
         self._profile = profile
         self._other_names: dict[str, str] = {}
         self._answers: dict[tuple[object, ...], _Answer] = {}
+        self._of_call: dict[GraphCall, _Answer] = {}
+        self._groups: dict[tuple[str | None, bool], PlanGroup] = {}
         self._replays: dict[tuple[object, ...], tuple[Plan | None, list[int | None], str]] = {}
         self._made: dict[tuple[int, int, str, str], Joined] = {}
         self._first: set[int] = set()
@@ -163,10 +167,10 @@ class _Attributor:
             joined.append(self._of_place(runs[-1], place, ""))
             self._count(len(runs) - 1, place, joined[-1])
         there = {run.name for run in runs}
+        called = dict.fromkeys(self._answer(call).plan for call in order.calls)
         unseen = (
             step.host
-            for call in order.calls
-            for plan in (self._answer(call).plan,)
+            for plan in called
             for step in (plan.steps if plan else ())
             if step.launch.kernel.kind == "cpp" and step.host not in there
         )
@@ -207,34 +211,41 @@ class _Attributor:
             self._made[key] = Joined(plan.steps[step].launch, plan.graph, how, confidence)
         return self._made[key]
 
-    def _candidates(self, call: GraphCall) -> list[Plan]:
+    def _candidates(self, call: GraphCall) -> PlanGroup:
         if call in self._told:
-            return [self._told[call]]
-        same = self._plans if call.compile_id is None else self._of_id.get(call.compile_id.partition("_")[0], [])
-        return [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
+            return PlanGroup([self._told[call]])
+        key = None if call.compile_id is None else call.compile_id.partition("_")[0], call.is_backward
+        if key not in self._groups:
+            same = self._plans if key[0] is None else self._of_id.get(key[0], [])
+            fits = [plan for plan in same if (plan.kind == "backward") == call.is_backward or plan.kind not in _KINDS]
+            self._groups[key] = PlanGroup(fits)
+        return self._groups[key]
 
     def _answer(self, call: GraphCall) -> _Answer:
         """The launches that the operators of a call belong to; computed once for calls that look alike."""
-        told = self._told.get(call)
-        key = call.compile_id, call.is_backward, id(told), tuple(call.operators)
-        found = self._answers.get(key)
-        if found is None:
-            found = self._answers[key] = self._find(call)
-        return found
+        own = self._of_call.get(call)
+        if own is None:
+            key = call.compile_id, call.is_backward, id(self._told.get(call)), tuple(call.operators)
+            own = self._answers.get(key)
+            if own is None:
+                own = self._answers[key] = self._find(call)
+            self._of_call[call] = own
+        return own
 
     def _find(self, call: GraphCall) -> _Answer:
         none: tuple[int | None, ...] = (None,) * len(call.operators)
-        candidates = self._candidates(call)
+        group = self._candidates(call)
+        candidates = group.plans
         if not candidates:
             return _Answer(None, none, f"the dump has no graph of compile {call.compile_id}")
-        exact = [plan for plan in candidates if list(plan.hosts) == call.operators]
+        exact = group.of_hosts(call.operators)
         if len(exact) == 1:
             return _Answer(exact[0], tuple(range(len(none))))
         if len(exact) > 1:
             names = few([plan.graph for plan in exact], _MOST_NAMES)
             return _Answer(None, none, f"ambiguous: {names} launch the same kernels in the same order")
         if len(candidates) > 1:
-            fits = [plan for plan in candidates if in_order(plan, call.operators)]
+            fits = [plan for plan in group.with_rarest(call.operators) if in_order(plan, call.operators)]
             candidates = fits if len(fits) == 1 else candidates
         if len(candidates) > 1:
             return _Answer(None, none, f"no graph of compile {call.compile_id} launches these kernels in this order")
@@ -250,10 +261,12 @@ class _Attributor:
         """Attribute the kernels of one replay of a CUDA graph, or of all replays in one call."""
         runs = self._profile.runs
         members.sort(key=lambda index: runs[index].start)
-        candidates = self._plans if call is None else self._candidates(call)
-        key = tuple(id(plan) for plan in candidates), tuple(runs[index].name for index in members)
+        group = self._every if call is None else self._candidates(call)
+        told = None if call is None else self._told.get(call)
+        key = id(told or group), tuple(runs[index].name for index in members)
         if key not in self._replays:
-            self._replays[key] = _find_replay(candidates, [runs[index] for index in members])
+            near = group.with_first_function(runs[index].name for index in members)
+            self._replays[key] = find_replay(near, [runs[index] for index in members])
         plan, steps, reason = self._replays[key]
         how = "CUDA graph, kernel order" if call is None else "compile id, CUDA graph, kernel order"
         before: int | None = None
@@ -309,16 +322,3 @@ _KINDS: Final = frozenset({"forward", "backward", "inference"})
 def _by_name(found: Iterable[Plan]) -> dict[str, list[tuple[Plan, int]]]:
     every = ((plan, index) for plan in found for index, step in enumerate(plan.steps) if step.function)
     return grouped(every, lambda launch: launch[0].steps[launch[1]].function)
-
-
-def _find_replay(candidates: Sequence[Plan], runs: list[GpuRun]) -> tuple[Plan | None, list[int | None], str]:
-    """The one graph whose launches ran in this replay, the launch of each run, and the reason if there is none."""
-    fits = [(plan, steps) for plan in candidates if plan.steps and (steps := match_replay(plan, runs)) is not None]
-    full = [(plan, steps) for plan, steps in fits if None not in steps] or fits
-    if len(full) == 1:
-        plan, steps = full[0]
-        return plan, steps, f"in a replay of {plan.graph}: several calls can have launched it"
-    nothing: list[int | None] = [None] * len(runs)
-    if full:
-        return None, nothing, f"ambiguous: a replay of {' or '.join(plan.graph for plan, _ in full)}"
-    return None, nothing, "in a replay of a CUDA graph whose kernels are those of no graph of the dump"

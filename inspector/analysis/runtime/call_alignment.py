@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 
 from inspect_compile.analysis.runtime.launch_plan import Plan, Step
 
@@ -16,40 +15,85 @@ def in_order(plan: Plan, operators: Sequence[str]) -> bool:
 def aligned(plan: Plan, operators: Sequence[str]) -> tuple[tuple[int | None, ...], dict[str, str]] | None:
     """The launch of each operator where not all names agree, and the dump's name for each name of the profile.
 
-    Between names that agree, names that another release of torch may have given are matched if both sides have equally
-    many, of the same kinds and with the same numbers. None if the call is of another graph: one side has a kernel that
-    the other has no place for.
+    The kernels must be the plan's, in its order. One of the profile has the plan's name, or a name that another release
+    of torch may have given: of the same kind and with the same number. Extern calls are matched between two kernels,
+    where both sides have them in one order. None if the call is of another graph: one side has a kernel that the other
+    has no place for.
     """
     steps: list[int | None] = [None] * len(operators)
     others: dict[str, str] = {}
     if plan.is_nested:
-        once = {host: index for index, host in enumerate(plan.hosts) if plan.hosts.count(host) == 1}
+        hosts = Counter(plan.hosts)
+        once = {host: index for index, host in enumerate(plan.hosts) if hosts[host] == 1}
         return tuple(once.get(name) for name in operators), others
-    matched: set[int] = set()
-    matcher = SequenceMatcher(None, operators, plan.hosts, autojunk=False)
-    for tag, start, end, first, last in matcher.get_opcodes():
-        if tag == "equal":
-            steps[start:end] = range(first, last)
-            matched.update(range(first, last))
-        elif tag == "replace" and end - start == last - first:
-            pairs = list(zip(range(start, end), range(first, last), strict=True))
-            if all(_is_renamed(operators[own], plan.steps[step]) for own, step in pairs):
-                for own, step in pairs:
-                    steps[own] = step
-                    matched.add(step)
-                    others[operators[own]] = plan.hosts[step]
-    of_graph = [index for index, step in enumerate(plan.steps) if step.function] or [
-        index for index, step in enumerate(plan.steps) if step.launch.kernel.kind == "extern"
-    ]
-    kernels = [index for index, name in enumerate(operators) if "::" not in name]
-    is_other = not matched.issuperset(of_graph) or any(steps[index] is None for index in kernels)
-    if is_other or 2 * len(others) > len(operators):
+    pairs = _kernels(plan, operators)
+    if pairs is None or not (plan.functions or _has_externs(plan, operators, dict(pairs))):
+        return None
+    before = (-1, -1)
+    for own, step in [*pairs, (len(operators), len(plan.steps))]:
+        _match_externs(plan, operators, range(before[0] + 1, own), range(before[1] + 1, step), steps)
+        if own < len(operators):
+            steps[own] = step
+            if operators[own] != plan.hosts[step]:
+                others[operators[own]] = plan.hosts[step]
+        before = own, step
+    if 2 * len(others) > len(operators):
         return None
     counts, plan_counts = Counter(operators), Counter(plan.hosts)
     for index, name in enumerate(operators):
         if name not in others and counts[name] != plan_counts[name]:
             steps[index] = None  # it is not known which of them is missing
     return tuple(steps), others
+
+
+def _kernels(plan: Plan, operators: Sequence[str]) -> list[tuple[int, int]] | None:
+    """The kernels among the operators, each with its launch; None if they are not the plan's, in its order.
+
+    Of C++ kernels the profile may have no events.
+    """
+    rest = iter([index for index, host in enumerate(plan.hosts) if not _is_extern(host)])
+    found: list[tuple[int, int]] = []
+    for own, name in enumerate(operators):
+        if _is_extern(name):
+            continue
+        for index in rest:
+            if name == plan.hosts[index] or _is_renamed(name, plan.steps[index]):
+                found.append((own, index))
+                break
+            if plan.steps[index].function:
+                return None
+        else:
+            return None
+    return None if any(plan.steps[index].function for index in rest) else found
+
+
+def _has_externs(plan: Plan, operators: Sequence[str], kernels: dict[int, int]) -> bool:
+    """True if all extern calls of the plan, and the `kernels`, are among the operators in the plan's order."""
+    there = set(kernels.values())
+    needed = iter([index for index, host in enumerate(plan.hosts) if _is_extern(host) or index in there])
+    following = next(needed, None)
+    for own, name in enumerate(operators):
+        if following is not None and (kernels[own] == following if own in kernels else name == plan.hosts[following]):
+            following = next(needed, None)
+        elif own in kernels:
+            return False
+    return following is None
+
+
+def _match_externs(plan: Plan, operators: Sequence[str], own: range, of: range, steps: list[int | None]) -> None:
+    """Match the extern calls between two kernels, but those of which one side has more."""
+    launched = [index for index in of if _is_extern(plan.hosts[index])]
+    counts = Counter(operators[index] for index in own)
+    counts.subtract(plan.hosts[index] for index in launched)
+    here = [index for index in own if not counts[operators[index]]]
+    there = [index for index in launched if not counts[plan.hosts[index]]]
+    if [operators[index] for index in here] == [plan.hosts[index] for index in there]:
+        for index, step in zip(here, there, strict=True):
+            steps[index] = step
+
+
+def _is_extern(name: str) -> bool:
+    return "::" in name
 
 
 def _is_renamed(name: str, step: Step) -> bool:

@@ -7,14 +7,11 @@ belongs to that call.
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.runtime.launch_plan import Step
 from inspect_compile.knowledge.kernels.library_kernels import CALLS, library_of, operator_of
 from inspect_compile.profiles import GpuRun
-
-_State = tuple[int, bool]
-"""Index of a step, and whether its main kernel has run."""
 
 _COPY: Final = "copy"
 _COPIES = re.compile(r"mem(?:cpy|set)\d*_\w+", re.ASCII)
@@ -45,41 +42,84 @@ _BEHIND: Final = {
 
 def shared_out(steps: Sequence[Step], runs: Sequence[GpuRun]) -> list[int | None]:
     """For each run the step that launched it; None if several are possible, or no assignment fits."""
-    calls = [_call(step) for step in steps]
-    kinds = [_kind(run) for run in runs]
-    reached: list[set[_State]] = [{(0, False)}]
-    for kind in kinds:
-        reached.append({state for before in reached[-1] for state, _ in _ways(calls, before, kind)})
-    left: set[_State] = {(len(calls) - 1, True)}
+    every = (1 << len(steps)) - 1
+    of_calls = _of_calls(steps)
+    unknown = of_calls.get(_ANY, 0)
+    ways = [_Ways.of(_kind(run), of_calls, unknown) for run in runs]
+    reached = [_States(waiting=1, done=0)]
+    for way in ways:
+        reached.append(way.after(reached[-1], every))
+    left = _States(waiting=0, done=1 << len(steps) - 1)
     found: list[int | None] = []
-    for kind, before in zip(reversed(kinds), reversed(reached[:-1]), strict=True):
-        owners: set[int | None] = set()
-        possible: set[_State] = set()
-        for state in before:
-            of = {owner for after, owner in _ways(calls, state, kind) if after in left}
-            if of:
-                owners |= of
-                possible.add(state)
-        found.append(owners.pop() if len(owners) == 1 else None)
-        left = possible
+    for way, before in zip(reversed(ways), reversed(reached[:-1]), strict=True):
+        own = way.owners(before, left)
+        left, has_none = way.before(before, left)
+        found.append(own.bit_length() - 1 if own and not own & (own - 1) and not has_none else None)
     return found[::-1]
 
 
-def _ways(calls: Sequence[str], state: _State, kind: str | None) -> list[tuple[_State, int | None]]:
-    """The states that can follow `state` when a kernel of this kind runs, and the step that it belongs to."""
-    step, is_done = state
-    ways: list[tuple[_State, int | None]] = []
-    near = ((step, is_done), *(((step + 1, False),) if is_done and step + 1 < len(calls) else ()))
-    if kind is None and all(calls[own] != _ANY for own, _ in near):
-        ways.append((state, None))
-    for own, has_run in near:
-        call = calls[own]
-        if call == _ANY or (has_run and kind in _BEHIND[call]):
-            ways.append(((own, True), own))
-        elif not has_run:
-            ways += [((own, False), own)] * (kind in _BEFORE[call])
-            ways += [((own, True), own)] * (kind in _MAIN[call])
-    return ways
+class _States(NamedTuple):
+    """Sets of steps, as the bits of numbers: each run takes one operation on a whole set."""
+
+    waiting: int
+    """The steps whose main kernel may not have run yet, while they are at work."""
+    done: int
+    """Those whose main kernel may have run."""
+
+
+class _Ways(NamedTuple):
+    """The steps, as bits, that a run can belong to."""
+
+    ahead: int
+    """As a kernel before the main one."""
+    main: int
+    """As the main one."""
+    behind: int
+    """As one after it."""
+    alone: _States
+    """Where it may belong to no step at all."""
+
+    @classmethod
+    def of(cls, kind: str | None, of_calls: dict[str, int], unknown: int) -> "_Ways":
+        """Those of a run of this kind."""
+        ahead, main, behind = (
+            sum(bits for call, bits in of_calls.items() if kind in kinds.get(call, ()))
+            for kinds in (_BEFORE, _MAIN, _BEHIND)
+        )
+        known = ~unknown if kind is None else 0
+        return cls(ahead, main | unknown, behind | unknown, _States(known, known & ~(unknown >> 1)))
+
+    def after(self, states: _States, every: int) -> _States:
+        """What can be reached from `states` with this run; `every` has the bits of all steps."""
+        begun = (states.waiting | states.done << 1) & every
+        return _States(
+            begun & self.ahead | states.waiting & self.alone.waiting,
+            begun & self.main | states.done & (self.behind | self.alone.done),
+        )
+
+    def owners(self, states: _States, left: _States) -> int:
+        """The steps that it can belong to between `states` and `left`."""
+        return (states.waiting | states.done << 1) & self._begins(left) | states.done & self.behind & left.done
+
+    def before(self, states: _States, left: _States) -> tuple[_States, bool]:
+        """Those of `states` that lead to `left`, and whether one does with a run that belongs to no step."""
+        alone = _States(states.waiting & self.alone.waiting & left.waiting, states.done & self.alone.done & left.done)
+        begins = self._begins(left)
+        waiting = states.waiting & begins | alone.waiting
+        done = states.done & (self.behind & left.done | begins >> 1) | alone.done
+        return _States(waiting, done), any(alone)
+
+    def _begins(self, left: _States) -> int:
+        """The steps that it can begin, or be the main kernel of."""
+        return self.ahead & left.waiting | self.main & left.done
+
+
+def _of_calls(steps: Sequence[Step]) -> dict[str, int]:
+    """What is called → the steps that call it, as bits."""
+    digits: dict[str, bytearray] = {}
+    for number, step in enumerate(steps, 1):
+        digits.setdefault(_call(step), bytearray(b"0" * len(steps)))[-number] = ord("1")
+    return {call: int(text, 2) for call, text in digits.items()}
 
 
 def _call(step: Step) -> str:

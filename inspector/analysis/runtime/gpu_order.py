@@ -4,9 +4,9 @@ Triton kernels are found by their names; what ran between two of them belongs to
 code.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.extern_order import shared_out
 from inspect_compile.analysis.runtime.launch_plan import Plan, Step
 from inspect_compile.knowledge.kernels.library_kernels import Library, can_launch, library_of
@@ -36,6 +36,19 @@ def match_replay(plan: Plan, runs: Sequence[GpuRun]) -> Matched | None:
     return matched
 
 
+def find_replay(candidates: Sequence[Plan], runs: Sequence[GpuRun]) -> tuple[Plan | None, list[int | None], str]:
+    """The one graph whose launches ran in this replay, the launch of each run, and the reason if there is none."""
+    fits = [(plan, steps) for plan in candidates if plan.steps and (steps := match_replay(plan, runs)) is not None]
+    full = [(plan, steps) for plan, steps in fits if None not in steps] or fits
+    if len(full) == 1:
+        plan, steps = full[0]
+        return plan, steps, f"in a replay of {plan.graph}: several calls can have launched it"
+    nothing: list[int | None] = [None] * len(runs)
+    if full:
+        return None, nothing, f"ambiguous: a replay of {' or '.join(plan.graph for plan, _ in full)}"
+    return None, nothing, "in a replay of a CUDA graph whose kernels are those of no graph of the dump"
+
+
 def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = True) -> Matched:
     """Matches the extern calls between two Triton kernels with what ran there; `is_sure`: nothing else can have."""
     libraries = [library_of(run.name) if run.kind == "kernel" else None for run in runs]
@@ -43,13 +56,10 @@ def _between(steps: Sequence[Step], runs: Sequence[GpuRun], *, is_sure: bool = T
         return [0 if _fits(steps[0], run, library) else None for run, library in zip(runs, libraries, strict=True)]
     if steps and is_sure:
         return shared_out(steps, runs)
-    main = [
-        index
-        for index, library in enumerate(libraries)
-        if library is not None
-        and library.does != "helper"
-        and any(can_launch(s.launch.kernel.name, library) for s in steps)
-    ]
+    calls = {step.launch.kernel.name for step in steps}
+    families = {library.does: library for library in libraries if library is not None and library.does != "helper"}
+    launched = {does for does, library in families.items() if any(can_launch(name, library) for name in calls)}
+    main = [index for index, library in enumerate(libraries) if library is not None and library.does in launched]
     matched: Matched = [None] * len(runs)
     if len(main) != len(steps):
         return matched
@@ -77,19 +87,11 @@ def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tup
     """
     known = {name for plan in plans for name in plan.functions}
     tokens = [index for index, run in enumerate(runs) if run.name in known]
-    names = [runs[index].name for index in tokens]
-    whole = (plan for plan in plans if plan.functions and not plan.is_nested)
-    starting = grouped(whole, lambda plan: plan.functions[0])
+    starting = _Starting([plan for plan in plans if plan.functions and not plan.is_nested])
     calls: list[tuple[Plan, int, int]] = []
-    at = 0
-    while at < len(tokens):
-        there = starting.get(names[at], ())
-        fits = [plan for plan in there if tuple(names[at : at + len(plan.functions)]) == plan.functions]
-        longest = max((len(plan.functions) for plan in fits), default=0)
-        fits = [plan for plan in fits if len(plan.functions) == longest]
+    for fits, first, longest in starting.found([runs[index].name for index in tokens]):
         if len(fits) == 1:
-            calls.append((fits[0], tokens[at], tokens[at + longest - 1]))
-        at += longest or 1
+            calls.append((fits[0], tokens[first], tokens[first + longest - 1]))
     found: dict[int, tuple[Plan, int]] = {}
     for plan, first, last in calls:
         for index, step in enumerate(match_replay(plan, runs[first : last + 1]) or (), first):
@@ -103,6 +105,51 @@ def match_stream(plans: Sequence[Plan], runs: Sequence[GpuRun]) -> dict[int, tup
             if own is not None:
                 found[index] = steps[own]
     return found
+
+
+class _Starting:
+    """Finds which plans' functions ran from a place on, at a cost that does not depend on how many they are."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._numbers: dict[str, int] = {}
+        self._plans: dict[str, dict[int, dict[int, list[Plan]]]] = {}
+        """First function → number of functions, the most first → hash of them → plans."""
+        for plan in sorted(plans, key=lambda plan: -len(plan.functions)):
+            of_length = self._plans.setdefault(plan.functions[0], {}).setdefault(len(plan.functions), {})
+            of_length.setdefault(self._sums(plan.functions)[-1], []).append(plan)
+
+    def found(self, names: Sequence[str]) -> Iterator[tuple[list[Plan], int, int]]:
+        """The plans that ran one after the other, the index where each began, and its number of functions.
+
+        Of several that begin there the longest counts; several of one length are told together.
+        """
+        sums = self._sums(names)
+        powers = [1]
+        for _ in names:
+            powers.append(powers[-1] * _BASE % _PRIME)
+        at = 0
+        while at < len(names):
+            longest = 1
+            for length, plans in self._plans.get(names[at], {}).items():
+                if at + length > len(names):
+                    continue
+                same = plans.get((sums[at + length] - sums[at] * powers[length]) % _PRIME, ())
+                if same and same[0].functions == tuple(names[at : at + length]):
+                    yield [plan for plan in same if plan.functions == same[0].functions], at, length
+                    longest = length
+                    break
+            at += longest
+
+    def _sums(self, names: Sequence[str]) -> list[int]:
+        """The hash of each beginning of `names`; from two of them follows the hash of what is between."""
+        sums = [0]
+        for name in names:
+            sums.append((sums[-1] * _BASE + self._numbers.setdefault(name, len(self._numbers) + 1)) % _PRIME)
+        return sums
+
+
+_PRIME: Final = (1 << 61) - 1
+_BASE: Final = 1_000_003
 
 
 def _edge(plan: Plan, *, is_end: bool) -> list[tuple[Plan, int]]:

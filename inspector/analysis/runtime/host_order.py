@@ -145,21 +145,33 @@ class HostOrder:
         A backward names the thread of its forward by a number of autograd's: the thread whose forwards have all the
         sequence numbers of the backwards with that number.
         """
-        threads: dict[int | None, set[int]] = {}
+        numbers: dict[int | None, set[int]] = defaultdict(set)
         for span, call in self._backwards:
-            found = self._forwards.get(call.sequence) if call.sequence is not None else None
-            if found and span.forward_thread is not None:
-                known = threads.setdefault(span.forward_thread, set(found))
-                known.intersection_update(found)
+            if call.sequence is not None and call.sequence in self._forwards and span.forward_thread is not None:
+                numbers[span.forward_thread].add(call.sequence)
+        of_numbers: dict[AbstractSet[int], int | None] = {}
+        threads: dict[int | None, int | None] = {}
+        for number, own in numbers.items():
+            key = frozenset(own)
+            if key not in of_numbers:
+                of_numbers[key] = self._only_thread(key)
+            threads[number] = of_numbers[key]
         for span, call in self._backwards:
             found = self._forwards.get(call.sequence, {}) if call.sequence is not None else {}
-            fits = found.keys() & threads[span.forward_thread] if span.forward_thread in threads else found.keys()
-            if len(fits) == 1:
-                there = found[next(iter(fits))]
+            thread = threads.get(span.forward_thread, next(iter(found)) if len(found) == 1 else None)
+            there = found.get(thread) if thread is not None else None
+            if there:
                 before = bisect_right(there, span.start, key=lambda one: one[0])
                 call.forward = there[before - 1][1] if before else None
             if call.forward is not None:
                 call.compile_id = call.forward.compile_id
+
+    def _only_thread(self, numbers: AbstractSet[int]) -> int | None:
+        """The thread whose forwards have all these sequence numbers; None if there is none, or another."""
+        of_each = sorted((self._forwards[number] for number in numbers), key=len)
+        fits = (thread for thread in of_each[0] if all(thread in threads for threads in of_each))
+        found = next(fits, None)
+        return found if next(fits, None) is None else None
 
     def _note(self, call: HostCall, stack: list[_Around]) -> None:
         while stack and stack[-1].end <= call.start:

@@ -1,0 +1,64 @@
+"""Writes single files of a dump so that nothing incomplete is left, whatever the disk, a limit or the program does."""
+
+import errno
+import os
+from pathlib import Path
+
+from inspect_compile.interrupts import is_program, let_pass
+
+try:
+    import resource
+except ImportError:  # on such a system dumps are only read
+    resource = None  # type: ignore[assignment]
+
+
+def make(folder: Path) -> None:
+    """Create it with its parents. `Path.mkdir` ignores every OSError, and a TimeoutError of the program's is one."""
+    if folder.is_dir():
+        return
+    make(folder.parent)
+    try:
+        os.mkdir(folder)
+    except FileExistsError as error:
+        let_pass(error)
+
+
+def _allowed() -> int | None:
+    """Maximum size that a file may have. Writing more would send the process a signal, which usually kills it."""
+    if resource is None:
+        return None
+    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if soft == resource.RLIM_INFINITY else int(soft)
+
+
+def append(path: Path, data: bytearray) -> None:
+    """Append `data`; if the disk takes only a part, then whole lines: an incomplete one would corrupt the next.
+
+    `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
+    """
+    with open(path, "ab", buffering=0) as file:
+        before = file.seek(0, os.SEEK_END)
+        done, end, allowed = 0, len(data), _allowed()
+        if allowed is not None and before + end > allowed:
+            end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
+        try:
+            while done < end:
+                done += file.write(memoryview(data)[done:end])
+            if done < len(data):
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+        except BaseException as error:
+            file.truncate(before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
+            raise
+        data.clear()
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write all of it, or leave no file."""
+    allowed = _allowed()
+    if allowed is not None and len(data) > allowed:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    try:
+        path.write_bytes(data)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
