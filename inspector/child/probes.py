@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 
 PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.utils", "inspect_compile.lowering.frontend.times:install"),
+    Entry("torch._dynamo.utils", "inspect_compile.lowering.core.call_sites:install"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.core.compile_names:install_counted"),
     Entry("torch._dynamo.compiled_autograd", "inspect_compile.lowering.core.compile_names:install_resets"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_frames"),

@@ -83,6 +83,8 @@ class Show:
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         limit = None if arguments.all else arguments.limit
         is_json = arguments.json or arguments.facts
+        if arguments.facts:
+            dump = dump.as_recorded()
         if name == "kernel" and (options or arguments.node is not None):
             from inspect_compile.commands.kernel_stage import show_stage
 

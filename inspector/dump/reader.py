@@ -8,10 +8,24 @@ from typing import Any, TypeVar
 import msgspec
 
 from inspect_compile.dump import paths
+from inspect_compile.dump.call_sites import Callers
 from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
 from inspect_compile.errors import DumpError
-from inspect_compile.facts import SCHEMA_VERSION, TABLES, DynamoNode, Fact, Frame, Graph, GraphEnd, Guard, Run, Shared
+from inspect_compile.facts import (
+    SCHEMA_VERSION,
+    TABLES,
+    CallSite,
+    DynamoNode,
+    Fact,
+    Frame,
+    Graph,
+    GraphEnd,
+    Guard,
+    Location,
+    Run,
+    Shared,
+)
 
 LARGEST_RUN = 16 << 20
 """Maximum size of run.json in bytes: several times the longest command line that a system allows."""
@@ -30,17 +44,23 @@ F = TypeVar("F", bound=Fact)
 class Dump:
     """The record of one process. Rows keep the order in which they were observed."""
 
-    def __init__(self, root: Path, target: str | None = None) -> None:
-        """`target` selects a part of a run's ranks if they have several."""
+    def __init__(self, root: Path, target: str | None = None, *, has_callers: bool = True) -> None:
+        """`target` selects a part of a run's ranks if they have several; `has_callers`: lines are given theirs."""
         self.root = root
         self.target = target
         self._frames_root = _frames_root(root)
         self._tables: dict[tuple[Path, str], Table] = {}
         self._room = Room()
+        self._callers: dict[Path, Callers] = {}
+        self._has_callers = has_callers
         self._graphs: dict[str, Graph] = {}
         self._outermost: list[Graph] = []
         self._of_compile: dict[str | None, list[Graph]] = {}
         self._graphs_of = 0
+
+    def as_recorded(self) -> "Dump":
+        """The same part of the dump with lines as they are in its files, without callers."""
+        return Dump(self.root, self.target, has_callers=False)
 
     @cached_property
     def run(self) -> Run:
@@ -103,9 +123,27 @@ class Dump:
         root = root or (self._frames_root if kind.table in _OF_FRAMES else self.root)
         table = self._tables.get((root, name))
         if table is None:
-            table = self._tables[root, name] = Table(root, root / name, TABLES[kind.table], self._room)
+            callers = None if kind is CallSite or not self._has_callers else self._callers_in(root)
+            table = self._tables[root, name] = Table(root, root / name, TABLES[kind.table], self._room, callers)
             table.read()
         return table
+
+    def _callers_in(self, root: Path) -> Callers:
+        """What called the lines of the facts in `root`, which is that of this dump or of the program's frames."""
+        if root not in self._callers:
+
+            def rows() -> list[CallSite]:
+                table = self._table(paths.table(CallSite.table, None), CallSite, root)
+                table.read()
+                found: list[Any] = table.all(CallSite)
+                return found
+
+            self._callers[root] = Callers(rows)
+        return self._callers[root]
+
+    def calls_to(self, where: Location) -> tuple[Location, ...]:
+        """The lines on the way to `where`, innermost first, with those in torch that it calls; itself if not known."""
+        return self._callers_in(self.root).chain(where.site) or (where,)
 
     def graphs(self) -> list[Graph]:
         """The graphs in the order in which their compiles began, nested ones after the enclosing graph."""

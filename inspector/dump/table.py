@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import msgspec
 
+from inspect_compile.dump.call_sites import Callers, locations_in
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Fact
 
@@ -37,11 +38,16 @@ class Room:
 class Table:
     """The rows of one `.jsonl` file, read as far as it has grown."""
 
-    def __init__(self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: Room) -> None:
+    def __init__(
+        self, root: Path, path: Path, kinds: tuple[type[Fact], ...], room: Room, callers: Callers | None = None
+    ) -> None:
+        """`callers` gives the lines in the rows their callers."""
         self._root = root
         self._path = path
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(functools.reduce(operator.or_, kinds))
         self._room = room
+        self._callers = callers
+        self._lines = {kind: locations_in(kind) for kind in kinds} if callers is not None else {}
         self._offset = 0
         self.rows: list[Fact] = []
         self.damaged = 0
@@ -87,9 +93,17 @@ class Table:
                     self.damaged += 1
                     continue
                 graph = row.graph
+            if self._callers is not None:
+                self._fill_in(row, self._callers)
             add(row)
         room.bytes, room.lines = end - self._offset, lines
         self.is_cut = not room.is_left
+
+    def _fill_in(self, row: Fact, callers: Callers) -> None:
+        for lines in self._lines[type(row)]:
+            for where in lines(row):
+                if where.site:
+                    callers.fill_in(where)
 
     def all(self, kind: type[Fact]) -> list[Fact]:
         """The rows of one kind."""

@@ -8,7 +8,7 @@ from typing import Final
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.frontend import CacheLookup, Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
-from inspect_compile.facts.fx import DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
+from inspect_compile.facts.fx import CallSite, DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernels import (
     Binary,
     Kernel,
@@ -41,7 +41,7 @@ from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook, Timed, Remark,
-    Graph, GraphEnd,
+    CallSite, Graph, GraphEnd,
     Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, Call,
     DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
     Lowering, Realize, Operation,
@@ -58,8 +58,9 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
-    "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "Checked",
-    "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "Frame",
+    "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "CallSite",
+    "Checked", "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard",
+    "Frame",
     "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook",
     "JointNode", "KeptInputs", "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering",
     "Measuring", "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation",

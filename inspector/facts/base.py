@@ -1,5 +1,6 @@
 """The base class of all facts, and the pieces that several stages share."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -25,13 +26,25 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="fact"
     """
 
 
-class Location(msgspec.Struct, frozen=True, gc=False):
-    """A line of the user's program, as the compiler recorded it."""
+class Location(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """A line of the program, as the compiler recorded it, and the calls that led to it."""
 
     file: str
     line: Int64
     function: str = ""
     code: str = ""
+    site: Int64 = 0
+    """The `CallSite` of the innermost call, which may be in a function of torch's that this line calls; 0 if unknown.
+    """
+    caller: "Location | None" = None
+    """The line that called this one's function, with its own caller: filled in when a dump is read, from `site`."""
+
+    def calls(self) -> "Iterator[Location]":
+        """The line, what called it, and so on."""
+        one: Location | None = self
+        while one is not None:
+            yield one
+            one = one.caller
 
 
 class Tensor(msgspec.Struct, frozen=True, gc=False):

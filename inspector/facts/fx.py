@@ -40,6 +40,25 @@ class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
     exception: str | None = None
 
 
+class CallSite(Fact, frozen=True, kw_only=True, tag="call_site"):
+    """One call on the way to an FX node, a break or a compile: a line, and the call that led to its function.
+
+    Each is recorded once, however many nodes share it: together they are the tree of the calls that were traced.
+    """
+
+    table: ClassVar[str] = "call_sites"
+    per_graph: ClassVar[bool] = False
+
+    site: Int64
+    """Its number, from 1."""
+    caller: Int64 = 0
+    """The site that called the function of this line, recorded before it; 0 for the outermost line."""
+    file: str
+    line: Int64
+    function: str = ""
+    code: str = ""
+
+
 class Node(Fact, frozen=True, kw_only=True, tag="node"):
     """One FX node of one stage's graph, in graph order."""
 

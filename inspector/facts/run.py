@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import msgspec
 
-from inspect_compile.facts.base import Fact, Int64
+from inspect_compile.facts.base import Fact, Int64, Location
 from inspect_compile.facts.numerics import Asked
 
 SCHEMA_VERSION = 1
@@ -142,5 +142,7 @@ class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
     knob: str | None = None
     where: str | None = None
     """Source line, `file.py:12`."""
+    place: Location | None = None
+    """The same with what is written there, and the calls that led to it."""
     ids: tuple[str, ...] = ()
     """FX nodes, buffers, operations or kernels that it is about."""

@@ -94,6 +94,6 @@ def _sizes(node: Node) -> str:
 
 
 def _stack(node: Node) -> str:
-    where = node.where
-    assert where is not None
-    return f'  File "{where.file}", line {where.line}, in {where.function}\n    {where.code}\n'
+    assert node.where is not None
+    frames = reversed(tuple(node.where.calls()))
+    return "".join(f'  File "{one.file}", line {one.line}, in {one.function}\n    {one.code}\n' for one in frames)

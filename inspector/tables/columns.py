@@ -8,9 +8,13 @@ May not know rich or textual: a text file is written without them.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from inspect_compile.tables.text import columns as aligned
+from inspect_compile.tables.text import lines_parts, place_parts
+
+if TYPE_CHECKING:
+    from inspect_compile.facts import Location
 
 Row = TypeVar("Row")
 Holder = TypeVar("Holder")
@@ -29,6 +33,20 @@ Cell = tuple[Span, ...]
 def cell(text: str, role: str = "") -> Cell:
     """A cell of one span."""
     return (Span(text, role),) if text else ()
+
+
+def place_cell(where: "Location | None") -> Cell:
+    """`train.py:41 ← adam.py:414`: the user's own line, and dimmed that of the library that it leads to."""
+    own, below = place_parts(where)
+    return (*cell(own), *cell(below, "dim"))
+
+
+def lines_cell(lines: "Iterable[Location]") -> Cell:
+    """The same for several lines."""
+    found: list[Span] = []
+    for own, below in lines_parts(lines):
+        found += [*cell("  " if found else ""), *cell(own), *cell(below, "dim")]
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

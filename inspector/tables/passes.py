@@ -9,11 +9,11 @@ from rich.text import Text
 
 from inspect_compile.analysis.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
 from inspect_compile.facts import Graph
-from inspect_compile.tables.columns import Cell, Column, Span, cell
+from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell
 from inspect_compile.tables.parts import Request, first_of, title
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import change_text, number_of, one_line, place_text, seconds_text
+from inspect_compile.tables.text import change_text, number_of, one_line, seconds_text
 
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 
@@ -46,7 +46,7 @@ EDITS: Final[tuple[Column[EditSide], ...]] = (
     Column("change", lambda side: cell(SIGNS[side.what], _ROLES[side.what])),
     Column("node", lambda side: side.node, role="name", stretch=True, least=12, most=40, middle=True),
     Column("is", lambda side: side.text, stretch=True, least=20, most=200),
-    Column("where", lambda side: place_text(side.where), role="dim", stretch=True, least=12, most=30, drop=1),
+    Column("where", lambda side: place_cell(side.where), stretch=True, least=12, most=44, drop=1),
 )
 _SLOWEST: Final = 3
 

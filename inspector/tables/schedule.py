@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, schedule_rows
-from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, lines_cell
 from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.text import lines_text, number_of
+from inspect_compile.tables.text import number_of
 
 
 def _kind(row: ScheduleRow) -> Cell:
@@ -39,7 +39,7 @@ class _Columns(NamedTuple):
         right=True,
     )
     lines: Column[ScheduleRow] = Column(
-        "lines", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=30, drop=4
+        "lines", lambda row: lines_cell(row.lines), stretch=True, least=11, most=44, drop=4
     )
     kernel: Column[ScheduleRow] = Column(
         "kernel", lambda row: row.kernel, stretch=True, least=16, most=60, middle=True, drop=6

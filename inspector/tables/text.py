@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.knowledge.frontend.own_code import own_line
+
 if TYPE_CHECKING:
     from inspect_compile.facts import Location, Shared
 
@@ -17,6 +19,9 @@ surrogates.
 
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
+
+FROM: Final = " ← "
+"""Between a line of the user's own and the line of a library that it leads to."""
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
@@ -110,8 +115,26 @@ def time_text(seconds: float | None) -> str:
 
 
 def place_text(where: "Location | None") -> str:
-    """`mixed.py:14`."""
-    return f"{file_name(where.file)}:{where.line}" if where is not None else ""
+    """`mixed.py:14`; for a line of a library `train.py:41 ← adam.py:414`, the user's own line first."""
+    return "".join(place_parts(where))
+
+
+def place_parts(where: "Location | None") -> tuple[str, str]:
+    """`train.py:41` and ` ← adam.py:414`; the second part is empty for a line of the user's own, or if none is known.
+
+    What has no line is empty.
+    """
+    if where is None:
+        return "", ""
+    own = own_line(where)
+    if own is None or own is where:
+        return line_text(where), ""
+    return line_text(own), f"{FROM}{line_text(where)}"
+
+
+def line_text(where: "Location") -> str:
+    """`adam.py:414`: the line alone, without what led to it."""
+    return f"{file_name(where.file)}:{where.line}"
 
 
 def code_text(where: "Location | None") -> str:
@@ -141,8 +164,32 @@ def shared_text(shared: "Shared") -> str:
 
 
 def lines_text(lines: "Iterable[Location]") -> str:
-    """`mixed.py:14 15 18`: each file once, with its lines in the given order."""
-    return places_text((where.file, str(where.line)) for where in lines)
+    """`mixed.py:14 15 18  train.py:41 ← adam.py:414 456`: each file once, with its lines in the given order."""
+    return "  ".join("".join(parts) for parts in lines_parts(lines))
+
+
+def lines_parts(lines: "Iterable[Location]") -> list[tuple[str, str]]:
+    """The same in pieces, as `place_parts` has them; lines of the user's own come first, then those that lead to lines
+    of libraries, then others.
+    """
+    own: list[Location] = []
+    below: dict[str, list[Location]] = {}
+    for where in lines:
+        first = own_line(where)
+        if first is where:
+            own.append(where)
+        else:
+            below.setdefault("" if first is None else line_text(first), []).append(where)
+    found = [(files, "") for files in _files(own)]
+    found += [(place, f"{FROM}{'  '.join(_files(rows))}") for place, rows in below.items() if place]
+    return found + [("", files) for files in _files(below.get("", ()))]
+
+
+def _files(lines: "Iterable[Location]") -> list[str]:
+    files: dict[str, dict[str, None]] = {}
+    for where in lines:
+        files.setdefault(file_name(where.file), {})[str(where.line)] = None
+    return [f"{file}:{' '.join(numbers)}" for file, numbers in files.items()]
 
 
 def places_text(places: Iterable[tuple[str, str]], between: str = "  ") -> str:

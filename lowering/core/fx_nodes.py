@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from inspect_compile.facts import DynamoNode, JointNode, Location, Node
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.call_sites import CALL_SITES
 
 _MODULE_ROOT = re.compile(r"^L\['self'\]\.?|^L__self___?\.?")
 _DEEPEST = 8
@@ -59,7 +60,18 @@ def origins(meta: dict[str, Any]) -> tuple[str, ...]:
 def user_line(node: Any) -> Location | None:
     """The source line of an FX node."""
     trace = node.meta.get("stack_trace")
-    return values.traced_line(trace) if trace else None
+    return CALL_SITES.traced_line(trace) if trace else None
+
+
+def calling_line(node: Any) -> Location | None:
+    """For a node of a compiled module of torch's, the line that called the module; None for any other.
+
+    torch leaves the frames in its own modules out of a stack: nothing is left of it then.
+    """
+    if not node.op.startswith("call"):
+        return None
+    of_module = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")
+    return CALL_SITES.traced_line("") if of_module else None
 
 
 class NodeReader:
@@ -103,6 +115,7 @@ class NodeReader:
             if where is None and (origin := inherited.get(node.name)) is not None:
                 where, path, module_type = origin[:3]
                 sources = sources or origin.nodes
+            where = where or calling_line(node)
             value, aten = meta.get("val", meta.get("example_value")), meta.get("original_aten")
             yield kind(
                 graph=graph,

@@ -100,12 +100,6 @@ def tensors(value: Any) -> Iterator[Any]:
             yield from tensors(item)
 
 
-@functools.lru_cache(maxsize=4096)
-def traced_line(stack_trace: str) -> Location | None:
-    """The source line at the end of a stack trace text; cached, as nodes of all stages share a few of these texts."""
-    return user_line(locations(stack_trace))
-
-
 def locations(stack_trace: str) -> tuple[Location, ...]:
     """The frames of a stack trace text, outermost first."""
     found: list[Location] = []
@@ -130,11 +124,11 @@ def user_line(frames: tuple[Location, ...]) -> Location | None:
 
 def frame_location(summary: Any) -> Location:
     """A traceback.FrameSummary as a location; its code is read from the file if possible."""
-    return _location(summary.filename, summary.lineno or 0, summary.name)
+    return location(summary.filename, summary.lineno or 0, summary.name)
 
 
 @functools.lru_cache(maxsize=1024)
-def _location(file: str, line: int, function: str) -> Location:
+def location(file: str, line: int, function: str) -> Location:
     """A location; cached, as thousands of guards share a few."""
     return Location(file, line, function, linecache.getline(file, line).strip())
 
@@ -177,25 +171,11 @@ def is_kind(kind: Any, name: str) -> bool:
     return any(base.__name__ == name for base in kind.__mro__)
 
 
-def caller() -> Location | None:
-    """The program's innermost frame on the current thread."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        module = str(frame.f_globals.get("__name__", ""))
-        if (
-            not _TORCH.search(code.co_filename)
-            and module.split(".", 1)[0] not in OURS
-            and not code.co_filename.startswith("<")
-        ):
-            return Location(
-                code.co_filename,
-                frame.f_lineno,
-                code.co_name,
-                linecache.getline(code.co_filename, frame.f_lineno).strip(),
-            )
-        frame = frame.f_back  # type: ignore[assignment]
-    return None
+def is_program(frame: types.FrameType) -> bool:
+    """True if it runs a file of the program, or of a library of its, other than torch and this tool."""
+    file = frame.f_code.co_filename
+    module = str(frame.f_globals.get("__name__", ""))
+    return not is_torch_file(file) and module.split(".", 1)[0] not in OURS and not file.startswith("<")
 
 
 def place(function: Any) -> str:

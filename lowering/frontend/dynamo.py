@@ -4,14 +4,15 @@ guards.
 
 import re
 import sys
-import sysconfig
 import threading
 import time
 import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
+from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.call_sites import CALL_SITES
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
@@ -22,7 +23,6 @@ from inspect_compile.torch_compat import dynamo as names
 PROBE = "lowering.dynamo"
 
 _MOST_SKIPS: Final = 200
-_LIBRARIES: Final = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
 
 _SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
@@ -45,7 +45,8 @@ class _Attempt:
         self.nodes = 0
         self.has_guards = False
         self.guard_seconds: float | None = None
-        self.caller = values.caller()
+        self.caller = CALL_SITES.caller()
+        CALL_SITES.compiling(self.caller)
 
 
 class _Open(threading.local):
@@ -100,6 +101,7 @@ def install_frames(probes: Probes) -> None:
         if not exceeded or not _RUNNING.attempts:
             return
         attempt = _RUNNING.attempts.pop()
+        place = _place(values.location(attempt.code.file, attempt.code.line, attempt.code.function))
         setting, most = f"torch._dynamo.config.{limit}", getattr(torch_object(names.CONFIG), limit, None)
         told = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
         tell(attempt, "skipped", f"{told}; calls that fit no earlier compile run eagerly from now on")
@@ -111,7 +113,8 @@ def install_frames(probes: Probes) -> None:
                 message=f"{attempt.code.function} was {told}; calls that fit no earlier compile run eagerly",
                 numbers={} if type(most) is not int else {"limit": most},
                 knob=setting,
-                where=_place(Location(attempt.code.file, attempt.code.line)),
+                where=values.line_text(place),
+                place=place,
             )
         )
 
@@ -148,13 +151,15 @@ def install_frames(probes: Probes) -> None:
             failed=failed_guards(reasons, frame.f_locals, frame.f_globals),
         )
         sink.add(fact)
+        place = _place(values.location(code.co_filename, code.co_firstlineno, code.co_qualname))
         sink.add(
             Remark(
                 graph=fact.graph,
                 kind="analysis",
                 code="recompile",
                 message=f"{code.co_qualname} is compiled again: {'; '.join(fact.failed_guards)}",
-                where=_place(Location(code.co_filename, code.co_firstlineno)),
+                where=values.line_text(place),
+                place=place,
             )
         )
 
@@ -171,7 +176,7 @@ def install_skips(probes: Probes) -> None:
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         reason, code = (str(argument(args, kwargs, 0, "reason")), argument(args, kwargs, 1, "frame").f_code)
         place = (reason, code.co_filename, code.co_firstlineno)
-        if place in seen or len(seen) >= _MOST_SKIPS or _is_library(code.co_filename):
+        if place in seen or len(seen) >= _MOST_SKIPS or is_library(code.co_filename):
             return
         seen.add(place)
         probes.sink.add(
@@ -180,16 +185,11 @@ def install_skips(probes: Probes) -> None:
                 file=code.co_filename,
                 line=code.co_firstlineno,
                 reason=reason[:2000],
-                caller=values.caller(),
+                caller=CALL_SITES.caller(),
             )
         )
 
     probes.wrap(PROBE, names.SKIP_REASON, before=skipped)
-
-
-def _is_library(file: str) -> bool:
-    """True for a file of Python's library or of an installed package, many of which Dynamo skips."""
-    return file.startswith((*_LIBRARIES, "<")) or "site-packages" in file or "dist-packages" in file
 
 
 def install_graphs(probes: Probes) -> None:
@@ -218,7 +218,7 @@ def install_breaks(probes: Probes) -> None:
         text = argument(args, kwargs, 1, "reason")
         stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
         reason, explanation, found = split_reason(str(text))
-        where = values.user_line(stack)
+        where = CALL_SITES.line(stack)
         probes.sink.add(
             GraphBreak(
                 graph=compile_id() or "", reason=reason, explanation=explanation, hints=found, where=where, stack=stack
@@ -231,6 +231,7 @@ def install_breaks(probes: Probes) -> None:
                 code="graph-break",
                 message=": ".join(filter(None, (reason.rsplit("\n", 1)[-1].strip(), explanation))),
                 where=values.line_text(where),
+                place=where,
             )
         )
 
@@ -294,10 +295,9 @@ def _guarded(reference: Any) -> str:
     return "" if value is None else described(value)
 
 
-def _place(own: Location) -> str:
-    """The line of a function, or of the program's call of it if the function is torch's (a compiled nn.Module)."""
-    place = (values.caller() or own) if values.is_torch_file(own.file) else own
-    return f"{place.file}:{place.line}"
+def _place(own: Location) -> Location:
+    """The line of a function, or of the program's call of it if the function is a library's (a compiled nn.Module)."""
+    return (CALL_SITES.caller() or own) if is_library(own.file) else own
 
 
 def split_reason(text: str) -> tuple[str, str | None, tuple[str, ...]]:

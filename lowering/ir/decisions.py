@@ -46,7 +46,7 @@ def _remark(scope: Scope, kind: str, code: str, message: str, ids: Iterable[str]
     ids = tuple(ids)
     where = next((found for name in ids if (found := scope.where.get(name)) is not None), None)
     place = values.line_text(where)
-    return Remark(graph=scope.graph, kind=kind, code=code, message=message, where=place, ids=ids, **more)
+    return Remark(graph=scope.graph, kind=kind, code=code, message=message, where=place, place=where, ids=ids, **more)
 
 
 def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:

@@ -33,7 +33,7 @@ def is_implicit(node: Any) -> bool:
 def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark]:
     """Remarks about a node that fell back."""
     how, words, knob = _why(fact, node)
-    place = values.line_text(scope.where.get(fact.node))
+    place = scope.where.get(fact.node)
     ids = (fact.node, *fact.buffers)
     target = target_name(node.args[1]) if fact.target == _EFFECTFUL and len(node.args) > 1 else fact.target
     yield Remark(
@@ -43,7 +43,8 @@ def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark
         message=f"{target} runs as an extern kernel, nothing fuses with it: {words}",
         numbers={"how": how},
         knob=knob,
-        where=place,
+        where=values.line_text(place),
+        place=place,
         ids=ids,
     )
     decompositions = torch_object(names.DECOMPOSITIONS)
@@ -53,7 +54,8 @@ def fallback_remarks(scope: Scope, fact: Lowering, node: Any) -> Iterator[Remark
             kind="missed",
             code="missing-decomposition",
             message=f"torch has a decomposition for {fact.target}, but not among those that this compile uses",
-            where=place,
+            where=values.line_text(place),
+            place=place,
             ids=ids,
         )
 

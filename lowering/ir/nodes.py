@@ -7,7 +7,7 @@ from typing import Any
 
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering
-from inspect_compile.lowering.core.fx_nodes import NodeReader, arguments, target_name, user_line
+from inspect_compile.lowering.core.fx_nodes import NodeReader, arguments, calling_line, target_name, user_line
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, allows_tf32, torch_object
 from inspect_compile.lowering.core.values import is_kind, place
 from inspect_compile.lowering.ir import flops
@@ -50,6 +50,9 @@ def install(probes: Probes) -> None:
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad", nested=nested))
         scope.where.update((name, origin.where) for name, origin in inherited(nested).items() if name in scope.order)
         scope.where.update((node.name, where) for node in nodes if (where := user_line(node)) is not None)
+        for node in nodes:
+            if node.name not in scope.where and (where := calling_line(node)) is not None:
+                scope.where[node.name] = where
         known: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
         known.update((node.name, _Known.of(node, reader)) for node in nodes)
         for name, found in known.items():

@@ -67,6 +67,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
         numbers=numbers,
         knob=_KNOB,
         where=values.line_text(where),
+        place=where,
         ids=(node.name,),
     )
 

@@ -16,6 +16,7 @@ import msgspec
 
 from inspect_compile.facts import CudaGraph, Recording, Remark
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.call_sites import CALL_SITES
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.runtime.cudagraph_account import RUNS, Function, Recorded
@@ -145,7 +146,7 @@ def _unfit() -> tuple[Any, Any] | None:
 def _words(status: Any, words: Any) -> tuple[str, tuple[str, ...], str | None]:
     """torch's reason, the inputs that it names, and the source line of the first input that has one."""
     found = _CHANGED.findall(str(words()))
-    lines = [where for _, stack in found if (where := values.traced_line(stack)) is not None]
+    lines = [where for _, stack in found if (where := CALL_SITES.traced_line(stack)) is not None]
     return str(status), tuple(name for name, _ in found), values.line_text(lines[0]) if lines else None
 
 
@@ -231,7 +232,7 @@ def install_captures(probes: Probes) -> None:
 
     def capturing(graph: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[CudaGraph, float] | None:
         frame: types.FrameType | None = sys._getframe(1)
-        row = CudaGraph(driver="program", where=values.line_text(values.caller()))
+        row = CudaGraph(driver="program", where=values.line_text(CALL_SITES.caller()))
         while frame is not None:
             if frame.f_code.co_filename.endswith(frames.DECIDES.file):
                 return None

@@ -4,6 +4,7 @@ from typing import Any
 
 from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.call_sites import CALL_SITES
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.runtime.cudagraph_runs import skip_words, skipped_in
 from inspect_compile.probe import Probes, argument
@@ -49,7 +50,7 @@ def install_runs(probes: Probes) -> None:
 def _remark(graph: str, reason: str) -> Remark:
     """The remark for torch's reason, which ends with the user's stack if torch knows it."""
     _, _, stack = reason.partition("Found from")
-    where = values.traced_line(stack) if stack else None
+    where = CALL_SITES.traced_line(stack) if stack else None
     return Remark(
         graph=graph,
         kind="missed",
@@ -57,4 +58,5 @@ def _remark(graph: str, reason: str) -> Remark:
         message=f"it does not run as a CUDA graph: {skip_words(reason)}",
         knob=_KNOB,
         where=values.line_text(where),
+        place=where,
     )

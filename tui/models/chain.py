@@ -9,6 +9,7 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.provenance.chain import Line, Provenance, Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node, Tuning
+from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.text import file_name, number_of, one_line, places_text
 from inspect_compile.tui.models.sheet import Subject
 
@@ -135,6 +136,6 @@ def told(choice: Choice) -> list[str]:
 
 
 def lines_text(lines: Iterable[Line]) -> str:
-    """Lines in order, each file once: `mixed.py:8 9`."""
-    ordered = sorted(lines, key=lambda line: (line.file, line.number))
+    """Lines in order, each file once, the user's own first: `mixed.py:8 9`."""
+    ordered = sorted(lines, key=lambda line: (is_library(line.file), line.file, line.number))
     return places_text(((line.file, str(line.number)) for line in ordered), ", ")

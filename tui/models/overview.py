@@ -24,6 +24,7 @@ from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Launched, Location, Recompile
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.columns import Column, Span, picked, used
 from inspect_compile.tables.compare.ranks import rank_words
@@ -247,6 +248,9 @@ def _break(found: GraphBreak, cwd: str) -> list[Paragraph]:
     shown: list[Paragraph] = [[], [Span("⚡ Graph break", "title")]]
     if found.where is not None:
         shown.append([Span(_place(found.where, cwd), "name"), Span(f"   {found.where.code}", "")])
+        own = own_line(found.where)
+        if own is not None and own is not found.where:
+            shown.insert(-1, [Span(_place(own, cwd), "name"), Span(f"   {own.code}   leads to", "")])
     shown += _text(found.reason, "warn")
     if found.explanation:
         shown += _text(found.explanation, "")

@@ -9,7 +9,8 @@ from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node
-from inspect_compile.tables.text import number_of
+from inspect_compile.knowledge.frontend.own_code import is_library, own_line
+from inspect_compile.tables.text import line_text, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 
@@ -35,19 +36,20 @@ class SourceFile:
 
 
 def source(dump: Dump, chain: Chain, whole: bool) -> Code:
-    """The files that nodes of this graph come from, in the order of their first node."""
+    """The files that nodes of this graph come from: the user's own first, each kind in the order of its first node."""
     kernels: dict[Line, set[int]] = {}
     for node, line in chain.line_of_node.items():
         kernels.setdefault(line, set()).update(chain.kernels_of_node.get(node, ()))
     cwd = dump.run.cwd
     shown: list[CodeLine] = []
-    for path in dict.fromkeys(line.file for line in kernels):
+    for path in sorted(dict.fromkeys(line.file for line in kernels), key=is_library):
         file = read(path, cwd, chain.nodes)
         marked = sorted(line.number for line in kernels if line.file == path)
         count = chain.count(set().union(*(found for line, found in kernels.items() if line.file == path)))
         if shown:
             shown.append(CodeLine("", role="dim"))
-        shown.append(CodeLine(_heading(path, cwd, len(marked), count, file.state), role="title"))
+        reached = _reached(path, chain.nodes)
+        shown.append(CodeLine(_heading(path, cwd, len(marked), count, reached, file.state), role="title"))
         wanted = file.lines if whole else _around(file.lines, marked)
         last = 0
         for number in wanted:
@@ -63,9 +65,16 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
     return Code(shown)
 
 
-def _heading(path: str, cwd: str, lines: int, kernels: int, state: str) -> str:
+def _reached(path: str, nodes: Iterable[Node]) -> str:
+    """From where the user's own code reaches a library's file: `from train.py:41`; empty if that is not known."""
+    of_file = (node.where for node in nodes if node.where is not None and node.where.file == path)
+    own = next((found for where in of_file if (found := own_line(where)) is not where and found is not None), None)
+    return "" if own is None else f"from {line_text(own)}"
+
+
+def _heading(path: str, cwd: str, lines: int, kernels: int, reached: str, state: str) -> str:
     folder, _, name = short_path(path, cwd).rpartition("/")
-    parts = (name, f"{number_of(lines, 'line')} in {number_of(kernels, 'kernel')}", state, folder)
+    parts = (name, f"{number_of(lines, 'line')} in {number_of(kernels, 'kernel')}", reached, state, folder)
     return "  ·  ".join(part for part in parts if part)
 
 

@@ -37,6 +37,11 @@ WHAT: Final[dict[By, Callable[[LaunchOrigin], tuple[str, ...]]]] = {
 """What launches can be summed up by."""
 
 
+def lines_of(by: By, origin: LaunchOrigin) -> tuple[Location, ...]:
+    """The lines that a sum is for, with the calls that led to them; empty if it is for something else."""
+    return origin.lines if by == "line" else ()
+
+
 class LaunchOrigins:
     """The origins of a dump's launches, each computed once."""
 

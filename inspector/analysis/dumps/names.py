@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspect_compile.facts import Location
+from inspect_compile.knowledge.frontend.own_code import own_line
 
 _OPERATION = re.compile(r"\w*op\d+")
 _WORD = re.compile(r"\w*")
@@ -55,7 +56,14 @@ class ProgramLine(NamedTuple):
         return cls(file.replace("\\", "/"), digits) if digits.isdecimal() and digits.isascii() else None
 
     def is_at(self, where: Location) -> bool:
-        """True if `where` is that line. Numbers are compared as text: Python refuses to parse thousands of digits."""
+        """True if `where` is that line, or a library's that this line of the user's own leads to.
+
+        Numbers are compared as text: Python refuses to parse thousands of digits.
+        """
+        own = own_line(where)
+        return self._is(where) or (own is not None and own is not where and self._is(own))
+
+    def _is(self, where: Location) -> bool:
         if str(where.line) != self.digits.lstrip("0"):
             return False
         return not self.file or f"/{where.file.replace(chr(92), '/')}".endswith(f"/{self.file}")

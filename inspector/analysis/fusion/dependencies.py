@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.facts import Operation
+from inspect_compile.facts import Location, Operation
 
 _MOST: Final = 20_000
 """Maximum number of scheduler nodes of a graph; for larger graphs nothing is known."""
@@ -19,8 +19,9 @@ class Between(msgspec.Struct, frozen=True):
     """The scheduler's kind: extern is a library call."""
     node: str
     """The FX node that it computes, the last of several."""
-    where: str
-    """Source line, `file.py:12`; empty if there is none."""
+    operator: str
+    """What that node is in the program's words: `softmax`; empty if there is no node."""
+    where: Location | None
 
 
 class Dependencies:

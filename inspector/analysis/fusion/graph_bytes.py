@@ -6,13 +6,14 @@ import msgspec
 
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
-from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
+from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.ledger import ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Location
 
 
 class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
@@ -64,6 +65,8 @@ class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum
     """True if `read` is an upper bound, because it depends on values."""
     is_written_unsure: bool = False
     """True if `written` is an upper bound."""
+    lines: tuple[Location, ...] = ()
+    """Of sums by line, the lines of `what` with the calls that led to them."""
 
     @property
     def is_known(self) -> bool:
@@ -91,7 +94,10 @@ def traffic_rows(dump: Dump, graph: str | None, by: By | None = None) -> Iterato
 def sums_by(dump: Dump, graph: str, by: By) -> list[TrafficSum]:
     """The bytes of the launches of `graph`, summed up; most bytes first."""
     counted, origins = launch_traffic(dump, graph), LaunchOrigins(dump)
-    return _sums(by, ((counted.of(launch), WHAT[by](origins.of(launch))) for launch in counted.launches))
+    found = [(counted.of(launch), origins.of(launch)) for launch in counted.launches]
+    lines = {WHAT[by](origin): lines_of(by, origin) for _, origin in reversed(found)}
+    sums = _sums(by, ((row, WHAT[by](origin)) for row, origin in found))
+    return [msgspec.structs.replace(row, lines=lines[row.what]) for row in sums]
 
 
 def graph_bytes(dump: Dump, graph: str) -> GraphBytes:

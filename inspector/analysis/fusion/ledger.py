@@ -10,7 +10,7 @@ from inspect_compile.analysis.fusion.ledger_candidates import REASONS, Candidate
 from inspect_compile.analysis.fusion.ledger_nodes import Nodes
 from inspect_compile.analysis.fusion.ledger_rows import told
 from inspect_compile.dump import Dump
-from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Node, Operation
+from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Location, Node, Operation
 from inspect_compile.facts.fusion import FusionRow
 
 MOST_UNTRIED: Final = 1_000_000
@@ -83,8 +83,14 @@ class Ledger:
         nodes, known = self._nodes, self._between
         for name in names:
             if name not in known:
-                known[name] = Between(name, nodes.kind_of(name), nodes.node(name), nodes.line(name))
+                known[name] = Between(name, nodes.kind_of(name), *nodes.part(nodes.operations(name)))
         return tuple([known[name] for name in names])
+
+    def part(self, name: str, buffer: str) -> tuple[str, str, Location | None]:
+        """Of a scheduler node the part that touches a buffer: its FX node, that node's name in the program's words, and
+        its line.
+        """
+        return self._nodes.part(self._nodes.touching(name, buffer))
 
     def group(self, number: int, operation: str) -> str | None:
         """The node that contained an operation when the given round began."""

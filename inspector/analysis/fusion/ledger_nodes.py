@@ -1,9 +1,12 @@
 """Scheduler nodes of the fusion: their operations, how a pair would be joined, and their source lines."""
 
+from collections.abc import Mapping
+
 from inspect_compile.analysis.dumps.names import operations_in, short
-from inspect_compile.analysis.dumps.rows import source_lines
+from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Operation
+from inspect_compile.facts import Location, Node, Operation
+from inspect_compile.knowledge.frontend.operator_names import operator_name
 
 _MOST = 20_000
 """Maximum number of operations whose ancestors are computed; beyond it only direct dependencies count."""
@@ -21,8 +24,9 @@ class Nodes:
         """Fused node → its class, if recorded."""
         self._kinds = {member: row.kind for row in before for member in row.members}
         self._bits, self._above = _ancestors(before)
-        self._lines = _lines(dump, graph, before)
-        self._origin = {member: row.nodes[-1] for row in before if row.nodes for member in row.members}
+        self._nodes = {node.name: node for node in lowered_nodes(dump, graph) if node.graph == graph}
+        self._rows = {member: row for row in before for member in row.members}
+        self._lines = _lines(self._nodes, before)
         self._known: dict[str, tuple[int, int, str]] = {}
 
     def operations(self, name: str) -> tuple[str, ...]:
@@ -36,9 +40,25 @@ class Nodes:
         """Source line of the last of the node's operations that has one, `file.py:12`."""
         return next((line for one in reversed(self.operations(name)) if (line := self._lines.get(one))), "")
 
-    def node(self, name: str) -> str:
-        """The last FX node of the last of the node's operations that has one."""
-        return next((node for one in reversed(self.operations(name)) if (node := self._origin.get(one))), "")
+    def touching(self, name: str, buffer: str) -> tuple[str, ...]:
+        """The operations in a scheduler node that write a buffer, else those that read it, else all."""
+        every = self.operations(name)
+        rows = [self._rows[one] for one in every if one in self._rows]
+        writing = tuple(row.name for row in rows if buffer in row.buffers)
+        return writing or tuple(row.name for row in rows if any(one.buffer == buffer for one in row.reads)) or every
+
+    def part(self, operations: tuple[str, ...]) -> tuple[str, str, Location | None]:
+        """What operations compute: the last FX node of the last that has one, its name in the program's words, and the
+        last line of that operation.
+        """
+        for one in reversed(operations):
+            if one in self._rows and (names := self._rows[one].nodes):
+                node = self._nodes.get(names[-1])
+                rows = (self._nodes[name] for name in reversed(names) if name in self._nodes)
+                where = next((row.where for row in rows if row.where is not None), None)
+                named = "" if node is None else operator_name(node.original_aten or node.target)
+                return names[-1], named, where
+        return "", "", None
 
     def kind_of(self, name: str) -> str:
         """pointwise, reduction, extern and so on; for several operations, fused."""
@@ -99,9 +119,9 @@ def _ancestors(rows: list[Operation]) -> tuple[dict[str, int], dict[str, int]]:
     return bits, above
 
 
-def _lines(dump: Dump, graph: str, rows: list[Operation]) -> dict[str, str]:
+def _lines(nodes: Mapping[str, Node], rows: list[Operation]) -> dict[str, str]:
     """Operation → source line of the last of its nodes that has one."""
-    where = {name: short(at) for (of, name), at in source_lines(dump, graph).items() if of == graph}
+    where = {name: short(node.where) for name, node in nodes.items() if node.where is not None}
     lines: dict[str, str] = {}
     for row in rows:
         line = next((where[name] for name in reversed(row.nodes) if name in where), "")

@@ -17,6 +17,16 @@ UNFUSABLE: Final = "unfusable"
 _NOT_FUSABLE: Final = ("extern", "nop")
 
 
+class Part(msgspec.Struct, frozen=True):
+    """What one of two scheduler nodes does with the buffer that they share."""
+
+    node: str
+    """The FX node."""
+    operator: str
+    """The same in the program's words: `softmax`; empty if there is no node."""
+    where: Location | None
+
+
 class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """Two scheduler nodes that share bytes and ended apart."""
 
@@ -51,6 +61,8 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """False if the dump has no dependencies, so that `between` is not known."""
     where: Location | None = None
     """Source line of the first of `nodes` that has one."""
+    parts: tuple[Part, ...] = ()
+    """What `a` and `b` do with the first of the `buffers`."""
 
     @property
     def is_apart(self) -> bool:
@@ -132,6 +144,7 @@ def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> 
                 between=ledger.between(a, b),
                 is_checked=ledger.dependencies.is_known,
                 where=next((lines[node] for node in nodes if node in lines), None),
+                parts=tuple(Part(*ledger.part(name, common.buffers[0])) for name in (a, b)),
             )
         )
     return most_expensive_first(found)

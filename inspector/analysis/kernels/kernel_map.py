@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import msgspec
-
 from inspect_compile.analysis.dumps.rows import source_lines
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Location
+from inspect_compile.knowledge.frontend.own_code import own_line
 
 VERSION = 1
 
@@ -36,7 +36,14 @@ def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
                 "operations": launch.operations,
                 "groups": launch.groups,
                 "nodes": launch.nodes,
-                "lines": [msgspec.to_builtins(line) for line in lines],
+                "lines": [_line(line) for line in lines],
             }
         )
     return {"version": VERSION, "graph": graph, "kernels": kernels}
+
+
+def _line(where: Location) -> dict[str, Any]:
+    """A line; with one of a library the user's own line that leads to it."""
+    own = own_line(where)
+    found = {"file": where.file, "line": where.line, "function": where.function, "code": where.code}
+    return found if own is None or own is where else {**found, "own": _line(own)}

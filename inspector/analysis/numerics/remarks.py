@@ -42,6 +42,7 @@ def _wrong(row: Judged) -> Remark:
         code=WRONG_RESULT,
         message=f"{what}{values}",
         where=_place(row.where),
+        place=row.where,
         ids=tuple(name for name in (row.kernel, row.node) if name),
     )
 
@@ -60,6 +61,7 @@ def _unstable(row: Judged) -> Remark:
         message=f"{row.kernel} is not deterministic: {count} of {row.node or row.buffer} differ on the same inputs",
         knob=_DETERMINISTIC,
         where=_place(row.where),
+        place=row.where,
         ids=(row.kernel, row.node),
     )
 
@@ -72,6 +74,7 @@ def _not_finite(row: NonFiniteRow) -> Remark:
         code=NON_FINITE,
         message=f"a result has {row.kind} in call {row.call:,}: {made}{f' in {row.kernel}' if row.kernel else ''}",
         where=_place(row.where),
+        place=row.where,
         ids=tuple(name for name in (row.kernel, row.node) if name),
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
+from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.cost.roofline import CallTime
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.kernels.launches import Launch
@@ -63,6 +63,8 @@ class AttributedTime(msgspec.Struct, frozen=True, tag_field="fact", tag="attribu
     """Share of the device's peak for the data type; None if it is not known."""
     unsure: int = 0
     """The part of `bytes` that depends on the values in tensors, as an upper bound."""
+    lines: tuple[Location, ...] = ()
+    """Of sums by line, the lines of `what` with the calls that led to them."""
 
 
 class Unattributed(msgspec.Struct, frozen=True, tag_field="fact", tag="unattributed"):
@@ -105,6 +107,7 @@ class _Sum:
     def __init__(self) -> None:
         self.runs = self.calls = self.moved = self.unsure = self.flops = 0
         self.time = self.flop_roof = 0.0
+        self.lines: tuple[Location, ...] = ()
         self.is_known = True
         """Whether the bytes are known."""
 
@@ -141,6 +144,7 @@ class LaunchTimes:
             row = sums.setdefault((origin.launch.graph if by == "kernel" else "", WHAT[by](origin)), _Sum())
             row.runs += own.runs
             row.time += own.time
+            row.lines = row.lines or lines_of(by, origin)
             row.moved += origin.traffic.least * own.calls
             row.unsure += origin.traffic.unsure * own.calls
             row.is_known = row.is_known and origin.traffic.is_known
@@ -166,6 +170,7 @@ def _rows(
             row.moved / (row.time / 1e6) / device.bandwidth if device and row.time and row.is_known else None,
             row.flop_roof / (row.time / 1e6) if row.flop_roof and row.time else None,
             row.unsure if row.is_known else 0,
+            row.lines,
         )
         for (graph, what), row in sums.items()
     ]

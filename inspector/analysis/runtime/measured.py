@@ -5,12 +5,12 @@ from collections.abc import Iterable
 import msgspec
 
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins
+from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import latest, measured
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched
+from inspect_compile.facts import Launched, Location
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
@@ -41,6 +41,8 @@ class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     gb_per_second: float | None
     unsure: int = 0
     """The part of `bytes` that depends on values, as an upper bound."""
+    lines: tuple[Location, ...] = ()
+    """Of sums by line, the lines of `what` with the calls that led to them."""
 
 
 class MeasuredGraph(msgspec.Struct, frozen=True):
@@ -139,6 +141,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
                 bytes=size,
                 gb_per_second=_rate(size, took),
                 unsure=unsure,
+                lines=lines_of(by, origins.of(found[0][0])),
             )
         )
     return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))

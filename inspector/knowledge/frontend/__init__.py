@@ -1,1 +1,1 @@
-"""What is known of Dynamo's guards and of torch's own timers. Data with sources; may not know any compile."""
+"""A program's files, Dynamo's guards and torch's own timers. Data with sources; may not know any compile."""

@@ -1,13 +1,14 @@
 """The words and columns that tables of costs share: bytes and FLOPs that may not be known, and what a row is about."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.tables.columns import Column, Row
+from inspect_compile.tables.columns import Cell, Column, Row, cell, lines_cell
 from inspect_compile.tables.text import byte_text, multiple_text, one_line, places_text
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
+    from inspect_compile.facts import Location
 
 UNKNOWN: Final = "?"
 AT_HINTS: Final = "~"
@@ -60,6 +61,22 @@ def origin_text(by: str, what: Sequence[str]) -> str:
         return places_text((path, one_line(number)) for path, _, number in places) or "(no line)"
     names = (one_line(name).removeprefix("aten." if by == "op" else "") for name in what)
     return " ".join(name or "(top)" if by == "module" else name for name in names) or "(none)"
+
+
+def origin_column(
+    title: str,
+    by: Callable[[Row], str],
+    what: Callable[[Row], Sequence[str]],
+    lines: Callable[[Row], "Iterable[Location]"],
+    *,
+    least: int = 28,
+) -> Column[Row]:
+    """What a sum is for; lines are the user's own first."""
+
+    def shown(row: Row) -> Cell:
+        return lines_cell(lines(row)) or cell(origin_text(by(row), what(row)), "name")
+
+    return Column(title, shown, stretch=True, least=least, most=100, middle=True)
 
 
 def name_column(title: str, of: Callable[[Row], str], *, least: int = 28) -> Column[Row]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import GraphFlops, graph_flops
 from inspect_compile.analysis.cost.rollup import Cost, Costs
-from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.cost.cost_text import count_text, name_column
 from inspect_compile.tables.parts import Listing, Request
 from inspect_compile.tables.styled_text import Stack
@@ -17,7 +17,6 @@ from inspect_compile.tables.text import (
     multiple_text,
     number_of,
     one_line,
-    place_text,
     share_text,
 )
 
@@ -70,8 +69,6 @@ APP_COLUMNS: Final[tuple[Column[FlopRow], ...]] = (
 
 
 def _sum_name(row: Cost) -> str:
-    if row.by == "line":
-        return place_text(row.where) or "(no line)"
     return one_line(row.name) or "Global"
 
 
@@ -94,7 +91,7 @@ _FIRST: Final[dict[str, tuple[Column[Cost], ...]]] = {
         Column("type", lambda row: one_line(row.kind), role="type", drop=6),
     ),
     "line": (
-        name_column("line", _sum_name, least=26),
+        Column("line", lambda row: place_cell(row.where) or cell("(no line)"), stretch=True, least=20, most=60),
         Column("code", lambda row: code_text(row.where), stretch=True, least=24, drop=6),
     ),
 }

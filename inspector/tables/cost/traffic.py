@@ -11,7 +11,7 @@ from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, 
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_text
+from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
@@ -64,7 +64,7 @@ LAUNCHES: Final[tuple[Column[KernelTraffic], ...]] = (
 
 def _sums(by: By) -> tuple[Column[TrafficSum], ...]:
     return (
-        name_column(TITLES[by], lambda row: origin_text(row.by, row.what)),
+        origin_column(TITLES[by], lambda row: row.by, lambda row: row.what, lambda row: row.lines),
         Column("calls", lambda row: f"{row.launches:,}", right=True, drop=5),
         *_bytes(TrafficSum),
     )

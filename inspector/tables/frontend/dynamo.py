@@ -19,8 +19,10 @@ from inspect_compile.tables.text import (
     code_text,
     exception_text,
     file_name,
+    line_text,
     number_of,
     one_line,
+    place_parts,
     place_text,
     seconds_text,
 )
@@ -194,12 +196,14 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
     """A graph break; only a reference if it is that of an earlier compile."""
     code = code_text(row.where)
     same = f"  as in {one_line(before)}" if before else ""
-    yield _line(depth, ("graph break ", "red"), f"{place_text(row.where)}  ", (code, "dim"), same)
+    own, below = place_parts(row.where)
+    yield _line(depth, ("graph break ", "red"), own, (f"{below}  ", "dim"), (code, "dim"), same)
     if before:
         return
     yield _line(depth + 1, one_line(row.explanation or row.reason.rpartition("\n")[2]))
-    if len(row.stack) > 1:
-        yield _line(depth + 1, ("reached by ", "dim"), " → ".join(place_text(where) for where in row.stack))
+    chain = row.stack if row.where is None or row.where.caller is None else tuple(row.where.calls())[::-1]
+    if len(chain) > 1:
+        yield _line(depth + 1, ("reached by ", "dim"), " → ".join(line_text(where) for where in chain))
     for hint in row.hints:
         if hint != _NO_USE:
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))

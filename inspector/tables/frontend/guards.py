@@ -7,16 +7,16 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
-from inspect_compile.tables.columns import Column
+from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import heading, styled
-from inspect_compile.tables.text import number_of, one_line, place_text
+from inspect_compile.tables.text import number_of, one_line
 
 COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
     Column("id", lambda row: row.graph, drop=2),
     Column("of", lambda row: one_line(row.expression), stretch=True, least=28, middle=True),
     Column("what must hold", lambda row: one_line(row.condition), stretch=True, least=26, most=120),
-    Column("needed by", lambda row: place_text(row.where), optional=True, stretch=True, least=14, most=32, middle=True),
+    Column("needed by", lambda row: place_cell(row.where), optional=True, stretch=True, least=14, most=44, middle=True),
     Column(
         "guard", lambda row: one_line(" ".join(dict.fromkeys(row.kinds))), role="dim", stretch=True, least=24, drop=3
     ),

@@ -13,12 +13,13 @@ from inspect_compile.analysis.fusion.pair_story import GroupStory, Side
 from inspect_compile.analysis.lookup.attempts import find_attempts
 from inspect_compile.facts import Graph
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN
-from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.fusion.why_text import (
     apart_words,
     left_out_lines,
     order_words,
     outcome_words,
+    part_cell,
     round_words,
     saved_words,
     score_words,
@@ -27,7 +28,7 @@ from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
 from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, place_text
+from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -41,6 +42,11 @@ _MOST_BUFFERS: Final = 4
 
 def _verdict(row: Candidate) -> Cell:
     return cell(row.verdict, _ROLES.get(row.verdict, "dim"))
+
+
+def _part(row: Miss, index: int) -> Cell:
+    """One of the two places: `softmax · model.py:9`."""
+    return part_cell(row.parts[index]) if index < len(row.parts) else ()
 
 
 def _apart_role(row: Miss) -> str:
@@ -79,20 +85,22 @@ ROUNDS: Final[tuple[Column[Candidate], ...]] = (
 """What became of one pair, round by round."""
 
 _SAVED: Final[Column[Miss]] = Column("could save", lambda row: cell(saved_words(row), _apart_role(row)), right=True)
-_SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=3)
-_WHY: Final[tuple[Column[Miss], ...]] = (
-    Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24),
-    Column("buffers", lambda row: " ".join(row.buffers[:_MOST_BUFFERS]), stretch=True, least=8, most=24, drop=4),
-    Column("reason", apart_words, role="dim", stretch=True, least=24, most=90, drop=2),
+_SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=5)
+_REASON: Final[Column[Miss]] = Column("reason", apart_words, role="dim", stretch=True, least=24, most=90, drop=1)
+_CODES: Final[tuple[Column[Miss], ...]] = (
+    Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24, drop=2),
+    Column("buffers", lambda row: " ".join(row.buffers[:_MOST_BUFFERS]), role="dim", stretch=True, least=8, drop=4),
 )
 
 MISSES: Final[tuple[Column[Miss], ...]] = (
     _SAVED,
+    Column("first", lambda row: _part(row, 0), stretch=True, least=20, most=56),
+    Column("second", lambda row: _part(row, 1), stretch=True, least=20, most=56),
+    _REASON,
+    *_CODES,
+    Column("a", lambda row: row.a, role="dim", stretch=True, least=8, most=36, drop=3),
+    Column("b", lambda row: row.b, role="dim", stretch=True, least=8, most=36, drop=3),
     _SCORE,
-    Column("line", lambda row: place_text(row.where), role="dim", stretch=True, least=11, most=30, drop=1),
-    Column("a", lambda row: row.a, role="name", stretch=True, least=8, most=36),
-    Column("b", lambda row: row.b, role="name", stretch=True, least=8, most=36),
-    *_WHY,
 )
 """Pairs that share bytes and ended apart."""
 
@@ -111,9 +119,11 @@ def stopped_rows(story: "GroupStory") -> list[Stopped]:
 
 
 STOPPED: Final[tuple[Column[Stopped], ...]] = (
-    *(column.through(lambda row: row.miss) for column in (_SAVED, _SCORE)),
-    Column("with", lambda row: row.other, role="name", stretch=True, least=12, most=36),
-    *(column.through(lambda row: row.miss) for column in _WHY),
+    _SAVED.through(lambda row: row.miss),
+    Column("with", lambda row: _part(row.miss, int(row.other == row.miss.b)), stretch=True, least=18, most=56),
+    *(column.through(lambda row: row.miss) for column in (_REASON, *_CODES)),
+    Column("name", lambda row: row.other, role="dim", stretch=True, least=12, most=36, drop=3),
+    _SCORE.through(lambda row: row.miss),
 )
 
 REFUSALS: Final[tuple[Column[RefusalCount], ...]] = (
@@ -123,11 +133,11 @@ REFUSALS: Final[tuple[Column[RefusalCount], ...]] = (
 )
 
 SIDES: Final[tuple[Column[Side], ...]] = (
+    Column("line", lambda row: place_cell(row.where), stretch=True, least=11, most=44),
+    Column("source", lambda row: code_text(row.where), stretch=True, least=16, most=48, drop=1),
     Column("operation", lambda row: row.operation, role="strong"),
     Column("kind", lambda row: row.kind, role="dim"),
     Column("node", lambda row: one_line(row.node), role="dim", stretch=True, least=8, most=30),
-    Column("line", lambda row: place_text(row.where), stretch=True, least=11, most=30),
-    Column("source", lambda row: code_text(row.where), role="dim", stretch=True, least=16, most=48, drop=1),
     Column("kernel", lambda row: row.kernel or "no kernel", stretch=True, least=34, most=60, middle=True),
 )
 """The operations that a story is about."""

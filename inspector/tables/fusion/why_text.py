@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line
+from inspect_compile.tables.columns import Cell, cell
+from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.dependencies import Between
     from inspect_compile.analysis.fusion.ledger import Candidate
-    from inspect_compile.analysis.fusion.misses import LeftOut, Miss
+    from inspect_compile.analysis.fusion.misses import LeftOut, Miss, Part
     from inspect_compile.analysis.fusion.pair_story import PairStory
     from inspect_compile.analysis.indexing.difference import Difference
+    from inspect_compile.facts import Location
 
 _MOST_BUFFERS: Final = 3
 _MOST_BETWEEN: Final = 4
@@ -82,14 +85,31 @@ def because(story: "PairStory") -> str:
 
 
 def between_words(between: "tuple[Between, ...]") -> str:
-    """`op58 (convolution_backward, resnet.py:10)`; of several the first library call, if any, and the number
+    """`convolution_backward · resnet.py:10 (op58)`; of several the first library call, if any, and the number
     of others.
     """
     first = next((one for one in between if one.kind == "extern"), between[0])
-    what = ", ".join(part for part in (clean(first.node), clean(first.where)) if part)
-    told = clean(first.name) + (f" ({what})" if what else "")
+    what = operator_words(first.operator, first.where)
+    told = f"{what} ({clean(first.name)})" if what else clean(first.name)
     left = len(between) - 1
     return told + (f" and {left} more" if left else "")
+
+
+def operator_words(operator: str, where: "Location | None") -> str:
+    """`softmax · model.py:9`."""
+    return " · ".join(part for part in (one_line(operator), place_text(where)) if part)
+
+
+def part_cell(part: "Part") -> Cell:
+    """The same, with what is a library's dimmed."""
+    operator, (own, below) = one_line(part.operator), place_parts(part.where)
+    first = " · ".join(word for word in (operator, own) if word)
+    return (*cell(first), *cell(below, "dim"))
+
+
+def names_words(miss: "Miss") -> str:
+    """torch's names of the pair, and of what it shares: `op10_op11, op12: buf9`."""
+    return f"{clean(miss.a)}, {clean(miss.b)}: {few([clean(name) for name in miss.buffers], _MOST_BUFFERS, ' ')}"
 
 
 def _stands(between: "tuple[Between, ...]") -> str:

@@ -19,7 +19,7 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.tables.columns import Column
+from inspect_compile.tables.columns import Column, lines_cell
 from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_words
 from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
@@ -73,7 +73,7 @@ _COLUMNS: Final[tuple[Column[_Statement], ...]] = (
     Column("module", _modules, stretch=True, least=10, most=24, drop=2),
     Column(
         "program",
-        lambda row: lines_text(dict.fromkeys(where for one in row.calls for where in one.lines)),
+        lambda row: lines_cell(dict.fromkeys(where for one in row.calls for where in one.lines)),
         role="dim",
         stretch=True,
         least=11,
@@ -90,7 +90,7 @@ _EXTERN: Final[tuple[Column[ExternCall], ...]] = (
     Column("FLOP", lambda row: count_text(row.flops, row.uncounted), right=True),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
     Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
-    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32),
+    Column("program", lambda row: lines_cell(row.lines), stretch=True, least=11, most=44),
     Column("call", lambda row: unbroken(row.text[:_LONGEST]), stretch=True, least=20, most=200, drop=1),
 )
 

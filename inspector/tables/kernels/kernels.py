@@ -3,11 +3,11 @@
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import KernelRow, kernel_rows
-from inspect_compile.tables.columns import Column
+from inspect_compile.tables.columns import Column, lines_cell
 from inspect_compile.tables.cost.cost_text import moved_text, name_column
 from inspect_compile.tables.kernels.binaries import occupancy_text, registers_text
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of
+from inspect_compile.tables.text import byte_text, nested_name, number_of
 
 COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     name_column("kernel", lambda row: nested_name(row.graph, row.name), least=30),
@@ -15,7 +15,7 @@ COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     Column("calls", lambda row: f"{len(row.launches):,}", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
     Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
-    Column("lines", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=40, drop=1),
+    Column("lines", lambda row: lines_cell(row.lines), stretch=True, least=11, most=40, drop=1),
     Column("operations", lambda row: " ".join(row.operations), stretch=True, least=16, most=30, drop=5),
     Column("registers", lambda row: registers_text(row) if row.is_compiled else "", right=True, optional=True, drop=4),
     Column("spills", lambda row: byte_text(row.spills) if row.is_compiled else "", right=True, optional=True, drop=4),

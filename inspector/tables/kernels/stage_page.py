@@ -22,7 +22,7 @@ from inspect_compile.analysis.kernels.stage_lines import (
 )
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Kernel
-from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, lines_cell
 from inspect_compile.tables.kernels.binaries import config_text
 from inspect_compile.tables.parts import command, limited, more
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer
@@ -71,7 +71,7 @@ _COUNTS: Final[tuple[Column[LineCounts], ...]] = (
     Column("line", lambda row: str(row.line), right=True),
     Column("source", lambda row: clean(row.text), stretch=True, least=24, most=120),
     Column("nodes", lambda row: one_line(" ".join(row.nodes)), role="name", stretch=True, least=12, most=32, drop=2),
-    Column("program", lambda row: lines_text(row.lines), role="dim", stretch=True, least=11, most=32, drop=1),
+    Column("program", lambda row: lines_cell(row.lines), stretch=True, least=11, most=44, drop=1),
 )
 
 

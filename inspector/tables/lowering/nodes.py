@@ -5,9 +5,9 @@ from typing import Final
 from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.facts import Node, Tensor
-from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
+from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell, plain
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.text import code_text, nested_name, number_of, place_text
+from inspect_compile.tables.text import code_text, nested_name, number_of
 
 EDGES: Final = frozenset({"placeholder", "output", "get_attr"})
 """Ops of nodes that compute nothing."""
@@ -50,7 +50,7 @@ COLUMNS: Final[tuple[Column[Node], ...]] = (
     Column("node", _name, stretch=True, least=12, most=40, middle=True),
     Column("target", _target, stretch=True, least=18, most=40),
     Column("value", lambda node: _value(node.values), stretch=True, least=18, most=40),
-    Column("where", lambda node: place_text(node.where), role="dim", most=30, drop=1),
+    Column("where", lambda node: place_cell(node.where), most=44, drop=1),
     Column("module", _module, role="dim", stretch=True, least=16, most=40, drop=3),
     Column("stride", _stride, role="dim", stretch=True, least=16, most=28, drop=2),
     Column("reads", lambda node: ", ".join(node.inputs), role="dim", stretch=True, least=16, most=60, drop=5),

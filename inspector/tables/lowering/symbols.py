@@ -4,9 +4,9 @@ from typing import Final
 
 from inspect_compile.analysis.dumps.rows import symbols as symbols_of
 from inspect_compile.facts import Symbol
-from inspect_compile.tables.columns import Column
+from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Listing
-from inspect_compile.tables.text import code_text, number_of, place_text
+from inspect_compile.tables.text import code_text, number_of
 
 _INFINITY = ("int_oo", "oo")
 _UNBOUNDED = 2**62
@@ -24,7 +24,7 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
     Column("is", lambda row: row.source or "known at run time", stretch=True, least=10, most=80, middle=True),
     Column("hint", lambda row: row.hint, right=True, most=20, drop=1),
     Column("range", range_text, most=40, drop=2),
-    Column("where", lambda row: place_text(row.where), role="dim", most=30, drop=3),
+    Column("where", lambda row: place_cell(row.where), most=44, drop=3),
     Column("code", lambda row: code_text(row.where), role="dim", stretch=True, least=16, drop=4),
 )
 

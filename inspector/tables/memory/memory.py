@@ -14,7 +14,7 @@ from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.facts import Graph
-from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, text_lines
+from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, place_cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.memory.memory_words import (
     kept_text,
@@ -29,7 +29,7 @@ from inspect_compile.tables.memory.memory_words import (
 from inspect_compile.tables.parts import Request, more, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import byte_text, number_of, place_text, share_text
+from inspect_compile.tables.text import byte_text, number_of, share_text
 
 _BAR: Final = 16
 
@@ -62,7 +62,7 @@ HELD: Final[tuple[Column[Holder], ...]] = (
     Column("buffer", lambda row: row.named, role="name", stretch=True, least=6, most=60, middle=True),
     Column("lines", lambda row: row.span, drop=1),
     Column("node", lambda row: row.node, role="dim", stretch=True, least=8, most=40, middle=True, drop=3),
-    Column("where", lambda row: place_text(row.where), role="dim", stretch=True, least=8, most=40, middle=True, drop=2),
+    Column("where", lambda row: place_cell(row.where), stretch=True, least=8, most=40, middle=True, drop=2),
 )
 KEPT: Final[tuple[Column[Kept], ...]] = (
     Column(
@@ -70,7 +70,7 @@ KEPT: Final[tuple[Column[Kept], ...]] = (
     ),
     Column("decision", lambda row: cell(row.decision, "accent" if row.decision == "saved" else "dim"), drop=1),
     Column("node", lambda row: row.node, role="name", stretch=True, least=8, most=50, middle=True),
-    Column("where", lambda row: place_text(row.where), role="dim", stretch=True, least=8, most=40, middle=True, drop=2),
+    Column("where", lambda row: place_cell(row.where), stretch=True, least=8, most=40, middle=True, drop=2),
     Column("reason", why_kept, role="dim", stretch=True, least=14, most=120, wraps=True),
 )
 

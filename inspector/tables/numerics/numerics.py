@@ -20,7 +20,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
     WORSE,
     WRONG,
 )
-from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.numerics.causes import cause_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import Request, command, limited
@@ -89,7 +89,7 @@ COLUMNS: Final[tuple[Column[Judged], ...]] = (
     Column("max", lambda row: _figure(row.measured.ulp_worst), right=True, drop=1),
     Column("RMSE", lambda row: _figure(row.measured.rmse), right=True, drop=1),
     Column("of eager", lambda row: _figure(row.measured.eager_rmse), right=True, drop=1),
-    Column("where", lambda row: place_text(row.where), role="dim", optional=True, drop=5),
+    Column("where", lambda row: place_cell(row.where), optional=True, drop=5),
     Column("", _why, stretch=True, least=12, most=200, optional=True),
 )
 

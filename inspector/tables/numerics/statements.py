@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.numerics.statements import KernelStatements, StatementRow
-from inspect_compile.tables.columns import Column, cell
+from inspect_compile.tables.columns import Column, cell, place_cell
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import place_text
@@ -30,7 +30,7 @@ COLUMNS: Final[tuple[Column[StatementRow], ...]] = (
     Column("should be", lambda row: cell(_number(row.expected), "bad" if row.is_wrong else ""), right=True),
     Column("exact", lambda row: _number(row.exact), right=True, drop=2),
     Column("error", lambda row: "" if row.error is None else f"{row.error:.1e}", right=True, drop=2),
-    Column("where", lambda row: place_text(row.where), role="dim", optional=True, drop=5),
+    Column("where", lambda row: place_cell(row.where), optional=True, drop=5),
 )
 
 

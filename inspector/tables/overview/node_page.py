@@ -16,7 +16,8 @@ from inspect_compile.analysis.overview.node_story import KinRow, NodeStory, node
 from inspect_compile.analysis.passes.changes import edit_lines
 from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Pass, Tensor
+from inspect_compile.facts import Location, Pass, Tensor
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
 from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.cost_text import total_words
@@ -26,7 +27,7 @@ from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
-from inspect_compile.tables.text import byte_text, lines_text, nested_name, number_of, one_line, place_text, unbroken
+from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -174,8 +175,12 @@ def _head(story: NodeStory) -> Iterator[str]:
     place = f"{STAGE_WORDS.get(node.stage, node.stage)} node {story.position:,} of {story.count:,} of {node.graph}"
     yield f"{node.name}   {node.target if node.op != 'output' else 'output'}   {place}"
     if where is not None:
-        function = f" in {where.function}" if where.function else ""
-        yield field("line", f"{place_text(where)}{function}   {one_line(where.code)}".rstrip())
+        own = own_line(where) or where
+        yield field("line", _line(own))
+        if own is not where:
+            yield field("below", _line(where))
+        if where.caller is not None:
+            yield field("reached", " → ".join(line_text(one) for one in reversed(tuple(where.calls()))))
     else:
         yield field("line", "none: torch notes no line of the program")
     if node.module:
@@ -190,6 +195,11 @@ def _head(story: NodeStory) -> Iterator[str]:
         yield field("was", f"{node.original_aten}, which was decomposed")
     if story.flops:
         yield field("FLOP", f"{story.flops:,} ({', '.join(story.flops_kinds)})")
+
+
+def _line(where: Location) -> str:
+    function = f" in {where.function}" if where.function else ""
+    return f"{line_text(where)}{function}   {one_line(where.code)}".rstrip()
 
 
 def _graphs(story: NodeStory) -> Iterator[str]:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
-from inspect_compile.tables.columns import Column, cell
+from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.parts import Request, limited, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
@@ -15,11 +15,17 @@ from inspect_compile.tables.text import file_name, number_of, one_line
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
+
+def remark_place(row: Remark) -> Cell:
+    """Its line, the user's own first."""
+    return place_cell(row.place) if row.place is not None else cell(file_name(row.where or ""))
+
+
 _ROLES: Final = {"missed": "warn", "passed": "good"}
 COLUMNS: Final[tuple[Column[Remark], ...]] = (
     Column("kind", lambda row: cell(row.kind, _ROLES.get(row.kind, ""))),
     Column("code", lambda row: row.code, stretch=True, least=16, most=32, middle=True),
-    Column("where", lambda row: file_name(row.where or ""), stretch=True, least=14, most=32, middle=True),
+    Column("where", remark_place, stretch=True, least=14, most=44),
     Column("remark", lambda row: one_line(row.message), stretch=True, least=34, most=100, wraps=True),
     Column("setting", lambda row: row.knob or "", stretch=True, least=40, optional=True, middle=True, drop=1),
 )

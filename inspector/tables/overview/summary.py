@@ -31,20 +31,20 @@ from inspect_compile.analysis.overview.summary import (
     summarize,
     summarize_run,
 )
-from inspect_compile.facts import Collective, CudaGraph, Graph, Launched, Node, Remark, Tuning
+from inspect_compile.facts import Collective, CudaGraph, Graph, Launched, Remark, Tuning
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import Why, advice_for
-from inspect_compile.tables.fusion.why_text import miss_words, order_words, saved_words, score_words
+from inspect_compile.tables.fusion.why_text import miss_words, names_words, order_words, part_cell, saved_words
+from inspect_compile.tables.overview.remarks import remark_place
 from inspect_compile.tables.parts import Request, command, omitted, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
+from inspect_compile.tables.terminal_table import STYLES
 from inspect_compile.tables.text import (
     byte_text,
     exception_text,
-    file_name,
     multiple_text,
     number_of,
     one_line,
-    place_text,
     program_words,
     seconds_text,
     shared_text,
@@ -285,45 +285,34 @@ def _missed(
     if not misses and not remarks:
         return
     yield styled(f"What it missed, {order_words(misses)}" if misses else "What it missed", "bold")
-    wanted = {(miss.graph, name) for miss in misses[:_MISSES] for name in miss.nodes}
-    where = {
-        (node.graph, node.name): node.where
-        for graph in (graphs if wanted else ())
-        for node in dump.rows(Node, graph.graph)
-        if (node.graph, node.name) in wanted and node.stage == "post_grad"
-    }
     short = ShortNames(dump) if len(outermost(dump)) > 1 else None
     for miss in misses[:_MISSES]:
-        place = next((place_text(found) for name in miss.nodes if (found := where.get((miss.graph, name)))), "")
         outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
         which = () if short is None else ("--graph", short.of(outer))
-        yield Claim(_miss_text(miss, place), why_command(say.dump_argument, miss.a, miss.b, *which))
+        yield Claim(_miss_text(miss), why_command(say.dump_argument, miss.a, miss.b, *which))
     if (left := len(misses) - _MISSES) > 0:
         yield say(f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common", "dim", "fusion")
-    same = Counter((remark.where, remark.message) for remark in remarks)  # a line that runs twice says it twice
-    for (where_of, message), times in list(same.items())[:_REMARKS]:
-        place = f"{file_name(where_of)}  " if where_of else ""
+    same = Counter((remark_place(remark), remark.message) for remark in remarks)  # a line that runs twice says it twice
+    for (place, message), times in list(same.items())[:_REMARKS]:
         again = (f"   {times} times", "dim") if times > 1 else ""
-        yield say(joined((" ● ", "cyan"), (place, "dim"), one_line(message), again), "", "remarks")
+        spans = ((span.text, STYLES.get(span.role, "")) for span in place)
+        yield say(joined((" ● ", "cyan"), *spans, "  " * bool(place), one_line(message), again), "", "remarks")
     if len(same) > _REMARKS:
         left = len(remarks) - sum(list(same.values())[:_REMARKS])
         yield say(f" … {number_of(left, 'more remark')}", "dim", "remarks")
 
 
-def _miss_text(miss: Miss, place: str) -> Text:
-    loops = (
-        "in two loops of one launch" if miss.one_kernel else "in another launch" if miss.handed else "in two launches"
-    )
-    if miss.handed:
-        told = f"{miss.b} reads {few(miss.handed, 3, ' ')} that {miss.a} wrote {loops}"
-    else:
-        told = f"{miss.a} and {miss.b} read {few(miss.buffers, 3, ' ')} {loops}"
-    score = f" (torch's score {score_words(miss)})" if score_words(miss) else ""
+def _miss_text(miss: Miss) -> Text:
+    loops = "in a second loop" if miss.one_kernel else "in a second launch"
+    shared = "what the first one wrote" if miss.handed else "what the first one reads, too,"
+    places = [joined(*((span.text, STYLES.get(span.role, "")) for span in part_cell(part))) for part in miss.parts]
     return joined(
         (" ▲ ", "yellow"),
         (f"{saved_words(miss):>7}", "bold"),
-        (f"{score}  {place}  " if place else f"{score}  ", "dim"),
-        f"{told}: {miss_words(miss)}",
+        "  ",
+        Text(" × ").join(places),
+        f"  the second one reads {shared} {loops}: {miss_words(miss)}",
+        (f"   {names_words(miss)}", "dim"),
     )
 
 

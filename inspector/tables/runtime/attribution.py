@@ -12,7 +12,7 @@ from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
 from inspect_compile.knowledge.targets.targets import Target
 from inspect_compile.profiles import Profile
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, name_column, origin_text
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, origin_column
 from inspect_compile.tables.parts import limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -49,7 +49,7 @@ _FIGURES: Final[tuple[Column[AttributedTime], ...]] = (
 
 
 def _what(by: By) -> Column[AttributedTime]:
-    return name_column(TITLES[by], lambda row: origin_text(row.by, row.what), least=20)
+    return origin_column(TITLES[by], lambda row: row.by, lambda row: row.what, lambda row: row.lines, least=20)
 
 
 COLUMNS: Final = {by: (_what(by), *_FIGURES) for by in BY}

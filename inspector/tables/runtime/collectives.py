@@ -8,10 +8,10 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.parts import ranks_text
 from inspect_compile.analysis.runtime.collectives import by_operation, caller_text, earlier, outside, outside_of_ranks
 from inspect_compile.facts import Collective
-from inspect_compile.tables.columns import Column
+from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.styled_text import Claim, styled
-from inspect_compile.tables.text import byte_text, one_line, place_text
+from inspect_compile.tables.text import byte_text, one_line
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -22,7 +22,7 @@ COLUMNS: Final[tuple[Column[Collective], ...]] = (
     Column("bytes", lambda row: byte_text(row.bytes), right=True),
     Column("type", lambda row: one_line(row.dtype), role="type", drop=1),
     Column("caller", lambda row: one_line(caller_text(row)), stretch=True, least=16, most=60),
-    Column("place", lambda row: place_text(row.where), role="dim", stretch=True, least=12, drop=2),
+    Column("place", lambda row: place_cell(row.where), stretch=True, least=12, drop=2),
 )
 _ROWS = 8
 _OPERATIONS = 3

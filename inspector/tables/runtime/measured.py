@@ -10,7 +10,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, name_column, origin_text
+from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
@@ -27,7 +27,7 @@ def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
 
 
 def _what(title: str) -> Column[MeasuredTime]:
-    return name_column(title, lambda row: origin_text(row.by, row.what), least=30)
+    return origin_column(title, lambda row: row.by, lambda row: row.what, lambda row: row.lines, least=30)
 
 
 def _time(row: MeasuredTime) -> Cell:

@@ -16,6 +16,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Fact, FusionLooks, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
 from inspect_compile.tables.fusion.why_text import advice_lines, left_out_lines, miss_words, verdict_line
+from inspect_compile.tables.text import place_text
 from tests.handmade import GRAPH, at, attempt, graph, kernel, line, made, node, operation
 from tests.misses import check_misses
 
@@ -149,10 +150,11 @@ def test_what_stands_between_is_named_with_its_line_and_the_path(tmp_path: Path)
     dump = two_gathers(tmp_path)
 
     (between,) = only(dump).between
-    assert (between.name, between.kind, between.node, between.where) == ("op1", "extern", "mm", "net.py:7")
-    assert miss_words(only(dump)) == "op1 (mm, net.py:7) must run between"
+    assert (between.name, between.kind, between.node, between.operator) == ("op1", "extern", "mm", "matmul")
+    assert place_text(between.where) == "net.py:7"
+    assert miss_words(only(dump)) == "matmul · net.py:7 (op1) must run between"
     told = verdict_line(story(dump, "op0", "op2")).text
-    assert told.startswith("Not fused: op1 (mm, net.py:7) must run between the two: op0 → op1 → op2.")
+    assert told.startswith("Not fused: matmul · net.py:7 (op1) must run between the two: op0 → op1 → op2.")
     assert "could move up to 576 B less (torch's score is 64 kB)" in told
 
 
@@ -231,7 +233,12 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
     [
         (False, True, "free", "; by the recorded dependencies nothing must run between the two, what else"),
         (False, False, "unchecked", "; whether both in one kernel would be right is not checked: the dump does not"),
-        (True, True, "illegal", "; illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2"),
+        (
+            True,
+            True,
+            "illegal",
+            "; illegal too: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2",
+        ),
     ],
 )
 def test_refused_by_a_backend_says_whether_it_would_be_right(
@@ -284,11 +291,11 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
     assert found.legality == "illegal"
     told, advice = advice_lines(found)
     assert told.text == (
-        "This is profit, but illegal too: op1 (conv, net.py:10) stands between: op0 → op1 → op2;"
+        "This is profit, but illegal too: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
         " no setting for fusion changes that."
     )
     assert advice.text.startswith("In the program: see what stands between the two")
-    assert miss_words(only(dump)).endswith("; illegal too: op1 (conv, net.py:10) stands between")
+    assert miss_words(only(dump)).endswith("; illegal too: convolution_backward · net.py:10 (op1) stands between")
 
 
 def test_a_pair_that_is_asked_both_ways_is_two_looks(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from inspect_compile.analysis.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
-from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
+from inspect_compile.tables.columns import Cell, Column, Span, cell, picked, place_cell
 from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
@@ -21,7 +21,7 @@ SIDES: Final[tuple[Column[Edit], ...]] = (
     Column("node", lambda edit: edit.node, role="name", most=24),
     Column("before", lambda edit: edit.before, role="bad", stretch=True, least=20, most=200),
     Column("after", lambda edit: edit.after, role="good", stretch=True, least=20, most=200),
-    Column("where", lambda edit: place_text(edit.where), role="dim", drop=1, most=24),
+    Column("where", lambda edit: place_cell(edit.where), drop=1, most=44),
 )
 """For an edit, before and after side by side."""
 SIDE_BY_SIDE: Final = 74
