@@ -44,6 +44,7 @@ def ic_put_row(to, value, index, row, pick, rows):
 
 @triton.jit
 def ic_stored(to, place, x, y, row, mask):
+    mask = mask != 0
     tl.atomic_add(to + place * 0, place * 0 + 1, mask)
     tl.store(to + 1 + place * 0, place * 0 + x, mask)
     tl.store(to + 2 + place * 0, place * 0 + y, mask)
