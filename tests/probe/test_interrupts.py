@@ -356,4 +356,4 @@ def test_what_was_recorded_before_it_strikes_is_kept(tmp_path: Path, monkeypatch
     writer.flush()
     assert writer.trouble is None
     assert [row.calls for row in Dump(tmp_path).rows(Launched)] == list(range(total))
-    assert struck > 10
+    assert struck > 5
