@@ -99,12 +99,12 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
 
 COLUMNS: Final[tuple[Column[Finding], ...]] = (
     Column("costs", lambda row: cell(cost_words(row), "strong"), right=True),
-    Column("times", lambda row: f"{row.count:,}" if row.count > 1 else "", right=True, optional=True, drop=3),
-    Column("where", places_cell, stretch=True, least=24, most=90),
-    Column("what", lambda row: one_line(row.what), stretch=True, least=24, most=80),
-    Column("why", lambda row: one_line(row.why), role="dim", stretch=True, least=20, most=120, drop=2),
-    Column("to do", to_do_words, stretch=True, least=20, most=120, drop=1),
-    Column("sure", lambda row: row.sure, role="dim", drop=4),
+    Column("times", lambda row: f"{row.count:,}" if row.count > 1 else "", right=True, optional=True, drop=4),
+    Column("where", places_cell, stretch=True, least=28, most=90),
+    Column("what", lambda row: one_line(row.what), stretch=True, least=24, most=80, drop=1),
+    Column("to do", to_do_words, stretch=True, least=20, most=120, drop=2),
+    Column("why", lambda row: one_line(row.why), role="dim", stretch=True, least=20, most=120, drop=3),
+    Column("sure", lambda row: row.sure, role="dim", drop=5),
 )
 """One row for each finding; a page has the same below each other."""
 
