@@ -41,6 +41,7 @@ class Entry(NamedTuple):
 
 TABLES: Final[dict[str, Entry]] = {
     "summary": Entry("inspect_compile.tables.overview.summary:summary", of_all_ranks=True),
+    "findings": Entry("inspect_compile.tables.overview.findings:findings"),
     "graphs": Entry("inspect_compile.tables.overview.graphs:graphs"),
     "dynamo": Entry("inspect_compile.tables.frontend.dynamo:dynamo"),
     "guards": Entry("inspect_compile.tables.frontend.guards:guards"),

@@ -219,6 +219,7 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgs
 
 ROWS: Final[dict[str, Rows]] = {
     "summary": _summaries,
+    "findings": _of("findings.every:findings"),
     "graphs": _graphs,
     "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
     "guards": _of("frontend.guards:guard_rows"),

@@ -68,11 +68,12 @@ class Claim:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         evidence, left = styled(self._evidence, "cyan"), options.max_width - cell_len(self._evidence)
         gap = left - cell_len(self._text.plain)
-        if not self._evidence:
+        if cell_len(self._text.plain) <= options.max_width and not self._evidence:
             yield self._text
-        elif gap >= 3:
+        elif gap >= 3 and self._evidence:
             yield joined(self._text, " " * gap, evidence)
         else:
             first, *rest = self._text.wrap(console, options.max_width - 3)
             yield from (first, *(joined("   ", line) for line in rest))
-            yield joined(" " * max(0, left), evidence)
+            if self._evidence:
+                yield joined(" " * max(0, left), evidence)

@@ -19,6 +19,7 @@ from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
+from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.frontend.call_path import CallRow
 from inspect_compile.analysis.frontend.dynamo_rows import CacheRow, FrameRow, RecompileRow, SkipRow
 from inspect_compile.analysis.frontend.frames import Cause
@@ -113,6 +114,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LoweringRow,
     PassRow,
     KernelRow,
+    Finding,
     Miss,
     RefusalCount,
     ScheduleRow,

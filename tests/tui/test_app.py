@@ -216,7 +216,11 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
         await settled(pilot)
         await pilot.click("#fusion-title", offset=(said(pilot, "fusion-title").index("missed") + 1, 0))
         await settled(pilot)
-        assert lines(pilot, "fusion-rows").sheet.plain(0).endswith("no-shared-data")
+        assert (
+            lines(pilot, "fusion-rows")
+            .sheet.plain(0)
+            .startswith("262 kB  layer_norm · mixed.py:18  mean · mixed.py:22")
+        )
 
 
 async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None:

@@ -89,8 +89,12 @@ def test_nothing_checked(mixed: Dump, snap_compare: Compare) -> None:
     assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after("e"))
 
 
-def test_missed_pairs(mixed: Dump, snap_compare: Compare) -> None:
+def test_findings(mixed: Dump, snap_compare: Compare) -> None:
     assert snap_compare(InspectApp(mixed), terminal_size=MEDIUM, run_before=after("5", "s", "home"))
+
+
+def test_missed_pairs(mixed: Dump, snap_compare: Compare) -> None:
+    assert snap_compare(InspectApp(mixed), terminal_size=MEDIUM, run_before=after("5", "s", "s", "home"))
 
 
 def test_run(mixed: Dump, snap_compare: Compare) -> None:

@@ -24,6 +24,7 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "ir everything": ("node", frozenset({"node"})),
     "fusion": ("fusion", frozenset({"operation"})),
     "fusion groups": (WHY, frozenset({"operation"})),
+    "fusion findings": ("findings", frozenset()),
     "fusion missed": (WHY, frozenset({"operation"})),
     "fusion rounds": (WHY, frozenset({"operation"})),
     "fusion partners": (WHY, frozenset({"operation"})),

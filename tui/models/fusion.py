@@ -7,10 +7,14 @@ from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.fusions import KIND as MISSED_FUSION
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
+from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
@@ -22,10 +26,13 @@ from inspect_compile.tables.fusion.why_text import (
     order_words,
     verdict_line,
 )
+from inspect_compile.tables.overview.findings import COLUMNS as FINDING_COLUMNS
+from inspect_compile.tables.overview.findings import nothing_words
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.findings import finding_lines
 from inspect_compile.tui.models.sheet import Record, Row, Sheet, Shown, Subject, Table
 
 _NARROWEST: Final = 24
@@ -33,11 +40,12 @@ _NARROWEST: Final = 24
 _MOST_ROWS: Final = 24
 """Maximum number of rows of one kind."""
 GROUPS_MODE: Final = "groups"
+FINDINGS: Final = "findings"
 MISSED: Final = "missed"
 ROUNDS_MODE: Final = "rounds"
 PARTNERS: Final = "partners"
 ALL: Final = "all pairs"
-MODES: Final = (GROUPS_MODE, MISSED, ROUNDS_MODE, PARTNERS, ALL)
+MODES: Final = (GROUPS_MODE, FINDINGS, MISSED, ROUNDS_MODE, PARTNERS, ALL)
 
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
@@ -45,6 +53,8 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
     told = _Tables(dump, chain)
     if mode == GROUPS_MODE:
         return told.groups()
+    if mode == FINDINGS:
+        return told.findings()
     if mode == MISSED:
         return told.missed()
     if mode == ROUNDS_MODE:
@@ -106,6 +116,31 @@ class _Tables:
         self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
         subjects = [self._subjects.one(group.graph, group.name) for group in groups]
         return self._shown(Table.of(GROUPS, groups, keys, subjects), "group")
+
+    def findings(self) -> Shown[Table]:
+        """All findings about the graph, its compile and the run."""
+        rows: list[Row] = []
+        for number, row in enumerate(findings(self._dump, self._chain.graph)):
+            key = f"finding {number}"
+            is_pair = row.kind == MISSED_FUSION
+            self._details[key] = (
+                partial(self._pair_lines, row.graph, row.names[0], row.names[1])
+                if is_pair
+                else partial(finding_lines, row)
+            )
+            rows.append(Row.of(FINDING_COLUMNS, row, key, self._subject(row)))
+        return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=nothing_words())
+
+    def _subject(self, row: Finding) -> Subject | None:
+        """What a finding is about: two scheduler nodes, a node, or its line."""
+        if row.kind == MISSED_FUSION:
+            return self._subjects.pair(row.graph, row.names[0], row.names[1])
+        for part in row.parts:
+            if part.node:
+                return self._chain.of_node(row.graph, part.node)
+            if part.where is not None:
+                return self._chain.of_line(Line.of(part.where))
+        return None
 
     def missed(self) -> Shown[Table]:
         """The misses."""

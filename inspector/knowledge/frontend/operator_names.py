@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_BARE: Final = re.compile(r"^_*(?:native_|unsafe_|efficientzero|foreach_)?|_for_cpu$")
+_BARE: Final = re.compile(r"^_*(?:native_|unsafe_|safe_|efficientzero|foreach_)?|_for_cpu$")
 _KNOWN: Final = {
     "_to_copy": "to",
     "convert_element_type": "to",

@@ -1,4 +1,4 @@
-"""A run on one screen: what became of each graph, what it costs, what was missed.
+"""A run on one screen: what became of each graph, what it costs, what can be done.
 
 Each claim comes with the command that shows the evidence.
 """
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.compare.ranks import summarize_rank
 from inspect_compile.analysis.cost.flops import HEAVY
-from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
+from inspect_compile.analysis.dumps.graphs import ShortNames
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import asked, is_only_parts
@@ -21,8 +21,7 @@ from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.parts import targets as targets_of
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
-from inspect_compile.analysis.fusion.misses import Miss, most_expensive_first
-from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.summary import (
     GraphSummary,
     Incomplete,
@@ -31,12 +30,12 @@ from inspect_compile.analysis.overview.summary import (
     summarize,
     summarize_run,
 )
-from inspect_compile.facts import Collective, CudaGraph, Graph, Launched, Remark, Tuning
+from inspect_compile.facts import Collective, CudaGraph, Frame, Graph, Launched, Remark, Tuning
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import Why, advice_for
-from inspect_compile.tables.fusion.why_text import miss_words, names_words, order_words, part_cell, saved_words
+from inspect_compile.tables.overview.findings import first_lines, note, nothing_words
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.parts import Request, command, omitted, why_command
+from inspect_compile.tables.parts import Request, command, omitted
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import STYLES
 from inspect_compile.tables.text import (
@@ -54,8 +53,10 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _GRAPHS = 6
-_MISSES = 5
-_REMARKS = 3
+_FINDINGS = 5
+_REMARKS = 2
+_TOLD = ("graph-break", "recompile", "recompile-limit", "no-cudagraphs", "cudagraph-again")
+"""Codes of remarks that findings tell."""
 _HOOKS = 3
 _INCOMPLETE = 4
 _INCOMPLETE_WORDS = {
@@ -69,7 +70,7 @@ _KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own T
 
 
 def summary(request: Request) -> RenderableType:
-    """The run, then each graph, then what was missed."""
+    """The run, then each graph, then the findings."""
     dump, say = request.dump, _Say(request.dump_argument)
     run = summarize_run(dump)
     if is_only_parts(dump):
@@ -79,21 +80,18 @@ def summary(request: Request) -> RenderableType:
         return Stack([Stack(_run(dump, run, say), gap=False), Stack(lines, gap=False)])
     graphs, short = request.graphs(), ShortNames(dump)
     shown = graphs[:_GRAPHS] if request.limit is not None else graphs
-    fusions = {found.graph: fusion(dump, found.graph) for found in shown}
     parts: list[RenderableType] = []
     for found in shown:
         of_graph = _Say(request.dump_argument, () if run.graphs == 1 else ("--graph", short.of(found)))
-        lines = _graph(summarize(dump, found, fusions[found.graph]), of_graph)
+        lines = _graph(summarize(dump, found), of_graph)
         parts.append(Stack([*lines, *_tuned(dump, found, of_graph), *_ran(dump, found, of_graph)], gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(_rest(dump, rest, say), gap=False))
     if not graphs and (why := nothing(dump)) is not None:
         parts.append(Stack(_nothing(dump, why, say), gap=False))
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
-    misses = most_expensive_first(miss for found in fusions.values() for miss in (*found.apart, *found.beside))
-    is_cut = any(found.left_out for found in fusions.values())
-    if missed := list(_missed(dump, shown, misses, say, is_cut=is_cut)):
-        parts.append(Stack(missed, gap=False))
+    if bool(graphs) or bool(dump.rows(Frame)):
+        parts.append(Stack(_findings(request, say), gap=False))
     return Stack(parts)
 
 
@@ -148,9 +146,9 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
     for warning in _warnings(dump):
         yield say(f" {warning}", "yellow")
     yield from omitted(dump)
-    for note in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
-        if note:
-            yield say(f" {one_line(note)}", "yellow")
+    for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
+        if noted:
+            yield say(f" {one_line(noted)}", "yellow")
     yield from _parts(dump, say)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
@@ -276,23 +274,25 @@ def _tuned(dump: "Dump", graph: Graph, say: _Say) -> Iterator[Claim]:
             yield say(f" {tuned}", "", "autotune")
 
 
-def _missed(
-    dump: "Dump", graphs: list[Graph], misses: list[Miss], say: _Say, *, is_cut: bool
-) -> Iterator[RenderableType]:
-    """`is_cut`: not all pairs are among `misses`."""
-    told = (remark for remark in dump.rows(Remark) if remark.kind != "passed" and remark.code not in CHOICES)
+def _findings(request: Request, say: _Say) -> Iterator[RenderableType]:
+    """The most expensive findings, then what the compiler noticed and nobody has to act on."""
+    dump = request.dump
+    rows = findings(dump, request.graph)
+    yield styled("Findings, most expensive first" if len(rows) > 1 else "Findings", "bold")
+    if not rows:
+        yield say(f" {nothing_words()}", "dim")
+    yield from note(dump, rows[:_FINDINGS])
+    yield from first_lines(dump, rows[:_FINDINGS], say.dump_argument)
+    if (left := len(rows) - _FINDINGS) > 0:
+        yield say(f" … {number_of(left, 'more finding')}", "dim", "findings")
+    yield from _remarks(dump, say)
+
+
+def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
+    """What else the compiler noticed: nobody has to act on it, and a line that runs twice says it once."""
+    told = (row for row in dump.rows(Remark) if row.kind != "passed" and row.code not in (*CHOICES, *_TOLD))
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
-    if not misses and not remarks:
-        return
-    yield styled(f"What it missed, {order_words(misses)}" if misses else "What it missed", "bold")
-    short = ShortNames(dump) if len(outermost(dump)) > 1 else None
-    for miss in misses[:_MISSES]:
-        outer = next(graph for graph in graphs if graph.graph == miss.graph.split("/")[0])
-        which = () if short is None else ("--graph", short.of(outer))
-        yield Claim(_miss_text(miss), why_command(say.dump_argument, miss.a, miss.b, *which))
-    if (left := len(misses) - _MISSES) > 0:
-        yield say(f" … {'at least ' * is_cut}{number_of(left, 'more pair')} with bytes in common", "dim", "fusion")
-    same = Counter((remark_place(remark), remark.message) for remark in remarks)  # a line that runs twice says it twice
+    same = Counter((remark_place(remark), remark.message) for remark in remarks)
     for (place, message), times in list(same.items())[:_REMARKS]:
         again = (f"   {times} times", "dim") if times > 1 else ""
         spans = ((span.text, STYLES.get(span.role, "")) for span in place)
@@ -300,20 +300,6 @@ def _missed(
     if len(same) > _REMARKS:
         left = len(remarks) - sum(list(same.values())[:_REMARKS])
         yield say(f" … {number_of(left, 'more remark')}", "dim", "remarks")
-
-
-def _miss_text(miss: Miss) -> Text:
-    loops = "in a second loop" if miss.one_kernel else "in a second launch"
-    shared = "what the first one wrote" if miss.handed else "what the first one reads, too,"
-    places = [joined(*((span.text, STYLES.get(span.role, "")) for span in part_cell(part))) for part in miss.parts]
-    return joined(
-        (" ▲ ", "yellow"),
-        (f"{saved_words(miss):>7}", "bold"),
-        "  ",
-        Text(" × ").join(places),
-        f"  the second one reads {shared} {loops}: {miss_words(miss)}",
-        (f"   {names_words(miss)}", "dim"),
-    )
 
 
 def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:

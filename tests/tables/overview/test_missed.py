@@ -41,4 +41,4 @@ def test_a_remark_of_a_line_that_runs_several_times_stands_once(tmp_path: Path) 
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("net.py:5  aten.sort   4 times") == 1
     assert text.count("net.py:6  aten.sort") == 1
-    assert "… 2 more remarks" in text
+    assert "… 3 more remarks" in text

@@ -1,0 +1,67 @@
+"""What launches, and parts of what they move, cost in seconds: measured where the run was, else at the roofline."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.roofline import Bounds, roofline
+from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
+from inspect_compile.analysis.findings.finding import ESTIMATED, MEASURED, NOT_KNOWN
+from inspect_compile.analysis.kernels.launch_times import Key, measured
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.dump import Dump
+
+
+class Cost(NamedTuple):
+    """Seconds of one call of a graph."""
+
+    seconds: float | None
+    sure: str
+
+
+class Costs:
+    """The costs of one dump's launches."""
+
+    def __init__(self, dump: Dump) -> None:
+        self._dump = dump
+        self._roof = roof_of(dump)
+        self._times = {key: row.milliseconds / 1e3 for key, row in measured(dump).items()}
+        self._bounds: dict[str, dict[Key, Bounds]] = {}
+
+    def of_bytes(self, moved: int, launches: Iterable[Launch]) -> Cost:
+        """The time of `moved` bytes, a part of what these launches move: that part of their measured time, else the
+        bytes at the device's bandwidth.
+        """
+        rows = {_key(launch): launch for launch in launches}
+        took = [self._times.get(key) for key in rows]
+        every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
+        if rows and every and None not in took:
+            return Cost(sum(one or 0.0 for one in took) * min(1.0, moved / every), MEASURED)
+        if self._roof is None:
+            return Cost(None, NOT_KNOWN)
+        return Cost(moved / self._roof.bandwidth, ESTIMATED)
+
+    def of_launch(self, launch: Launch) -> Cost:
+        """The time of a whole launch."""
+        if (took := self._times.get(_key(launch))) is not None:
+            return Cost(took, MEASURED)
+        bounds = self._bounds_of(_outer(launch)).get(_key(launch))
+        return Cost(None, NOT_KNOWN) if bounds is None else Cost(bounds.least_seconds, ESTIMATED)
+
+    def of_launching(self, launches: int) -> Cost:
+        """The time of launching so many kernels one by one on a GPU."""
+        return Cost(launches * LAUNCH_SECONDS, ESTIMATED)
+
+    def _bounds_of(self, graph: str) -> dict[Key, Bounds]:
+        if graph not in self._bounds:
+            rows = [] if self._roof is None else roofline(self._dump, graph, self._roof)
+            self._bounds[graph] = {(row.graph, row.kernel, row.line): row for row in rows}
+        return self._bounds[graph]
+
+
+def _key(launch: Launch) -> Key:
+    return launch.graph, launch.kernel.name, launch.line
+
+
+def _outer(launch: Launch) -> str:
+    return launch.graph.partition("/")[0]

@@ -1,0 +1,146 @@
+"""What made Dynamo stop, compile again, or leave torch's caches unused; in seconds of compiling."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import EACH_CALL, MEASURED, NOT_KNOWN, ONCE, Finding
+from inspect_compile.analysis.frontend.frames import Cause, causes, frames, resumed
+from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, GraphBreak, Location, Recompile, Remark
+from inspect_compile.knowledge.overview.findings import BREAK, CACHE, RECOMPILE, RECOMPILE_LIMIT, WORDS
+
+_NO_USE: Final = "This graph break is fundamental"
+_MOST_CHANGES: Final = 3
+_LEAST_SECONDS: Final = 0.1
+"""A cache that saves less is no finding."""
+
+
+class _Times:
+    """Seconds that compiles took, backward graphs that were compiled later included."""
+
+    def __init__(self, dump: Dump) -> None:
+        self._frames = grouped(dump.rows(Frame), lambda row: row.graph)
+        self._dump = dump
+
+    def of(self, compile_id: str) -> float | None:
+        """Seconds of one compile; None if it did not end."""
+        rows = self._frames.get(compile_id)
+        if not rows:
+            return None
+        later = [one for one in self._dump.graphs_of_compile(compile_id) if one.kind == "backward"]
+        ends = [self._dump.graph_end(one.graph) for one in later]
+        return sum(row.seconds for row in rows) + sum(end.seconds for end in ends if end is not None)
+
+
+def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Graph breaks: their cost is that of compiling the rest of the function separately, and of compiles that gave
+    nothing because of them.
+    """
+    times = _Times(dump)
+    rest: dict[tuple[str, int], list[str]] = {}
+    lost = set()
+    for run in frames(dump):
+        for one in run.compiles:
+            if run.caller is not None and resumed(run.function) is not None:
+                rest.setdefault((run.caller.file, run.caller.line), []).append(one.compile_id)
+            if one.frame is not None and one.frame.status in ("no graph", "skipped"):
+                lost.add(one.compile_id)
+    counted: set[str] = set()
+    for row in dump.rows(GraphBreak):
+        at = [(one.file, one.line) for one in (*row.stack, *((row.where,) if row.where is not None else ()))]
+        ids = [name for place in at for name in rest.get(place, ())] + [name for name in (row.graph,) if name in lost]
+        own = [seconds for name in dict.fromkeys(ids) if name not in counted if (seconds := times.of(name)) is not None]
+        counted.update(ids)
+        yield Finding(
+            kind=BREAK,
+            graph=row.graph,
+            what=WORDS[BREAK].what,
+            parts=_parts(row.where),
+            seconds=sum(own) if own else None,
+            when=ONCE,
+            sure=MEASURED if own else NOT_KNOWN,
+            why=row.explanation or row.reason.strip().rpartition("\n")[2],
+            to_do=" ".join(hint for hint in row.hints if not hint.startswith(_NO_USE)) or WORDS[BREAK].to_do,
+            names=(row.graph,),
+        )
+
+
+def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Functions that were compiled again, each with all of its recompiles, and those that were given up."""
+    times = _Times(dump)
+    for (function, file, line), rows in grouped(
+        dump.rows(Recompile), lambda row: (row.function, row.file, row.line)
+    ).items():
+        seconds = [took for row in rows if (took := times.of(row.graph)) is not None]
+        known = [cause for row in rows for cause in causes(dump, row)]
+        called = next((one.caller for row in rows for one in dump.rows_of_compile(Frame, row.graph)), None)
+        own = Location(file, line, function, caller=called)
+        where = next((cause.where for cause in known if cause.where is not None), None) or own
+        hints = dict.fromkeys(cause.failed.hint for cause in known if cause.failed.hint)
+        yield Finding(
+            kind=RECOMPILE,
+            graph=rows[0].graph,
+            what=WORDS[RECOMPILE].what,
+            parts=(Part("", function, where),),
+            count=len(rows),
+            seconds=sum(seconds) if seconds else None,
+            when=ONCE,
+            sure=MEASURED if seconds else NOT_KNOWN,
+            why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
+            to_do=next(iter(hints), "") or WORDS[RECOMPILE].to_do,
+            names=(rows[0].graph,),
+        )
+    for remark in dump.rows(Remark):
+        if remark.code == RECOMPILE_LIMIT:
+            words = WORDS[RECOMPILE_LIMIT]
+            yield Finding(
+                kind=RECOMPILE_LIMIT,
+                graph=remark.graph,
+                what=words.what,
+                parts=_parts(remark.place),
+                when=EACH_CALL,
+                why=remark.message,
+                to_do=words.to_do,
+                knob=remark.knob or "",
+            )
+
+
+def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Compiles that torch's caches could not keep: the same time is spent at each start."""
+    times = _Times(dump)
+    for (graph, reason), rows in grouped(
+        (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: (row.graph, row.reason or "")
+    ).items():
+        seconds = times.of(graph)
+        if seconds is not None and seconds >= _LEAST_SECONDS:
+            frame = next(iter(dump.rows_of_compile(Frame, graph)), None)
+            where = None if frame is None else Location(frame.file, frame.line, frame.function, caller=frame.caller)
+            yield Finding(
+                kind=CACHE,
+                graph=graph,
+                what=WORDS[CACHE].what,
+                parts=() if where is None else (Part("", where.function, where),),
+                seconds=seconds,
+                when=ONCE,
+                sure=MEASURED,
+                why=reason,
+                names=tuple(dict.fromkeys(row.cache for row in rows)),
+            )
+
+
+def _parts(where: Location | None) -> tuple[Part, ...]:
+    return () if where is None else (Part("", "", where),)
+
+
+def _changes(found: list[Cause]) -> str:
+    return few(list(dict.fromkeys(filter(None, (_change(cause.failed) for cause in found)))), _MOST_CHANGES, "; ")
+
+
+def _change(failed: FailedGuard) -> str:
+    if failed.what and (failed.before or failed.after):
+        return f"{failed.what}: {failed.before or '?'} → {failed.after or '?'}"
+    return failed.condition and f"no longer true: {failed.condition}"

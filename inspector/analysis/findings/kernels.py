@@ -1,0 +1,78 @@
+"""What holds kernels back on a GPU: values that spill out of registers, and launches without CUDA graphs."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Location, Remark
+from inspect_compile.knowledge.overview.findings import CUDAGRAPH_AGAIN, NO_CUDAGRAPH, SPILL, WORDS
+
+_CODES: Final = ("no-cudagraphs", "cudagraph-again")
+
+
+def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Kernels whose running configuration spills. What that costs is not known: the kernel's time bounds it."""
+    for graph in graphs:
+        launches = launch_traffic(dump, graph.graph).launches
+        for (of, kernel), rows in of_kernels(configurations(dump, graph.graph)).items():
+            if not rows[0].spills:
+                continue
+            calls = [one for one in launches if one.kernel.name == kernel]
+            took = [costs.of_launch(one) for one in calls]
+            known = [one.seconds for one in took if one.seconds is not None]
+            lines = tuple(dict.fromkeys(line for one in calls for line in one.lines))
+            yield Finding(
+                kind=SPILL,
+                graph=of,
+                what=WORDS[SPILL].what,
+                parts=tuple(Part("", "", line) for line in lines[:2]),
+                seconds=sum(known) if known and len(known) == len(took) else None,
+                sure=took[0].sure if took else "not known",
+                is_bound=True,
+                why=f"{rows[0].spills:,} bytes of a thread, which has {rows[0].registers or 0:,} registers",
+                to_do=WORDS[SPILL].to_do,
+                names=(kernel,),
+            )
+
+
+def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Graphs that do not run as a CUDA graph, and those that are recorded again and again."""
+    names = {graph.graph for graph in graphs}
+    rows = dump.rows(Remark)
+    places = {(row.graph, row.code): row.place for row in rows if row.code in _CODES}
+    for row in cudagraph_rows(dump):
+        if row.graph and row.graph not in names:
+            continue
+        launches = len(launch_traffic(dump, row.graph).launches) if row.graph else 0
+        if row.skipped:
+            cost = costs.of_launching(launches)
+            yield Finding(
+                kind=NO_CUDAGRAPH,
+                graph=row.graph,
+                what=WORDS[NO_CUDAGRAPH].what,
+                parts=_parts(places.get((row.graph, "no-cudagraphs"))),
+                seconds=cost.seconds if launches else None,
+                sure=cost.sure if launches else "not known",
+                is_bound=True,
+                why=row.skipped,
+            )
+        for again in row.again:
+            yield Finding(
+                kind=CUDAGRAPH_AGAIN,
+                graph=row.graph,
+                what=WORDS[CUDAGRAPH_AGAIN].what,
+                parts=_parts(places.get((row.graph, "cudagraph-again"))),
+                count=again.count,
+                why=again.why + (f": {', '.join(again.inputs[:3])}" if again.inputs else ""),
+                to_do=WORDS[CUDAGRAPH_AGAIN].to_do,
+            )
+
+
+def _parts(where: Location | None) -> tuple[Part, ...]:
+    return () if where is None else (Part("", "", where),)

@@ -1,0 +1,51 @@
+"""Operators that run as library calls although torch.compile might generate code for them."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.dumps.rows import lowered_by_name
+from inspect_compile.analysis.findings.costs import Cost, Costs
+from inspect_compile.analysis.findings.finding import EACH_CALL, NOT_KNOWN, Finding
+from inspect_compile.analysis.findings.trials import trial_of
+from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Remark
+from inspect_compile.knowledge.frontend.operator_names import operator_name
+from inspect_compile.knowledge.overview.findings import FALLBACK, WORDS
+
+_MENDABLE: Final = ("implicit", "dtype", "config")
+"""Causes of a fallback that a program or a setting can change; the others are choices that torch has made well."""
+
+
+def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """One for each such operator; what it costs is at most the time of the call."""
+    names = {graph.graph: graph for graph in graphs}
+    for remark in dump.rows(Remark):
+        outer = remark.graph.partition("/")[0]
+        if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:
+            continue
+        moved = launch_traffic(dump, outer)
+        node = lowered_by_name(dump, outer).get((remark.graph, remark.ids[0] if remark.ids else ""))
+        calls = [one for one in moved.launches if node is not None and node.name in one.nodes]
+        calls = [one for one in calls if one.kernel.kind == "extern" and one.graph == remark.graph]
+        cost = costs.of_launch(calls[0]) if calls else Cost(None, NOT_KNOWN)
+        knob = (remark.knob or "").removeprefix("torch._inductor.config.")
+        yield Finding(
+            kind=FALLBACK,
+            graph=remark.graph,
+            what=WORDS[FALLBACK].what,
+            parts=()
+            if node is None
+            else (Part(node.name, operator_name(node.original_aten or node.target), remark.place or node.where),),
+            seconds=cost.seconds,
+            when=EACH_CALL,
+            sure=cost.sure,
+            bytes=moved.of(calls[0]).least if calls else None,
+            is_bound=True,
+            why=remark.message.rpartition("nothing fuses with it: ")[2],
+            to_do=WORDS[FALLBACK].to_do,
+            knob=knob,
+            trial=trial_of(dump, outer, knob),
+            names=remark.ids[:1],
+        )

@@ -1,0 +1,50 @@
+"""Results that a check of numerics found wrong or not the same each time, and memory that could be less."""
+
+from collections.abc import Iterator
+
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import MEASURED, Finding
+from inspect_compile.analysis.findings.trials import trial_of
+from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
+from inspect_compile.analysis.numerics.remarks import numerics_remarks
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Remark
+from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
+
+
+def numerics(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """One for each kernel, or level, with a wrong result, with one that varies, and for each first NaN and Inf."""
+    names = {graph.graph for graph in graphs}
+    for row in numerics_remarks(dump):
+        if row.graph.partition("/")[0] in names:
+            yield Finding(
+                kind=NUMERICS,
+                graph=row.graph,
+                what=WORDS[NUMERICS].what,
+                parts=_parts(row),
+                sure=MEASURED,
+                why=row.message,
+                names=row.ids[:1],
+            )
+
+
+def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Graphs whose peak would be lower if buffers were not reused."""
+    for graph in graphs:
+        for row in memory_remarks(dump, graph.graph):
+            if row.code == CODE:
+                knob = (row.knob or "").removeprefix("torch._inductor.config.")
+                yield Finding(
+                    kind=MEMORY,
+                    graph=graph.graph,
+                    what=WORDS[MEMORY].what,
+                    why=row.message,
+                    knob=knob,
+                    trial=trial_of(dump, graph.graph, knob),
+                    names=(graph.graph,),
+                )
+
+
+def _parts(row: Remark) -> tuple[Part, ...]:
+    return () if row.place is None else (Part(row.ids[-1] if row.ids else "", "", row.place),)

@@ -1,0 +1,29 @@
+"""What a dump's replays showed about a setting."""
+
+from inspect_compile.analysis.compare.replays import replays
+from inspect_compile.analysis.dumps.parts import replays as replays_of
+from inspect_compile.analysis.findings.finding import Trial
+from inspect_compile.dump import Dump
+
+
+def trial_of(dump: Dump, graph: str, knob: str) -> Trial | None:
+    """The first replay of `graph` with another value of that one setting, one that changed something if there is any;
+    None if it was not tried.
+    """
+    tried = [part.replay for part in replays_of(dump).values() if list(part.dump.run.config) == [knob]] if knob else []
+    numbers = [number for number in tried if number is not None]
+    if not numbers:
+        return None
+    rows = [
+        Trial(
+            row.config[knob],
+            row.replay,
+            row.same_code is False,
+            (row.first.kernels, row.kernels),
+            (row.first.moved, row.counts.moved),
+        )
+        for found in replays(dump, graph, numbers)
+        for row, _ in found.again
+        if row.replay is not None and row.first is not None and row.status == "compiled"
+    ]
+    return next((one for one in rows if one.is_changed), next(iter(rows), None))

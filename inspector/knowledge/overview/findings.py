@@ -1,0 +1,74 @@
+"""The words of findings: what each kind means for a person who does not know the compiler, and what can be done."""
+
+from typing import Final, NamedTuple
+
+
+class Words(NamedTuple):
+    """One kind of finding, or one variety of a kind."""
+
+    what: str
+    to_do: str = ""
+    """What a person can change; empty if each finding has its own advice."""
+
+
+APART_HANDED: Final = "apart-handed"
+APART_READ: Final = "apart-read"
+LOOPS: Final = "loops"
+COPY: Final = "copy"
+BREAK: Final = "graph-break"
+RECOMPILE: Final = "recompile"
+RECOMPILE_LIMIT: Final = "recompile-limit"
+CACHE: Final = "cache"
+FALLBACK: Final = "fallback"
+SPILL: Final = "spill"
+NO_CUDAGRAPH: Final = "no-cudagraph"
+CUDAGRAPH_AGAIN: Final = "cudagraph-again"
+MEMORY: Final = "memory"
+NUMERICS: Final = "numerics"
+INCOMPLETE: Final = "incomplete"
+PROBE: Final = "probe"
+SLOW_PROBES: Final = "slow-probes"
+
+WORDS: Final[dict[str, Words]] = {
+    APART_HANDED: Words("one kernel writes to memory what the next one reads back"),
+    APART_READ: Words("two kernels read the same values from memory"),
+    LOOPS: Words("two loops of one kernel go over the same values"),
+    COPY: Words(
+        "a kernel only moves values to another place or order in memory",
+        "compute in the layout that the next step needs: no transpose before a reshape, no .contiguous(), and one"
+        " tensor written in parts rather than parts joined later",
+    ),
+    BREAK: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "move the line out of the compiled function, or leave out what it is in: torch.compiler.disable",
+    ),
+    RECOMPILE: Words(
+        "the function is compiled again",
+        "keep the value the same from call to call, or mark the size as dynamic: torch._dynamo.mark_dynamic",
+    ),
+    RECOMPILE_LIMIT: Words(
+        "the function was compiled too often: calls that fit no compile run without torch.compile",
+        "see above what changes from call to call",
+    ),
+    CACHE: Words("each start of the program compiles this again: torch cannot keep it in its cache"),
+    FALLBACK: Words(
+        "the operator runs as a call of its own: torch.compile generates no code for it",
+        "where it is an operator of yours, write it with torch's operators, or give it a decomposition",
+    ),
+    SPILL: Words(
+        "a kernel needs more registers than there are, and keeps values in slow memory",
+        "split the computation, or let the sizes of its blocks be chosen by measuring: mode='max-autotune'",
+    ),
+    NO_CUDAGRAPH: Words(
+        "it does not run as a CUDA graph: the host launches each kernel again in each call",
+    ),
+    CUDAGRAPH_AGAIN: Words("its CUDA graph was recorded again", "keep inputs that must not move in the same memory"),
+    MEMORY: Words("memory that is kept for reuse raises the peak"),
+    NUMERICS: Words("a result is not what the program computes without torch.compile"),
+    INCOMPLETE: Words("a graph is not complete in this dump"),
+    PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
+    SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
+}
+
+TYPICAL_BANDWIDTH: Final = {"cpu": 20e9, "gpu": 1e12}
+"""Bytes per second, to sort by where the device's own figure is not known; nothing that is shown comes from it."""

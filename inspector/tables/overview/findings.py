@@ -1,0 +1,187 @@
+"""Everything that was missed, lost or odd, the most expensive first: what, where, what it costs, why, what to do."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
+from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.findings.every import findings as every
+from inspect_compile.analysis.findings.finding import MEASURED, NOT_KNOWN, ONCE, Finding
+from inspect_compile.analysis.findings.fusions import KIND as FUSION
+from inspect_compile.knowledge.overview import findings as kinds
+from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
+from inspect_compile.tables.fusion.why_text import part_cell
+from inspect_compile.tables.parts import Request, command, more, why_command
+from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
+from inspect_compile.tables.terminal_table import STYLES
+from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_MOST_BUFFERS: Final = 3
+_SURE: Final = {MEASURED: "measured", NOT_KNOWN: "how many seconds it costs is not known"}
+_ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
+_TABLES: Final = {
+    kinds.BREAK: "dynamo",
+    kinds.RECOMPILE: "dynamo",
+    kinds.RECOMPILE_LIMIT: "dynamo",
+    kinds.CACHE: "dynamo",
+    kinds.NO_CUDAGRAPH: "cudagraphs",
+    kinds.CUDAGRAPH_AGAIN: "cudagraphs",
+    kinds.NUMERICS: "numerics",
+    kinds.PROBE: "overhead",
+    kinds.SLOW_PROBES: "overhead",
+}
+"""Kind → the table that shows more; the others have a page of their own."""
+
+
+def cost_words(found: Finding) -> str:
+    """`1.1 s of compiling`, `12 µs a call (131 kB)`, `≤ 131 kB a call`."""
+    most = "≤ " * found.is_bound
+    if found.kind == kinds.NUMERICS:
+        return "wrong"
+    if found.seconds is not None:
+        time = f"{most}{time_text(found.seconds)} {'of compiling' if found.when == ONCE else 'a call'}"
+        return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
+    if found.bytes is None:
+        return ""
+    return f"{byte_text(found.bytes)} read again" if not found.saves_bytes else f"{most}{byte_text(found.bytes)} a call"
+
+
+def sure_words(found: Finding) -> str:
+    """How the cost is known."""
+    return _SURE.get(found.sure, _ESTIMATED)
+
+
+def places_cell(found: Finding) -> Cell:
+    """`softmax · model.py:9 × amax · model.py:11`: what a library does is dimmed."""
+    spans: list[Span] = []
+    for part in found.parts:
+        spans += [*cell(" × " if spans else "", "dim"), *part_cell(part)]
+    return tuple(spans)
+
+
+def to_do_words(found: Finding) -> str:
+    """What to change in the program; a setting with what trying it showed."""
+    words = [one_line(found.to_do)] if found.to_do else []
+    if found.knob:
+        trial = found.trial
+        if trial is None:
+            words.append(f"the setting {one_line(found.knob)} may change it: not tried")
+        elif trial.is_changed:
+            kernels, moved = trial.kernels, trial.moved
+            change = f"{kernels[0]:,} → {number_of(kernels[1], 'kernel')}"
+            change += f", {byte_text(moved[0])} → {byte_text(moved[1])} moved"
+            words.append(f"{one_line(found.knob)}={one_line(trial.value)} was tried (replay {trial.replay}): {change}")
+        else:
+            words.append(f"{one_line(found.knob)}={one_line(trial.value)} was tried and changes nothing")
+    return "; ".join(words)
+
+
+def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
+    """The command that shows more."""
+    if found.kind == FUSION:
+        return why_command(dump_argument, *found.names, *which)
+    if found.kind in (kinds.COPY, kinds.SPILL):
+        return command(dump_argument, "kernel", *found.names, *which)
+    if found.kind == kinds.FALLBACK:
+        return command(dump_argument, "node", *found.names, *which)
+    if found.kind == kinds.MEMORY:
+        return command(dump_argument, "memory", *which)
+    if found.kind == kinds.INCOMPLETE:
+        return command(dump_argument, "lowering", *which)
+    return command(dump_argument, _TABLES[found.kind])
+
+
+COLUMNS: Final[tuple[Column[Finding], ...]] = (
+    Column("costs", lambda row: cell(cost_words(row), "strong"), right=True),
+    Column("times", lambda row: f"{row.count:,}" if row.count > 1 else "", right=True, optional=True, drop=4),
+    Column("where", places_cell, stretch=True, least=28, most=90),
+    Column("what", lambda row: one_line(row.what), stretch=True, least=24, most=80, drop=1),
+    Column("to do", to_do_words, stretch=True, least=20, most=120, drop=2),
+    Column("why", lambda row: one_line(row.why), role="dim", stretch=True, least=20, most=120, drop=3),
+    Column("sure", lambda row: row.sure, role="dim", drop=5),
+)
+"""One row for each finding; a page has the same below each other."""
+
+
+def findings(request: Request) -> RenderableType:
+    """Each finding on a few lines, with the command that shows more."""
+    rows = request.kept(every(request.dump, request.graph))
+    shown = rows if request.limit is None else rows[: request.limit]
+    if not rows:
+        return styled(nothing_words(), "dim")
+    blocks: list[RenderableType] = [
+        Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
+        for number, row in enumerate(shown, 1)
+    ]
+    if len(rows) > len(shown):
+        blocks.append(more(len(rows) - len(shown), request.every("findings")))
+    return Stack([Stack([styled(heading(rows), "bold"), *note(request.dump, rows)], gap=False), *blocks])
+
+
+def heading(rows: Sequence[Finding]) -> str:
+    """The line above the findings."""
+    return f"{number_of(len(rows), 'finding')}, most expensive first"
+
+
+def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
+    """Why seconds are not known, and what to do, where that is so."""
+    if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes and row.saves_bytes for row in rows):
+        words = " This CPU was not measured, so that bytes cannot be told as seconds"
+        return [Claim(styled(words, "dim"), "inspect-compile doctor --measure")]
+    return []
+
+
+def nothing_words() -> str:
+    """What is said where there are none."""
+    return "None: nothing was missed that a change of the program or of a setting could mend"
+
+
+def first_lines(dump: "Dump", rows: Sequence[Finding], dump_argument: str) -> Iterator[RenderableType]:
+    """Findings in short, as a summary has them: what it costs and where, what it is, what to do."""
+    for row in rows:
+        evidence = command_words(row, dump_argument, _which(dump, row))
+        head = joined((" ▲ ", "yellow"), (cost_words(row) or "not known", "bold"), "  ", _places(row), *_times(row))
+        yield Claim(head, "")
+        told = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
+        yield Claim(joined("   ", (told, "")))
+        yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"), evidence)
+
+
+def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[RenderableType]:
+    evidence = command_words(row, dump_argument, _which(dump, row))
+    head = joined((f"{number:>2} ", "dim"), (cost_words(row) or "not known", "bold"), "  ", one_line(row.what))
+    yield Claim(joined(head, *_times(row)))
+    if row.parts:
+        code = [one_line(part.where.code) for part in row.parts[:1] if part.where is not None]
+        yield Claim(joined("   ", _places(row), (f"   {code[0]}" if code and len(row.parts) == 1 else "", "dim")))
+    if row.why:
+        yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))
+    if to_do := to_do_words(row):
+        yield Claim(joined("   ", ("to do  ", "cyan"), to_do))
+    names = " ".join(map(one_line, row.names)) if row.kind == FUSION else ""
+    names += f": {few([one_line(name) for name in row.buffers], _MOST_BUFFERS, ' ')}" if names and row.buffers else ""
+    yield Claim(joined("   ", (f"sure   {sure_words(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
+
+
+def _times(row: Finding) -> list[tuple[str, str]]:
+    return [(f"   ×{row.count:,}", "dim")] if row.count > 1 else []
+
+
+def _places(row: Finding) -> Text:
+    spans = places_cell(row)
+    if not plain(spans):
+        return styled(one_line(" ".join(row.names)), "dim")
+    return Text.assemble(*((span.text, STYLES.get(span.role, "")) for span in spans))
+
+
+def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:
+    """The options that select the graph of a finding, if there are several."""
+    graphs = {graph.graph: graph for graph in outermost(dump)}
+    found = graphs.get(row.graph.partition("/")[0])
+    return () if found is None or len(graphs) == 1 else ("--graph", ShortNames(dump).of(found))

@@ -1,0 +1,174 @@
+"""Findings of real programs: each kind that a CPU can show, at its line, with the cost that other tables tell."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.roofline import roofline
+from inspect_compile.analysis.cost.roofs import roof_of
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import ESTIMATED, MEASURED, NOT_KNOWN, ONCE, Finding
+from inspect_compile.analysis.findings.fusions import can_act
+from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.kernels.launch_times import measured
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, GraphEnd, Recompile
+from inspect_compile.knowledge.frontend.own_code import own_line
+from inspect_compile.knowledge.overview.findings import WORDS
+from inspect_compile.knowledge.targets.host import Host, cpu_name, keep
+from tests.conftest import DumpOf
+from tests.running import inspected
+
+PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "to_do.py"
+LINES = {
+    text.split("  # ")[1]: number
+    for number, text in enumerate(PROGRAM.read_text("utf-8").splitlines(), 1)
+    if "  # " in text
+}
+LAYERS = 3
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    folder = tmp_path_factory.mktemp("to_do")
+    done = inspected([PROGRAM], folder, options=["--dump", folder / "dump", "--measure"])
+    assert done.returncode == 0, done.stderr
+    return Dump(folder / "dump")
+
+
+@pytest.fixture
+def known_roof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A CPU of 10 GB/s."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    keep(Host(cpu_name(), 2, "2026-05-01", "2.13.0", 1e10, {"float32": 1e11, "float64": 5e10}))
+
+
+def of_kind(dump: Dump, kind: str) -> list[Finding]:
+    return [row for row in findings(dump) if row.kind == kind]
+
+
+def line(found: Finding) -> int:
+    where = found.parts[0].where
+    assert where is not None
+    own = own_line(where)
+    assert own is not None
+    return own.line
+
+
+def test_a_graph_break_costs_what_compiling_the_rest_took(recorded: Dump) -> None:
+    (found,) = of_kind(recorded, "graph-break")
+
+    assert line(found) == LINES["breaks"]
+    rest = [row for row in recorded.rows(Frame) if "resume_in" in row.function]
+    ids = {row.graph for row in rest}
+    later = [graph.graph for graph in recorded.outermost() if graph.compile_id in ids and graph.kind == "backward"]
+    ends = [end.seconds for end in recorded.rows(GraphEnd) if end.graph in later]
+    assert rest
+    assert found.seconds == pytest.approx(sum(row.seconds for row in rest) + sum(ends))
+    assert (found.when, found.sure) == (ONCE, MEASURED)
+    assert "print" in found.why
+
+
+def test_recompiles_of_one_function_are_one_finding(recorded: Dump) -> None:
+    (found,) = of_kind(recorded, "recompile")
+
+    assert found.count == len(recorded.rows(Recompile)) == 2
+    ids = {row.graph for row in recorded.rows(Recompile)}
+    assert found.seconds == pytest.approx(sum(row.seconds for row in recorded.rows(Frame) if row.graph in ids))
+    assert found.why.startswith("times: 2 → 3")
+    assert line(found) in range(LINES["is compiled again"], LINES["is compiled again"] + 2)
+
+
+def test_one_copy_in_each_layer_is_one_finding_that_costs_all_of_them(recorded: Dump) -> None:
+    (found,) = of_kind(recorded, "copy")
+
+    assert line(found) == LINES["copies"]
+    assert [part.operator for part in found.parts] == ["clone"]
+    copies = [
+        (graph.graph, row)
+        for graph in recorded.outermost()
+        for row in launch_traffic(recorded, graph.graph).all()
+        if "clone" in row.kernel and not row.kernel.startswith("extern")
+    ]
+    assert found.count == len(copies) >= LAYERS
+    assert found.bytes == sum(row.least for _, row in copies)
+    times = measured(recorded)
+    spent = [times[row.graph, row.kernel, row.line].milliseconds / 1e3 for _, row in copies]
+    assert found.seconds == pytest.approx(sum(spent))
+    assert found.sure == MEASURED
+
+
+def test_an_operator_without_code_is_found_and_one_that_a_library_should_run_is_not(recorded: Dump) -> None:
+    (found,) = of_kind(recorded, "fallback")
+
+    assert line(found) == LINES["has no code"]
+    assert found.parts[0].operator == "mine::scale"
+    assert found.is_bound
+    assert found.seconds is not None
+
+
+def test_the_most_expensive_stands_first_whatever_its_kind(recorded: Dump) -> None:
+    found = findings(recorded)
+
+    seconds = [row.seconds or 0.0 for row in found]
+    assert seconds == sorted(seconds, reverse=True)
+    assert {row.kind for row in found} >= {"graph-break", "recompile", "copy", "fallback"}
+    assert all(row.what in {words.what for words in WORDS.values()} for row in found)
+
+
+def test_missed_fusions_cost_their_bytes_at_the_bandwidth(dump_of: DumpOf, known_roof: None) -> None:
+    dump = Dump(dump_of("training_step").dump)
+
+    rows = [row for row in of_kind(dump, "missed-fusion") if row.saves_bytes]
+    worth = {
+        (graph.graph, miss.a, miss.b): miss.saved_bytes
+        for graph in dump.outermost()
+        for miss in fusion(dump, graph.graph).apart
+        if can_act(miss) and miss.saved_bytes >= 1024
+    }
+    assert rows
+    assert sum(row.bytes or 0 for row in rows) == sum(worth.values())
+    for row in rows:
+        assert row.sure == ESTIMATED
+        assert row.bytes is not None
+        assert row.seconds == pytest.approx(row.bytes / 1e10)
+
+
+def test_without_a_roof_only_the_bytes_are_told(dump_of: DumpOf) -> None:
+    rows = of_kind(Dump(dump_of("training_step").dump), "missed-fusion")
+
+    assert rows
+    assert all((row.seconds, row.sure) == (None, NOT_KNOWN) and row.bytes for row in rows)
+
+
+def test_a_copy_that_was_not_measured_costs_what_the_roofline_says(
+    recorded: Dump, known_roof: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspect_compile.analysis.findings.costs.measured", lambda dump: {})
+    roof = roof_of(recorded)
+    assert roof is not None
+
+    (found,) = of_kind(recorded, "copy")
+
+    rows = [row for graph in recorded.outermost() for row in roofline(recorded, graph.graph, roof)]
+    least = [row.least_seconds for row in rows if "clone" in row.kernel and not row.kernel.startswith("extern")]
+    assert found.seconds == pytest.approx(sum(least))
+    assert found.sure == ESTIMATED
+
+
+def test_a_pair_with_a_library_call_between_is_no_finding(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("attention_block").dump)
+
+    (graph,) = dump.outermost()
+    assert fusion(dump, graph.graph).apart
+    assert of_kind(dump, "missed-fusion") == []
+    assert of_kind(dump, "fallback") == []
+
+
+def test_the_findings_of_one_graph(recorded: Dump) -> None:
+    forward = next(graph for graph in recorded.outermost() if graph.kind == "forward")
+
+    kinds = {row.kind for row in findings(recorded, forward.graph)}
+    assert "copy" in kinds
+    assert "recompile" not in kinds

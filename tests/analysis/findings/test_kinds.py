@@ -1,0 +1,203 @@
+"""Findings that no CPU shows, or that take a replay, from facts that are written down here."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding, merged
+from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.dump import Dump
+from inspect_compile.facts import (
+    Binary,
+    CacheLookup,
+    Checked,
+    CudaGraph,
+    Fact,
+    Frame,
+    Graph,
+    Hook,
+    Location,
+    Recording,
+    Remark,
+    Run,
+)
+from inspect_compile.tables.overview.findings import cost_words, to_do_words
+from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node
+
+GPU = Run(status="finished", argv=("net.py",), device="cuda (NVIDIA H200, sm_90)")
+CODE = (kernel("triton_poi_0", "op0", launches=(101,), kind="triton"), line(0, "launch", kernel="triton_poi_0"))
+
+
+def only(root: Path, kind: str, *facts: Fact, run: Run | None = None) -> Finding:
+    (found,) = [row for row in findings(made(root, *facts, run=run)) if row.kind == kind]
+    return found
+
+
+def test_a_kernel_that_spills(tmp_path: Path) -> None:
+    binary = Binary(
+        graph=GRAPH, kernel="triton_poi_0", label="a", target="sm_90", registers=255, spills=64, num_warps=4, shared=0
+    )
+    found = only(tmp_path, "spill", graph(), ended(), *CODE, binary, run=GPU)
+
+    assert found.names == ("triton_poi_0",)
+    assert found.why == "64 bytes of a thread, which has 255 registers"
+    assert found.is_bound
+
+
+def test_a_graph_that_is_no_cuda_graph(tmp_path: Path) -> None:
+    skipped = CudaGraph(graph=GRAPH, number=0, driver="cudagraph trees", skipped="mutated inputs")
+    said = Remark(graph=GRAPH, kind="missed", code="no-cudagraphs", message="…", place=at(3))
+    found = only(tmp_path, "no-cudagraph", graph(), ended(), *CODE, skipped, said, run=GPU)
+
+    assert found.why == "mutated inputs"
+    assert found.parts[0].where == at(3)
+    assert found.seconds == pytest.approx(2e-6)
+
+
+def test_a_cuda_graph_that_is_recorded_again(tmp_path: Path) -> None:
+    again = tuple(Recording(node=number, why="an input has moved", inputs=("arg0_1",)) for number in (1, 2))
+    row = CudaGraph(graph=GRAPH, number=0, recorded=3, recordings=(Recording(node=0), *again))
+    found = only(tmp_path, "cudagraph-again", graph(), ended(), *CODE, row, run=GPU)
+
+    assert (found.count, found.why) == (2, "an input has moved: arg0_1")
+
+
+def test_a_compile_that_the_cache_cannot_keep(tmp_path: Path) -> None:
+    frame = Frame(graph="0/0", function="f", file="/home/user/net.py", line=3, status="compiled", seconds=4.0)
+    look = CacheLookup(graph="0/0", cache="fx_graph", outcome="bypass", reason="an operator of the program's")
+    found = only(tmp_path, "cache", graph(), ended(), frame, look)
+
+    assert (found.seconds, found.when, found.why) == (4.0, "once", "an operator of the program's")
+
+
+@pytest.mark.parametrize(("outcome", "seconds"), [("hit", 4.0), ("passed over", 4.0), ("bypass", 0.01)])
+def test_a_cache_that_costs_nothing_is_no_finding(tmp_path: Path, outcome: str, seconds: float) -> None:
+    frame = Frame(graph="0/0", function="f", file="net.py", line=3, status="compiled", seconds=seconds)
+    look = CacheLookup(graph="0/0", cache="fx_graph", outcome=outcome)
+
+    assert findings(made(tmp_path, graph(), ended(), frame, look)) == []
+
+
+def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
+    wrong = Checked(
+        graph=GRAPH,
+        call=1,
+        index=0,
+        kernel="triton_poi_0",
+        line=101,
+        buffer="buf0",
+        node="relu",
+        dtype="float32",
+        size=(4,),
+        elements=4,
+        differing=4,
+        rmse=3.0,
+        eager_rmse=1e-8,
+        exact_rms=1.0,
+        worst_error=4.0,
+        eager_worst_error=1e-8,
+        compiled=5.0,
+        exact=1.0,
+    )
+    hook = Hook(probe="p", target="torch.a.b", state="closed", seconds=5.0)
+    run = Run(status="finished", argv=("net.py",), device="cpu", seconds=10.0)
+    found = findings(
+        made(tmp_path, graph(), node("relu", "aten.relu.default", where=at(3)), ended(), wrong, hook, run=run)
+    )
+
+    assert [row.kind for row in found][:2] == ["numerics", "slow-probes"]
+    assert found[0].parts[0].where == at(3)
+    assert cost_words(found[0]) == "wrong"
+    assert found[1].seconds == 5.0
+
+
+def test_a_graph_that_failed_and_a_probe_that_saw_nothing(tmp_path: Path) -> None:
+    hook = Hook(probe="p", target="torch.a.b", state="missing", reason="this torch has no such function")
+    failed = ended(status="failed", exception="InductorError: no compiler")
+    found = findings(made(tmp_path, graph(), failed, hook))
+
+    assert {row.kind: row.why for row in found} == {
+        "incomplete": "InductorError: no compiler",
+        "probe": "torch.a.b: this torch has no such function",
+    }
+
+
+def test_a_function_that_was_given_up(tmp_path: Path) -> None:
+    said = Remark(graph="0/8", kind="missed", code="recompile-limit", message="f was compiled too often", knob="k")
+    found = only(tmp_path, "recompile-limit", graph(), ended(), said)
+
+    assert to_do_words(found).endswith("the setting k may change it: not tried")
+
+
+def test_an_operator_that_torch_leaves_to_a_library_is_no_finding(tmp_path: Path) -> None:
+    said = Remark(graph=GRAPH, kind="missed", code="fallback", message="x", numbers={"how": "explicit"}, ids=("mm",))
+
+    assert findings(made(tmp_path, graph(), ended(), said)) == []
+
+
+def remark_with_knob(value: str | None, root: Path, code: str = "same") -> Finding:
+    """A fallback by a setting; with `value` a replay with it, whose generated code is `code`."""
+    said = Remark(
+        graph=GRAPH,
+        kind="missed",
+        code="fallback",
+        message="relu runs as an extern kernel, nothing fuses with it: fallback_by_default is on",
+        numbers={"how": "config"},
+        knob="torch._inductor.config.fallback_by_default",
+        ids=("relu",),
+    )
+    facts = graph(), node("relu", "aten.relu.default", where=at(3)), ended(), *CODE
+    dump = made(root, *facts, said)
+    (dump.folder(GRAPH) / "output_code.py").write_text("same", "utf-8")
+    if value is not None:
+        config = {"fallback_by_default": value}
+        run = Run(status="finished", argv=("net.py",), device="cpu", replay_of=GRAPH, config=config)
+        again = made(root / "replay_1", *facts, run=run)
+        (again.folder(GRAPH) / "output_code.py").write_text(code, "utf-8")
+    (found,) = [row for row in findings(Dump(root)) if row.kind == "fallback"]
+    return found
+
+
+def test_a_setting_that_nobody_tried(tmp_path: Path) -> None:
+    found = remark_with_knob(None, tmp_path)
+
+    assert (found.knob, found.trial) == ("fallback_by_default", None)
+    assert to_do_words(found).endswith("the setting fallback_by_default may change it: not tried")
+
+
+def test_a_setting_that_changes_something(tmp_path: Path) -> None:
+    found = remark_with_knob("False", tmp_path, code="other")
+
+    assert found.trial is not None
+    assert (found.trial.value, found.trial.replay, found.trial.is_changed) == ("False", 1, True)
+    assert "fallback_by_default=False was tried (replay 1): 1 → 1 kernel" in to_do_words(found)
+
+
+def test_a_setting_that_changes_nothing_is_not_proposed(tmp_path: Path) -> None:
+    found = remark_with_knob("False", tmp_path)
+
+    assert to_do_words(found).endswith("fallback_by_default=False was tried and changes nothing")
+
+
+def row(number: int, seconds: float | None, size: int | None = None) -> Finding:
+    where = Location("/home/user/net.py", number)
+    return Finding(kind="copy", graph="g", what="w", parts=(Part("n", "clone", where),), seconds=seconds, bytes=size)
+
+
+def test_equal_findings_are_one_that_costs_all(tmp_path: Path) -> None:
+    found = merged([row(1, 1.0, 10), row(2, 2.5), row(1, 2.0, 20)])
+
+    assert [(one.count, one.seconds, one.bytes) for one in found] == [(2, 3.0, 30), (1, 2.5, None)]
+
+
+def test_what_is_known_in_bytes_alone_is_sorted_among_seconds(tmp_path: Path) -> None:
+    found = merged([row(1, None, 1000), row(2, None, 10**9), row(3, 1e-3, 10)])
+
+    assert [one.parts[0].where.line for one in found if one.parts[0].where is not None] == [2, 3, 1]
+
+
+def test_nested_graphs_are_counted_with_the_outermost(tmp_path: Path) -> None:
+    inner = Graph(graph=f"{GRAPH}/true_graph_0", kind="subgraph", parent=GRAPH)
+
+    assert findings(made(tmp_path, graph(), inner, ended(), ended(inner.graph))) == []

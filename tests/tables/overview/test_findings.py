@@ -1,0 +1,93 @@
+"""`show findings`, and the findings in the summary: read at the widths of a terminal, nothing is cut."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding, Trial
+from inspect_compile.dump import Dump
+from inspect_compile.knowledge.overview.findings import WORDS
+from inspect_compile.tables import rows, table
+from inspect_compile.tables.overview.findings import command_words, cost_words, nothing_words, to_do_words
+from tests.conftest import DumpOf, Golden
+from tests.handmade import ended, graph, made
+from tests.normalised import normalised, of_golden_torch
+
+
+def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 40) -> str:
+    file = io.StringIO()
+    found = table(name, dump, limit=limit, dump_argument="step")
+    Console(file=file, width=width, highlight=False).print(found)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+
+
+@of_golden_torch
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_training_step(dump_of: DumpOf, tmp_path: Path, golden: Golden, width: int) -> None:
+    dump = normalised(dump_of("training_step").dump, tmp_path / "dump")
+    golden.check(printed(dump, width))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_is_wider_than_the_terminal_and_no_place_is_cut(dump_of: DumpOf, width: int) -> None:
+    text = printed(Dump(dump_of("training_step").dump), width)
+
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert "…" not in text
+    assert "training_step.py:24 ← optimizer.py" in text
+    assert "layer_norm_backward · training_step.py:20 × sum · training_step.py:20" in " ".join(text.split())
+
+
+def test_the_summary_ends_with_the_first_five(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("training_step").dump)
+
+    text = printed(dump, 120, "summary")
+    _, _, told = text.partition("\nFindings, most expensive first\n")
+    assert told.count(" ▲ ") == min(5, len(findings(dump)))
+    assert "show step dynamo" in told
+
+
+def test_programs_get_all_that_people_see(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("training_step").dump)
+
+    found = list(rows("findings", dump))
+    assert found == findings(dump)
+    assert all(isinstance(row, Finding) and row.what and row.sure for row in found)
+
+
+def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
+    dump = made(tmp_path, graph(), ended())
+
+    assert " ".join(printed(dump, 80).split()) == nothing_words()
+
+
+def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
+    kinds = {*WORDS, "missed-fusion"} - {"apart-handed", "apart-read", "loops"}
+    for kind in kinds:
+        found = Finding(kind=kind, graph="g", what="w", names=("op0", "op1") if kind == "missed-fusion" else ("one",))
+        assert command_words(found, "d1").startswith(("show d1 ", "why d1 "))
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (Finding(kind="copy", graph="g", what="w", seconds=1.2e-5, bytes=131_000), "12 µs a call (131 kB)"),
+        (Finding(kind="copy", graph="g", what="w", bytes=131_000, is_bound=True), "≤ 131 kB a call"),
+        (Finding(kind="recompile", graph="g", what="w", seconds=30.0, when="once"), "30 s of compiling"),
+        (Finding(kind="missed-fusion", graph="g", what="w", bytes=1024, saves_bytes=False), "1.02 kB read again"),
+        (Finding(kind="probe", graph="", what="w"), ""),
+    ],
+)
+def test_costs(found: Finding, told: str) -> None:
+    assert cost_words(found) == told
+
+
+def test_a_setting_is_told_with_what_trying_it_showed() -> None:
+    trial = Trial("True", 1, True, (8, 7), (4000, 3000))
+    found = Finding(kind="copy", graph="g", what="w", to_do="do it", knob="aggressive_fusion", trial=trial)
+
+    assert to_do_words(found) == "do it; aggressive_fusion=True was tried (replay 1): 8 → 7 kernels, 4 kB → 3 kB moved"
