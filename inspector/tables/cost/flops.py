@@ -100,8 +100,8 @@ _FIGURES: Final[tuple[Column[Cost], ...]] = (
     Column("share", lambda row: share_text(row.share), right=True),
     Column("products", lambda row: _count(row.heavy), right=True, optional=True, drop=4),
     Column("scalar", lambda row: _count(row.scalar), right=True, optional=True, drop=4),
-    Column("special", lambda row: _count(row.special), right=True, optional=True, drop=3),
-    Column("again", lambda row: _count(row.recomputed), role="warn", right=True, optional=True, drop=2),
+    Column("transcendental", lambda row: _count(row.special), right=True, optional=True, drop=3),
+    Column("recomputed", lambda row: _count(row.recomputed), role="warn", right=True, optional=True, drop=2),
     Column(
         "expression",
         lambda row: one_line(row.expression),

@@ -108,9 +108,9 @@ def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> 
 def no_roof_text(dump: "Dump") -> str:
     """Why there is no roof, and what to do."""
     if dump.run.device == "cpu" and not dump.run.target:
-        return "no roof, for this CPU was not measured: `inspect-compile doctor --measure` does so once"
+        return "What this CPU can do at most is not known: `inspect-compile doctor --measure` measures it once"
     known = ", ".join(f"{name} ({target.gpu})" for name, target in TARGETS.items())
-    return f"no roof, for the figures of {dump.run.target or dump.run.device} are not known; known are: {known}"
+    return f"What {dump.run.target or dump.run.device} can do at most is not known; known are: {known}"
 
 
 def roof_text(roof: Roof) -> str:

@@ -45,7 +45,7 @@ def _bytes(kind: type[Moved]) -> tuple[Column[Moved], ...]:
         Column("reads", read, right=True),
         Column("writes", written, right=True),
         Column("share", share, role="dim", right=True, drop=1),
-        Column("as generated", generated, right=True, drop=3),
+        Column("without a cache", generated, right=True, drop=3),
         Column("ratio", ratio, right=True, optional=True, drop=4),
     )
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 _GRAPHS = 6
 _FINDINGS = 5
+_LEAST_SHARE = 0.005
 _REMARKS = 2
 _TOLD = ("graph-break", "recompile", "recompile-limit", "no-cudagraphs", "cudagraph-again")
 """Codes of remarks that findings tell."""
@@ -233,7 +234,10 @@ def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
         lines = number_of(len(row.unknown_lines), "line of the generated code is", "lines of the generated code are")
         yield say(f" {lines} of no known kind: output_code.py:{row.unknown_lines[0]}", "yellow", "wrapper")
     heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
-    heavy_words = f", {', '.join(f'{kind} {count / row.flops:.0%}' for kind, count in heavy)}" if heavy else ""
+    shares = [
+        (kind, f"{count / row.flops:.0%}" if count / row.flops >= _LEAST_SHARE else "<1%") for kind, count in heavy
+    ]
+    heavy_words = f", {', '.join(f'{kind} {share}' for kind, share in shares)}" if heavy else ""
     left = row.flops_uncounted
     left_words = f"; {number_of(left, 'node is', 'nodes are')} not counted" if left else ""
     yield say(f" {multiple_text(row.flops, 'FLOP')}{heavy_words}{left_words}", "", "flops")

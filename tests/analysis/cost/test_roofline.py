@@ -56,7 +56,7 @@ def test_the_device_is_the_recorded_one(tmp_path: Path) -> None:
     assert roof_of(target) == of_target(TARGETS["sm_90"])
     other = made(tmp_path / "other", graph(), run=Run(device="xpu"))
     assert roof_of(other) is None
-    assert "figures of xpu are not known" in no_roof_text(other)
+    assert "What xpu can do at most is not known" in no_roof_text(other)
 
 
 def test_a_cpu_has_the_roof_that_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
