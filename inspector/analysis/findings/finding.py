@@ -98,8 +98,7 @@ def _one(same: list[Finding]) -> Finding:
 
 
 def _order(found: Finding) -> tuple[object, ...]:
-    device = "gpu" if found.kind.startswith("cuda") else "cpu"
     size = found.bytes or 0
-    likely = found.seconds if found.seconds is not None else found.saves_bytes * size / TYPICAL_BANDWIDTH[device]
+    likely = found.seconds if found.seconds is not None else found.saves_bytes * size / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
     return found.kind != NUMERICS, -likely, -size, own_first(where), found.what

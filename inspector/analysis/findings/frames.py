@@ -1,5 +1,6 @@
 """What made Dynamo stop, compile again, or leave torch's caches unused; in seconds of compiling."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,9 +12,12 @@ from inspect_compile.analysis.frontend.frames import Cause, causes, frames, resu
 from inspect_compile.analysis.fusion.misses import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, GraphBreak, Location, Recompile, Remark
+from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import BREAK, CACHE, RECOMPILE, RECOMPILE_LIMIT, WORDS
 
 _NO_USE: Final = "This graph break is fundamental"
+_CALLED: Final = re.compile(r"`([\w.]+)\(")
+"""A call in a hint of torch's."""
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
@@ -64,9 +68,18 @@ def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
             why=row.explanation or row.reason.strip().rpartition("\n")[2],
-            to_do=" ".join(hint for hint in row.hints if not hint.startswith(_NO_USE)) or WORDS[BREAK].to_do,
+            to_do=" ".join(hint for hint in row.hints if _is_of_use(hint, row.where)) or WORDS[BREAK].to_do,
             names=(row.graph,),
         )
+
+
+def _is_of_use(hint: str, where: Location | None) -> bool:
+    """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
+    if hint.startswith(_NO_USE):
+        return False
+    called = _CALLED.findall(hint)
+    code = "" if where is None or is_library(where.file) else where.code
+    return all(name.rpartition(".")[2] in code for name in called)
 
 
 def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:

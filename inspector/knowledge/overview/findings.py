@@ -70,5 +70,5 @@ WORDS: Final[dict[str, Words]] = {
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }
 
-TYPICAL_BANDWIDTH: Final = {"cpu": 20e9, "gpu": 1e12}
+TYPICAL_BANDWIDTH: Final = 20e9
 """Bytes per second, to sort by where the device's own figure is not known; nothing that is shown comes from it."""
