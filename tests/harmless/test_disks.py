@@ -19,6 +19,9 @@ from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
 
+TEMPORARY = (r"/\.\d+\.\w+\.tmp",)
+"""Names of torch's temporary files: of the process and its thread."""
+
 
 @contextmanager
 def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
@@ -83,9 +86,6 @@ def without_descriptors(place: Place, limit: str, until: str) -> tuple[Outcome, 
     assert (dump.run.status, dump.damaged) == ("finished", 0)
     assert [hook for hook in dump.rows(Hook) if hook.state == "failed"] == []
     return watched, dump
-
-
-TEMPORARY = (r"/\.\d+\.\d+\.tmp",)
 
 
 def test_no_descriptor_to_the_end(place: Place) -> None:

@@ -1,6 +1,5 @@
 """Processes that a program's own are forked from, or that outlive it: what they compile has a part of the dump each."""
 
-
 import pytest
 
 from inspect_compile.dump import Dump, open_dump
