@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from inspect_compile.facts import CacheLookup
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.caches"
@@ -65,7 +65,7 @@ def _told(probes: Probes, cache: str, outcome: str, reason: str | None = None, *
 
 
 def _is_stored(cache: Any, local: bool, remote_cache: Any, key: str) -> bool | None:
-    """Is there something that torch could take? None where only another machine knows."""
+    """Is there something that torch could take? None where only another machine knows. Raises OSError."""
     if local:
         folder = getattr(cache, names.CACHE_FOLDER.attribute.rpartition(".")[2])
         try:
@@ -87,7 +87,11 @@ def install_fx(probes: Probes) -> None:
     def passed_over(cache: Any, args: Any, kwargs: Any) -> Any:
         if not probes.pass_over_caches:
             return NotImplemented
-        stored = _is_stored(cache, *args, **kwargs)
+        try:
+            stored = _is_stored(cache, *args, **kwargs)
+        except OSError as error:  # no descriptor is free, say: torch's own look-up fails in the same way
+            let_pass(error)
+            return NotImplemented
         _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over", stored=stored)
         return iter(())
 
