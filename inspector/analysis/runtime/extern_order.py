@@ -13,6 +13,9 @@ from inspect_compile.analysis.runtime.launch_plan import Step
 from inspect_compile.knowledge.kernels.library_kernels import CALLS, library_of, operator_of
 from inspect_compile.profiles import GpuRun
 
+MOST: Final = 4096
+"""Extern calls in a row that are looked at: each run costs time and memory for every one of them."""
+
 _COPY: Final = "copy"
 _COPIES = re.compile(r"mem(?:cpy|set)\d*_\w+", re.ASCII)
 """What CUDA runs for a small copy in a CUDA graph: `memcpy32_post`."""
@@ -41,7 +44,11 @@ _BEHIND: Final = {
 
 
 def shared_out(steps: Sequence[Step], runs: Sequence[GpuRun]) -> list[int | None]:
-    """For each run the step that launched it; None if several are possible, or no assignment fits."""
+    """For each run the step that launched it; None if several are possible, no assignment fits, or the steps are more
+    than `MOST`.
+    """
+    if len(steps) > MOST:
+        return [None] * len(runs)
     every = (1 << len(steps)) - 1
     of_calls = _of_calls(steps)
     unknown = of_calls.get(_ANY, 0)

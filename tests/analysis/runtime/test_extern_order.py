@@ -3,7 +3,7 @@
 import pytest
 
 from inspect_compile.analysis.kernels.launches import Launch
-from inspect_compile.analysis.runtime.extern_order import shared_out
+from inspect_compile.analysis.runtime.extern_order import MOST, shared_out
 from inspect_compile.analysis.runtime.launch_plan import Step
 from inspect_compile.profiles import GpuRun
 from tests.handmade import kernel
@@ -44,3 +44,11 @@ OWN = "torch.ops.mine.f"
 def test_kernels_are_shared_out(calls: list[str], names: list[str], expected: list[int | None]) -> None:
     runs = [GpuRun(number, "kernel", name, float(number), 1.0) for number, name in enumerate(names)]
     assert shared_out(_steps(*calls), runs) == expected
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_of_very_many_calls_none_is_told(more: int) -> None:
+    """As many kernels as calls: each of its own, up to a number that no program comes near."""
+    names = [MM] * (MOST + more)
+    runs = [GpuRun(number, "kernel", GEMM, float(number), 1.0) for number in range(len(names))]
+    assert shared_out(_steps(*names), runs) == ([None] * len(names) if more else list(range(len(names))))
