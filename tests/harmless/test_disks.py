@@ -92,7 +92,9 @@ def test_no_descriptor_to_the_end(place: Place) -> None:
     """What was pending is not in the dump; the last line says so, and run.json, which another process wrote."""
     watched, dump = without_descriptors(place, "hard", "end")
     told = watched.said[-1]
-    assert told.startswith(f"inspect-compile: could not write below {place.dump}: Too many open files; calls.jsonl, ")
+    assert told.startswith(
+        f"inspect-compile: could not write below {place.dump}: Too many open files; call_sites.jsonl, "
+    )
     assert told.endswith(" more are incomplete or missing")
     assert dump.run.notes == (told.removeprefix("inspect-compile: "),)
     assert dump.rows(Frame)

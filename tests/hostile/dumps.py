@@ -127,7 +127,7 @@ def of_type(kind: msgspec.inspect.Type) -> st.SearchStrategy[Json]:
         case msgspec.inspect.DictType(key_type=key, value_type=value):
             return st.dictionaries(of_type(key), of_type(value), max_size=3)
         case msgspec.inspect.StructType(cls=cls):
-            return struct(cls)
+            return st.deferred(lambda: struct(cls))  # a location has that of its caller
     raise AssertionError(f"{kind}: a new type of field, say here what hostile values it has")
 
 

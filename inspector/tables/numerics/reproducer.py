@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.analysis.numerics.excerpts import excerpt_of
 from inspect_compile.analysis.numerics.kept import Kept
 from inspect_compile.errors import CommandError
+from inspect_compile.facts import LoopNest
 from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, OTHER_TOLERANCE, TOLERANCE
 from inspect_compile.tables.text import place_text, unbroken
 
@@ -22,7 +23,7 @@ _SCRIPT: Final = '''\
 It needs torch and the file {file}, which is beside it. Exit status: 1 where the result is wrong, 0 where it is not.
 """
 
-{imports}
+{vectors}{imports}
 from pathlib import Path
 
 FILE = Path(__file__).with_name({file_literal})
@@ -131,6 +132,7 @@ def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
         "about": _in_text(about),
         "file": _in_text(file),
         "file_literal": json.dumps(file),
+        "vectors": _vectors(dump, inputs.graph, inputs.kernel),
         "imports": around.imports,
         "definitions": around.definitions,
         "variables": "\n".join(f'    {name} = given["{name}"]' for name in inputs.variables if name.isidentifier()),
@@ -143,6 +145,14 @@ def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
         "tolerance": TOLERANCE.get(measured.dtype, OTHER_TOLERANCE) if measured.rmse is not None else 0.0,
     }
     return _SCRIPT.format(**fields)
+
+
+def _vectors(dump: "Dump", graph: str, kernel: str) -> str:
+    """What has torch compile a C++ kernel for the vectors that it was generated for; empty for another kernel."""
+    nests = [row for row in dump.rows(LoopNest, graph) if row.kernel == kernel and row.instructions]
+    if not nests:
+        return ""
+    return f'import os\n\nos.environ["ATEN_CPU_CAPABILITY"] = {json.dumps(nests[0].instructions)}\n\n'
 
 
 def _reference(kept: Kept) -> str:
