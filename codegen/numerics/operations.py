@@ -65,8 +65,7 @@ def install(check: Any) -> None:
     def default(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             result = plain(proxy, name, args, kwargs)
-            given = (_in_indices(proxy.kernel, args[0]), *args[1:]) if name == "index_expr" else args
-            _note(proxy.kernel, name, (*given, *kwargs.values()), result)
+            _note(proxy.kernel, name, (*args, *kwargs.values()), result)
             return result
 
         return run
@@ -74,14 +73,14 @@ def install(check: Any) -> None:
     def load(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any) -> Any:
             result = plain(proxy, name, index)
-            _note(proxy.kernel, "load", (name, _in_indices(proxy.kernel, index)), result)
+            _note(proxy.kernel, "load", (name, index), result)
             return result
 
         return run
 
     def store(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-            _note_store(proxy.kernel, name, _in_indices(proxy.kernel, index), value)
+            _note_store(proxy.kernel, name, index, value)
             return plain(proxy, name, index, value, *args, **kwargs)
 
         return run
@@ -157,9 +156,11 @@ def _lanes(kernel: Any) -> tuple[str, bool]:
 
 
 def _in_indices(kernel: Any, index: Any) -> Any:
-    """An index in the variables that a Triton kernel always has (xindex, r0_index); in C++ it is in such already."""
+    """An expression in the variables that a Triton kernel always has (xindex, r0_index); one of a C++ kernel, and what
+    is no expression, as it is.
+    """
     known = getattr(kernel, "range_tree_nodes", None)
-    if not known or not hasattr(index, "subs"):
+    if not known or not hasattr(index, "free_symbols"):
         return index
     return index.subs({symbol: known[symbol].expr for symbol in index.free_symbols if symbol in known})
 
@@ -175,7 +176,7 @@ def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> No
         for at, one in enumerate(results):
             variable = one if type(one) is str else getattr(one, "name", None)  # a vector reduction is named by a text
             if type(variable) is str:
-                given = tuple(map(_argument, arguments))
+                given = tuple(_argument(one, kernel) for one in arguments)
                 extra = (at,) if len(results) > 1 else ()
                 dtype = getattr(one, "dtype", None)
                 body.variables.setdefault(
@@ -189,13 +190,15 @@ def _note_store(kernel: Any, name: str, index: Any, value: Any) -> None:
     try:
         body = _body(kernel)
         if body is not None:
-            body.stores.append((name, index, str(getattr(value, "name", value))))
+            body.stores.append((name, _in_indices(kernel, index), str(getattr(value, "name", value))))
     except Exception as error:
         let_pass(error)
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: Any, kernel: Any) -> Any:
     name = getattr(value, "name", None)
     if type(name) is str and hasattr(value, "bounds"):
         return Variable(name)
-    return tuple(map(_argument, value)) if isinstance(value, (tuple, list)) else value
+    if isinstance(value, (tuple, list)):
+        return tuple(_argument(one, kernel) for one in value)
+    return _in_indices(kernel, value)

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
@@ -36,27 +36,33 @@ class Values(NamedTuple):
     """Loop variables that are known without a point."""
 
 
-class ProbedKernel:
-    """One kernel of one graph."""
+class WithPoints:
+    """What a C++ and a Triton kernel of a graph have in common."""
 
-    row_variable: Final = ""
-    """See `triton_kernel.TritonKernel`: no variable of a C++ kernel is like that."""
+    row_variable: str = ""
+    """A variable whose value is the position of a statement's lane: all lanes of a row are seen at once."""
 
-    def __init__(self, source: Probed, function: Callable[..., None], bodies: Lines) -> None:
-        self._source = source
-        self._function = function
+    def __init__(self, points: list[Point], bodies: Lines) -> None:
+        self.points = points
+        """Where values are written out, in the order of the source."""
         self.bodies = bodies
         """Line number of the kernel's source → the bodies that it may belong to (`operations.bodies_of`)."""
-
-    @property
-    def points(self) -> list[Point]:
-        """Where values are written out, in the order of the source."""
-        return self._source.points
+        self.stored = [position for position, point in enumerate(points) if point.kind == STORE]
+        """Positions of the points where something is stored."""
 
     @functools.cached_property
     def written(self) -> frozenset[str]:
         """The buffers that it writes."""
         return frozenset(name for bodies in self.bodies.values() for body in bodies for name, _, _ in body.stores)
+
+
+class ProbedKernel(WithPoints):
+    """A C++ kernel."""
+
+    def __init__(self, source: Probed, function: Callable[..., None], bodies: Lines) -> None:
+        super().__init__(source.points, bodies)
+        self._source = source
+        self._function = function
 
     @functools.cached_property
     def _valid(self) -> dict[int, int]:
@@ -81,11 +87,10 @@ class ProbedKernel:
         """Positions of the points where something is stored that the buffer is to hold."""
         return [
             position
-            for position, point in enumerate(self.points)
-            if point.kind == STORE
-            and any(
-                name == buffer and base_name(variable) == base_name(point.name)
-                for body in self.bodies.get(point.line, ())
+            for position in self.stored
+            if any(
+                name == buffer and base_name(variable) == base_name(self.points[position].name)
+                for body in self.bodies.get(self.points[position].line, ())
                 for name, _, variable in body.stores
             )
         ]
@@ -104,8 +109,7 @@ class ProbedKernel:
         values of that turn, counted from 0, or their last.
         """
         out = torch.zeros(self._source.size, dtype=torch.float64)
-        every = [position for position, point in enumerate(self.points) if point.kind == STORE]
-        for position in self.stores(buffer) or every:
+        for position in self.stores(buffer) or self.stored:
             at = HEADER + position * (LANES + 1)
             out[at], out[at + 1] = 1, self.points[position].loop
         out[HEADER - 1] = turn

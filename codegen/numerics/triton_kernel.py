@@ -3,7 +3,7 @@
 import functools
 import linecache
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
@@ -11,38 +11,26 @@ import torch
 
 from inspect_compile.codegen.kernels.kernels import bare_source
 from inspect_compile.codegen.numerics.operations import Body, Lines
-from inspect_compile.codegen.numerics.probed_kernel import Values
-from inspect_compile.codegen.numerics.probed_source import STORE, Point
+from inspect_compile.codegen.numerics.probed_kernel import Values, WithPoints
 from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, probed_triton
 
 _MOST: Final = 1 << 27
 """Maximum number of bytes that are written out."""
 
 
-class TritonKernel:
-    """One kernel of one graph; in the form of `probed_kernel.ProbedKernel`."""
+class TritonKernel(WithPoints):
+    """A Triton kernel."""
 
-    row_variable: Final = ROW
-    """A variable whose value is the position of a statement's lane: all lanes of a row are seen at once."""
+    row_variable = ROW
 
     def __init__(
         self, source: ProbedTriton, function: Callable[..., None], bodies: Lines, blocks: Mapping[str, int]
     ) -> None:
         """`blocks`: sizes of blocks and the number of warps, as torch launches it."""
+        super().__init__(source.points, bodies)
         self._source = source
         self._function = function
         self._blocks = blocks
-        self.bodies = bodies
-
-    @property
-    def points(self) -> list[Point]:
-        """Where values are written out, in the order of the source."""
-        return self._source.points
-
-    @functools.cached_property
-    def written(self) -> frozenset[str]:
-        """The buffers that it writes."""
-        return frozenset(name for body in self._all for name, _, _ in body.stores)
 
     @functools.cached_property
     def _all(self) -> list[Body]:
@@ -59,7 +47,7 @@ class TritonKernel:
     def stores(self, buffer: str) -> list[int]:
         """Positions of the points where something is stored that the buffer is to hold."""
         due = {variable for body in self._all for name, _, variable in body.stores if name == buffer}
-        return [at for at, point in enumerate(self.points) if point.kind == STORE and point.name in due]
+        return [at for at in self.stored if self.points[at].name in due]
 
     def sees_every_store(self, buffer: str) -> bool:
         """True if there is a point where something is stored that the buffer is to hold."""
@@ -74,16 +62,15 @@ class TritonKernel:
         nothing = Values(0, 0, None, {})
         if rows * len(self.points) * 8 > _MOST:
             return nothing
-        every = [at for at, point in enumerate(self.points) if point.kind == STORE]
-        for at in self.stores(buffer) or every:
+        for at in self.stores(buffer) or self.stored:
             tensor = given[self._source.pointers[at]]
             element = (address - tensor.data_ptr()) // tensor.element_size()
             place = torch.zeros(4, dtype=torch.int64, device=tensor.device)
             values = torch.full((len(self.points), rows), torch.nan, dtype=torch.float64, device=tensor.device)
-            self._launch(given, arguments, values, place, rows, (-1, -1), at, element)
+            self._launch(given, values, place, (-1, -1), at, element)
             times, x, y, row = place.tolist()
             if times:
-                self._launch(given, arguments, values, place, rows, (x, y), -1, element)
+                self._launch(given, values, place, (x, y), -1, element)
                 loops = {"xindex": float(x), "yindex": float(y)}
                 in_rows = self._source.in_rows
                 lanes = {at: row if at in in_rows else row[:1] for at, row in enumerate(values.tolist())}
@@ -93,10 +80,8 @@ class TritonKernel:
     def _launch(
         self,
         given: Mapping[str, Any],
-        arguments: Sequence[Any],
         values: torch.Tensor,
         place: torch.Tensor,
-        rows: int,
         at: tuple[int, int],
         store: int,
         element: int,
@@ -106,21 +91,20 @@ class TritonKernel:
         programs = [-(-self._size(f"{axis}numel", given) // sizes.get(f"{axis.upper()}BLOCK", 1)) for axis in "xy"]
         grid = (programs[0], programs[1] if "yindex" in self._source.axes else 1, 1)
         self._function[grid](  # type: ignore[index]
-            *arguments[: len(self._source.parameters)],
+            **given,
             ic_values=values,
             ic_place=place,
-            ic_rows=rows,
+            ic_rows=values.shape[1],
             ic_store=store,
             ic_element=element,
             ic_x=at[0],
             ic_y=at[1],
             **blocks,
-            num_warps=self._blocks.get("num_warps", 4),
+            num_warps=self._blocks["num_warps"],
         )
 
     def _size(self, name: str, given: Mapping[str, Any]) -> int:
-        known = given.get(name, self._source.fixed.get(name, 1))
-        return int(known)
+        return int(given.get(name, self._source.fixed.get(name, 1)))
 
 
 def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel | str | None:

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_for
-from inspect_compile.codegen.numerics.probed_kernel import ProbedKernel, probed_kernel
-from inspect_compile.codegen.numerics.triton_kernel import TritonKernel, triton_kernel
+from inspect_compile.codegen.numerics.probed_kernel import WithPoints, probed_kernel
+from inspect_compile.codegen.numerics.triton_kernel import triton_kernel
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.lowering.core.scopes import SCOPES
@@ -122,7 +122,7 @@ class Code:
                 vars(self._module).pop(name, None)
             self._watcher = None
 
-    def probed(self, kernel: str, buffer: str) -> ProbedKernel | TritonKernel | str:
+    def probed(self, kernel: str, buffer: str) -> WithPoints | str:
         """The kernel, as the launch that writes `buffer` has it, in a form that can be run with the values of its
         statements written out; or why there is none.
         """

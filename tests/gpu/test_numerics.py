@@ -10,7 +10,7 @@ from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.harmless.test_models import KINDS, MODELS, program
-from tests.lowering.intervention.test_planted import COUNT, PROGRAMS, outcomes
+from tests.lowering.intervention.test_planted import COUNT, PROGRAMS, check, outcomes
 from tests.running import COMMAND, run
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -28,15 +28,8 @@ def test_the_kernel_with_the_mistake_is_named(
     name: str, tmp_path: Path, inductor_cache: Path, record_property: Callable[[str, object], None]
 ) -> None:
     found = outcomes(tmp_path, inductor_cache, name, "--count", str(COUNT), "--device", "cuda")
-    for one in found:  # pytest --junit-xml=FILE writes the table
-        record_property("mistake", str(one))
 
-    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
-    counted = [one for one in found if one.matters]
-    assert len(counted) >= COUNT // 2
-    assert [str(one) for one in counted if not one.found] == []
-    computing = [one for one in counted if one.planted["was"].startswith("tmp")]
-    assert sum(one.statement for one in computing) >= len(computing) // 2, "\n".join(map(str, computing))
+    check(found, "tmp", record_property)
 
 
 @pytest.mark.harmless

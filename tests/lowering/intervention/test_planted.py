@@ -74,6 +74,20 @@ def _outcome(row: dict[str, Any], wrong: dict[str, set[str]], statements: set[tu
     return Outcome(row, row.get("times", 0.0) > MATTERS, place in said, others, statement)
 
 
+def check(found: list[Outcome], computing: str, record_property: Callable[[str, object], None]) -> None:
+    """Each mistake that matters is found in its kernel and nothing else is called wrong; of the statements that begin
+    with `computing`, half are named at least.
+    """
+    for one in found:  # pytest --junit-xml=FILE writes the table
+        record_property("mistake", str(one))
+    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
+    counted = [one for one in found if one.matters]
+    assert len(counted) >= COUNT // 2
+    assert [str(one) for one in counted if not one.found] == []
+    statements = [one for one in counted if one.planted["was"].startswith(computing)]
+    assert sum(one.statement for one in statements) >= len(statements) // 2, "\n".join(map(str, statements))
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -99,12 +113,5 @@ def test_the_kernel_with_the_mistake_is_named(
     program: str, tmp_path: Path, inductor_cache: Path, record_property: Callable[[str, object], None]
 ) -> None:
     found = outcomes(tmp_path, inductor_cache, program, "--count", str(COUNT))
-    for one in found:  # pytest --junit-xml=FILE writes the table
-        record_property("mistake", str(one))
 
-    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
-    counted = [one for one in found if one.matters]
-    assert len(counted) >= COUNT // 2
-    assert [str(one) for one in counted if not one.found] == []
-    computing = [one for one in counted if one.planted["was"].startswith("auto tmp")]
-    assert sum(one.statement for one in computing) >= len(computing) // 2
+    check(found, "auto tmp", record_property)

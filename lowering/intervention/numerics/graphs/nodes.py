@@ -110,10 +110,8 @@ def has_equal(ordered: Any, node: Node) -> bool:
     """True if neighbours in what `node` ordered are equal; NaN is NaN."""
     at = _ORDERS[str(node.target)]
     along = node.args[at] if len(node.args) > at else node.kwargs.get("dim", -1)
-    if not ordered.dim() or ordered.shape[along] < 2:
+    pairs = ordered.shape[along] - 1 if ordered.dim() else 0
+    if pairs < 1:
         return False
-    first, second = (
-        ordered.narrow(along, 0, ordered.shape[along] - 1),
-        ordered.narrow(along, 1, ordered.shape[along] - 1),
-    )
+    first, second = ordered.narrow(along, 0, pairs), ordered.narrow(along, 1, pairs)
     return bool(((first == second) | ((first != first) & (second != second))).any())

@@ -113,10 +113,10 @@ class Statements:
         )
 
     def _lane(self, body: Any) -> int:
-        if body is self.storing and not self._kernel.row_variable:
-            return int(self._values.lane)
-        own = self._values.lane if self._kernel.row_variable else 0
-        return int(own if self._other_lane is None else self._other_lane)
+        own, other = int(self._values.lane), self._other_lane
+        if self._kernel.row_variable:
+            return own if other is None else other
+        return own if body is self.storing else other or 0
 
     def _evaluated(self, position: int, point: Any) -> Evaluated | None:
         lanes = self._values.lanes[position]
