@@ -65,6 +65,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     buffers: tuple[str, ...] = ()
 
 
+def parts_at(where: Location | None, node: str = "") -> tuple[Part, ...]:
+    """The parts of a finding about one line, and the FX node if there is one; empty without a line."""
+    return () if where is None else (Part(node, "", where),)
+
+
 def merged(found: Iterable[Finding]) -> list[Finding]:
     """Equal findings as one with a count, the most expensive first: wrong results, then by what they cost."""
     return sorted((_one(same) for same in grouped(found, _identity).values()), key=_order)

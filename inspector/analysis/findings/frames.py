@@ -7,7 +7,7 @@ from typing import Final
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import EACH_CALL, MEASURED, NOT_KNOWN, ONCE, Finding
+from inspect_compile.analysis.findings.finding import EACH_CALL, MEASURED, NOT_KNOWN, ONCE, Finding, parts_at
 from inspect_compile.analysis.frontend.frames import Cause, causes, frames, resumed
 from inspect_compile.analysis.fusion.misses import Part
 from inspect_compile.dump import Dump
@@ -63,7 +63,7 @@ def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             kind=BREAK,
             graph=row.graph,
             what=WORDS[BREAK].what,
-            parts=_parts(row.where),
+            parts=parts_at(row.where),
             seconds=sum(own) if own else None,
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
@@ -114,7 +114,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
                 kind=RECOMPILE_LIMIT,
                 graph=remark.graph,
                 what=words.what,
-                parts=_parts(remark.place),
+                parts=parts_at(remark.place),
                 when=EACH_CALL,
                 why=remark.message,
                 to_do=words.to_do,
@@ -143,10 +143,6 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 why=reason,
                 names=tuple(dict.fromkeys(row.cache for row in rows)),
             )
-
-
-def _parts(where: Location | None) -> tuple[Part, ...]:
-    return () if where is None else (Part("", "", where),)
 
 
 def _changes(found: list[Cause]) -> str:

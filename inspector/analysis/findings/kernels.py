@@ -5,12 +5,12 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.finding import NOT_KNOWN, Finding, parts_at
 from inspect_compile.analysis.fusion.misses import Part
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Location, Remark
+from inspect_compile.facts import Graph, Remark
 from inspect_compile.knowledge.overview.findings import CUDAGRAPH_AGAIN, NO_CUDAGRAPH, SPILL, WORDS
 
 _CODES: Final = ("no-cudagraphs", "cudagraph-again")
@@ -33,7 +33,7 @@ def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 what=WORDS[SPILL].what,
                 parts=tuple(Part("", "", line) for line in lines[:2]),
                 seconds=sum(known) if known and len(known) == len(took) else None,
-                sure=took[0].sure if took else "not known",
+                sure=took[0].sure if took else NOT_KNOWN,
                 is_bound=True,
                 why=f"{rows[0].spills:,} bytes of a thread, which has {rows[0].registers or 0:,} registers",
                 to_do=WORDS[SPILL].to_do,
@@ -56,9 +56,9 @@ def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
                 kind=NO_CUDAGRAPH,
                 graph=row.graph,
                 what=WORDS[NO_CUDAGRAPH].what,
-                parts=_parts(places.get((row.graph, "no-cudagraphs"))),
+                parts=parts_at(places.get((row.graph, "no-cudagraphs"))),
                 seconds=cost.seconds if launches else None,
-                sure=cost.sure if launches else "not known",
+                sure=cost.sure if launches else NOT_KNOWN,
                 is_bound=True,
                 why=row.skipped,
             )
@@ -67,12 +67,8 @@ def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
                 kind=CUDAGRAPH_AGAIN,
                 graph=row.graph,
                 what=WORDS[CUDAGRAPH_AGAIN].what,
-                parts=_parts(places.get((row.graph, "cudagraph-again"))),
+                parts=parts_at(places.get((row.graph, "cudagraph-again"))),
                 count=again.count,
                 why=again.why + (f": {', '.join(again.inputs[:3])}" if again.inputs else ""),
                 to_do=WORDS[CUDAGRAPH_AGAIN].to_do,
             )
-
-
-def _parts(where: Location | None) -> tuple[Part, ...]:
-    return () if where is None else (Part("", "", where),)

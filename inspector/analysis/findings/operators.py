@@ -7,7 +7,7 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, NOT_KNOWN, Finding
-from inspect_compile.analysis.findings.trials import trial_of
+from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.misses import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Remark
@@ -30,7 +30,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         calls = [one for one in moved.launches if node is not None and node.name in one.nodes]
         calls = [one for one in calls if one.kernel.kind == "extern" and one.graph == remark.graph]
         cost = costs.of_launch(calls[0]) if calls else Cost(None, NOT_KNOWN)
-        knob = (remark.knob or "").removeprefix("torch._inductor.config.")
+        knob = setting_of(remark)
         yield Finding(
             kind=FALLBACK,
             graph=remark.graph,

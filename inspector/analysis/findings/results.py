@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import MEASURED, Finding
-from inspect_compile.analysis.findings.trials import trial_of
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.findings.finding import MEASURED, Finding, parts_at
+from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Remark
+from inspect_compile.facts import Graph
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
 
 
@@ -22,7 +21,7 @@ def numerics(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]
                 kind=NUMERICS,
                 graph=row.graph,
                 what=WORDS[NUMERICS].what,
-                parts=_parts(row),
+                parts=parts_at(row.place, row.ids[-1] if row.ids else ""),
                 sure=MEASURED,
                 why=row.message,
                 names=row.ids[:1],
@@ -34,7 +33,7 @@ def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     for graph in graphs:
         for row in memory_remarks(dump, graph.graph):
             if row.code == CODE:
-                knob = (row.knob or "").removeprefix("torch._inductor.config.")
+                knob = setting_of(row)
                 yield Finding(
                     kind=MEMORY,
                     graph=graph.graph,
@@ -44,7 +43,3 @@ def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                     trial=trial_of(dump, graph.graph, knob),
                     names=(graph.graph,),
                 )
-
-
-def _parts(row: Remark) -> tuple[Part, ...]:
-    return () if row.place is None else (Part(row.ids[-1] if row.ids else "", "", row.place),)

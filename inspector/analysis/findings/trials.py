@@ -4,6 +4,12 @@ from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.findings.finding import Trial
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Remark
+
+
+def setting_of(remark: Remark) -> str:
+    """The setting that a remark names, as `replay` takes it; empty if it names none."""
+    return (remark.knob or "").removeprefix("torch._inductor.config.")
 
 
 def trial_of(dump: Dump, graph: str, knob: str) -> Trial | None:
