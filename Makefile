@@ -6,6 +6,7 @@
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
 # make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
+# make pictures  draw the pictures of README.md and docs/ anew
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -15,7 +16,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
-SAMPLE := samples/conv_bias.py
+SAMPLE := missed_fusion.py
 # Each of the workers that run the tests compiles, and wants a core.
 WORKERS ?= 2
 # Which of them: a folder, a file, file::test.
@@ -26,17 +27,18 @@ CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
-.PHONY: demo test test-all harmless targets bench compat check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-all harmless targets bench compat pictures check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
 	rm -rf $(DEMO)
-	$(BIN)/inspect-compile run --no-tui --dump $(DEMO) $(SAMPLE)
+	$(BIN)/inspect-compile run --no-tui --dump $(DEMO) samples/$(SAMPLE)
 	$(BIN)/inspect-compile show $(DEMO)
-	$(BIN)/inspect-compile show $(DEMO) flops
 	@if command -v dot >/dev/null; then set -x; $(BIN)/inspect-compile draw $(DEMO) schedule; \
 	else echo "No SVG: 'dot' is not installed (Graphviz)"; fi
-	@echo "Walk through it: $(BIN)/inspect-compile open $(DEMO)"
+	$(BIN)/inspect-compile why $(DEMO) $(SAMPLE):22 $(SAMPLE):23
+	@echo
+	@echo "Walk through it in the terminal (q quits, ? lists the keys): $(BIN)/inspect-compile open $(DEMO)"
 
 test: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow and not harmless and not targets" $(TESTS)
@@ -56,6 +58,12 @@ compat:
 	@[ -n "$(TORCH)" ] || { echo "Say which torch to test with: make compat TORCH=2.15.0" >&2; exit 2; }
 	$(MAKE) VENV=$(COMPAT) $(COMPAT)/.for-torch-$(TORCH)
 	$(COMPAT)/bin/pytest --numprocesses $(WORKERS) --dist worksteal -o cache_dir=$(abspath $(COMPAT))/pytest $(TESTS)
+
+pictures: $(VENV)/.for-development links
+	PYTHONPATH=build/typing $(BIN)/python -m tests.tui.picture
+	rm -rf build/pictures
+	$(BIN)/inspect-compile run --no-tui --dump build/pictures samples/attention_block.py
+	$(BIN)/inspect-compile draw build/pictures schedule -o docs/images/schedule.svg
 
 check: $(VENV)/.for-development lint types contracts pytest
 

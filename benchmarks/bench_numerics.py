@@ -1,10 +1,10 @@
 """What a check of numerics costs: `python benchmarks/bench_numerics.py [--models gpt2 …] [--kinds training …]
-[--turns 3]`.
+[--turns 3] [--device cuda] [--exact]`.
 
 Each model runs under `inspect-compile numerics`, which checks its third call, and alone, in turn. Printed are medians
-over the turns: the CPU seconds of one thread for an eager call and for the check of a call, without the compiled call
-that the program makes anyway, and the second as a multiple of the first; the peak memory of both; and compiled calls
-that are not checked, as a multiple of those of a plain run.
+over the turns: the CPU seconds of one thread (on a GPU the time until it has ended) for an eager call and for the check
+of a call, without the compiled call that the program makes anyway, and the second as a multiple of the first; the peak
+memory of both; and compiled calls that are not checked, as a multiple of those of a plain run.
 """
 
 import argparse
@@ -29,21 +29,24 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--exact", action="store_true", help="check with --exact")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         heads = f"{'eager':>9}{'check':>10}{'ratio':>8}{'eager MiB':>11}{'checked MiB':>13}{'ratio':>8}{'others':>9}"
         print(" " * 20 + heads)
         for model in asked.models:
             for kind in asked.kinds:
-                _compared(model, kind, asked.turns, Path(folder))
+                _compared((model, kind, CALL, asked.device), asked.turns, asked.exact, Path(folder))
 
 
-def _compared(model: str, kind: str, turns: int, folder: Path) -> None:
-    words = (str(PROGRAM), model, kind, CALL)
+def _compared(asked: tuple[str, ...], turns: int, exact: bool, folder: Path) -> None:
+    words, options = (str(PROGRAM), *asked), ("--exact",) if exact else ()
+    model, kind = asked[:2]
     checked, plain = [], []
     for turn in range(turns):
         dump = folder / f"{model}-{kind}-{turn}"
-        checked.append(_told((*NUMERICS, "--dump", str(dump), *words), folder))
+        checked.append(_told((*NUMERICS, *options, "--dump", str(dump), *words), folder))
         plain.append(_told(words, folder))
     times = {name: statistics.median(row[name] for row in checked) for name in checked[0]}
     # The check is beside the program's own call, and a result that differs from run to run is the median of turns.

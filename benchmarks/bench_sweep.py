@@ -24,11 +24,11 @@ from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Frame, Graph, Operation
 from inspect_compile.tables import TABLES
-from inspect_compile.tui.models import overview
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.fusion import misses
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
+from inspect_compile.tui.models.run import pages
 
 PROGRAM = Path(__file__).parent / "programs" / "sweep.py"
 SLACK = 1.3
@@ -84,12 +84,12 @@ def views() -> Iterator[tuple[str, Callable[[Path], object]]]:
         outline(Dump(root), with_kernels=True)
 
     def run_page(root: Path) -> None:
-        overview.run_page(Dump(root), has_program=False)
+        pages.run_page(Dump(root), has_program=False)
 
     def frame_pages(root: Path) -> None:
         dump = Dump(root)
         for name in dict.fromkeys(frame.graph for frame in dump.rows(Frame)):
-            overview.frame_page(dump, name)
+            pages.frame_page(dump, name)
 
     def graph_views(root: Path) -> None:
         dump = Dump(root)

@@ -1,17 +1,31 @@
 """The terminal app for a dump. What it shows is built in `models`, its appearance in `views` and `widgets`."""
 
 import gc
+import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
+from textual.command import Provider
 
 from inspect_compile.dump import Dump
-from inspect_compile.tui.palette import THEME
+from inspect_compile.tui.bindings import bindings
+from inspect_compile.tui.palette import DARK, LIGHT, looks_for
 from inspect_compile.tui.screens.main import MainScreen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from inspect_compile.analysis.compare.side_by_side import Side
+    from inspect_compile.tui.models.kernels.stages import Assembled
     from inspect_compile.tui.views.program import Program
+
+
+def _actions() -> type[Provider]:
+    from inspect_compile.tui.screens.palette import Actions
+
+    return Actions
 
 
 class InspectApp(App[None]):
@@ -22,24 +36,40 @@ class InspectApp(App[None]):
 
     TITLE = "inspect-compile"
     CSS_PATH = "screens/main.tcss"  # textual reads no styles of a default screen
-    ENABLE_COMMAND_PALETTE = False
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_actions}
+    BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("q", "quit", "Quit", show=False),
-        Binding("question_mark", "help", "Help", show=False),
-    ]
-
-    def __init__(self, dump: Dump, program: "Program | None" = None) -> None:
+    def __init__(
+        self,
+        dump: Dump,
+        program: "Program | None" = None,
+        assemble: "Callable[[str], Assembled] | None" = None,
+        *,
+        beside: "tuple[Sequence[Side], str] | None" = None,
+    ) -> None:
+        """`assemble` compiles and disassembles the source of a C++ kernel, when the user asks for it. With `beside`
+        (the dumps, and the command that compares them) it begins with these beside each other.
+        """
         super().__init__()
+        self._beside = beside
+        self.assemble = assemble
         self._dump = dump
         self._program = program
-        self.register_theme(THEME)
-        self.theme = THEME.name
+        for looks in (DARK, LIGHT):
+            self.register_theme(looks.theme)
+        self.theme = looks_for(os.environ).name
 
     def on_load(self) -> None:
         """Exclude what was imported from garbage collection, so that it is not walked while the screen is built."""
         if not self.is_headless:
             gc.freeze()
+
+    def on_mount(self) -> None:
+        """Show two dumps, if that was asked for."""
+        if self._beside is not None:
+            from inspect_compile.tui.screens.compare import CompareScreen
+
+            self.push_screen(CompareScreen(*self._beside))
 
     def get_default_screen(self) -> MainScreen:
         """The main screen."""
@@ -50,6 +80,10 @@ class InspectApp(App[None]):
         from inspect_compile.tui.screens.help import HelpScreen
 
         self.push_screen(HelpScreen())
+
+    def action_theme(self) -> None:
+        """Light, or dark."""
+        self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
     async def action_quit(self) -> None:
         """Quit; ask first if that ends a program too."""

@@ -13,6 +13,9 @@ from inspect_compile.tui.models.outline import Outline, outline
 
 T = TypeVar("T")
 
+MANY_NEW: Final = 20_000
+"""Number of new objects from which on they are left out of garbage collections: facts and rows have no cycles."""
+
 POLL: Final = 0.25
 """Minimum time between two reads of a growing dump."""
 
@@ -39,6 +42,8 @@ class Reader:
         try:
             return build(self._dump)
         finally:
+            if gc.get_count()[0] > MANY_NEW:
+                gc.freeze()  # else the next collection, on the screen's thread, holds up keys for a fifth of a second
             if was_enabled:
                 gc.enable()
 

@@ -1,15 +1,28 @@
 """Work beside the screen."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from textual.dom import DOMNode
 from textual.worker import Worker
+
+if TYPE_CHECKING:
+    from inspect_compile.tui.models.kernels.stages import Assembled
 
 
 def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group: str, latest: bool = False) -> None:
     """Run `work` on the screen's loop as long as `node` exists; with `latest`, instead of others of its group.
 
-    It is called only when it begins, so that work whose node is gone leaves no coroutine that nobody awaits.
+    It is called only when it begins, so that work whose node is gone leaves no coroutine that nobody awaits. It has a
+    description, as textual otherwise describes it by its `repr`: that of all arguments, which can be thousands of rows.
     """
-    _: Worker[None] = node.run_worker(work, group=group, exclusive=latest)
+    _: Worker[None] = node.run_worker(work, group=group, description=group, exclusive=latest)
+
+
+class _Tools(Protocol):
+    assemble: "Callable[[str], Assembled] | None"
+
+
+def assembler(node: DOMNode) -> "Callable[[str], Assembled] | None":
+    """What compiles and disassembles a C++ source, raising CommandError; None if the app was started without it."""
+    return cast("_Tools", node.app).assemble

@@ -1,8 +1,9 @@
-"""One model, eager and compiled: `checked.py gpt2|resnet|mlp inference|training CALL`.
+"""One model, eager and compiled: `checked.py gpt2|resnet|mlp inference|training CALL [cpu|cuda]`.
 
-Prints one JSON line: CPU seconds of an eager call and of a compiled one (medians), with one thread, and of the compiled
-call number CALL, which `numerics --calls CALL` checks; and the bytes that each needs at most, weights and inputs
-included. A call of a model that trains is a step: forward and backward.
+Prints one JSON line: seconds of an eager call and of a compiled one (medians), and of the compiled call number CALL,
+which `numerics --calls CALL` checks; and the bytes that each needs at most, weights and inputs included. On a CPU these
+are CPU seconds of one thread and resident memory, on a GPU the time until it has ended and the memory that torch has
+taken there. A call of a model that trains is a step: forward and backward.
 """
 
 import ctypes
@@ -61,19 +62,30 @@ def mlp() -> tuple[nn.Module, tuple[Tensor, ...]]:
 MODELS = {"gpt2": gpt2, "resnet": resnet, "mlp": mlp}
 
 
-def seconds(call: Callable[[], object]) -> float:
-    started = time.process_time()
+def seconds(call: Callable[[], object], device: str) -> float:
+    if device == "cpu":
+        started = time.process_time()
+        call()
+        return time.process_time() - started
+    torch.cuda.synchronize()
+    started = time.perf_counter()
     call()
-    return time.process_time() - started
+    torch.cuda.synchronize()
+    return time.perf_counter() - started
 
 
-def peak(call: Callable[[], object]) -> tuple[float, int]:
-    """Seconds of one call, and the bytes by which it raises the process's memory at most."""
+def peak(call: Callable[[], object], device: str) -> tuple[float, int]:
+    """Seconds of one call, and the bytes by which it raises the memory that is in use at most."""
     gc.collect()
+    if device != "cpu":
+        torch.cuda.reset_peak_memory_stats()
+        held = torch.cuda.memory_allocated()
+        took = seconds(call, device)
+        return took, torch.cuda.max_memory_allocated() - held
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")  # the high-water mark begins anew
     before = _status("VmRSS")
-    took = seconds(call)
+    took = seconds(call, device)
     return took, max(0, _status("VmHWM") - before)
 
 
@@ -84,10 +96,11 @@ def _status(field: str) -> int:
 
 
 def main() -> None:
-    name, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    name, kind, number, device = sys.argv[1], sys.argv[2], int(sys.argv[3]), (*sys.argv[4:], "cpu")[0]
     torch.set_num_threads(1)
     torch.manual_seed(0)
     model, given = MODELS[name]()
+    model, given = model.to(device), tuple(one.to(device) for one in given)
     model.train(kind == "training")
     compiled = torch.compile(model)
 
@@ -104,12 +117,12 @@ def main() -> None:
 
     eager, other = step(model), step(compiled)
     eager()
-    eager_times = [seconds(eager) for _ in range(EAGER_CALLS)]
-    _, eager_peak = peak(eager)
+    eager_times = [seconds(eager, device) for _ in range(EAGER_CALLS)]
+    _, eager_peak = peak(eager, device)
     for _ in range(number - 1):
         other()
-    checked, checked_peak = peak(other)
-    compiled_times = [seconds(other) for _ in range(COMPILED_CALLS)]
+    checked, checked_peak = peak(other, device)
+    compiled_times = [seconds(other, device) for _ in range(COMPILED_CALLS)]
     held = sum(one.numel() * one.element_size() for one in (*model.parameters(), *model.buffers(), *given))
     told = {"eager": statistics.median(eager_times), "compiled": statistics.median(compiled_times), "checked": checked}
     print(json.dumps(told | {"eager_bytes": held + eager_peak, "checked_bytes": held + checked_peak}), flush=True)

@@ -62,6 +62,30 @@ def qwen3_moe() -> nn.Module:
     return _transformer("Qwen3MoeForCausalLM", Qwen3MoeConfig(**_small(), **experts))
 
 
+def falcon() -> nn.Module:
+    from transformers import FalconConfig
+
+    size = {"vocab_size": WORDS, "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return _transformer("FalconForCausalLM", FalconConfig(**size, bos_token_id=1, eos_token_id=2))
+
+
+def xlnet() -> nn.Module:
+    from transformers import XLNetConfig
+
+    return _transformer(
+        "XLNetLMHeadModel", XLNetConfig(vocab_size=WORDS, d_model=WIDTH, n_layer=2, n_head=4, d_inner=64)
+    )
+
+
+def hubert() -> nn.Module:
+    from transformers import HubertConfig
+
+    size = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    heard = {"conv_dim": (16, 16), "conv_stride": (5, 2), "conv_kernel": (10, 3), "num_conv_pos_embeddings": 16}
+    quiet = {"mask_time_prob": 0.0, "layerdrop": 0.0, "num_conv_pos_embedding_groups": 4}
+    return _transformer("HubertModel", HubertConfig(vocab_size=WORDS, **size, **heard, **quiet))
+
+
 class DLRM(nn.Module):
     """Numbers and tables of words, each with each."""
 
@@ -191,6 +215,8 @@ def inputs(name: str) -> dict[str, Tensor]:
         return {"x": torch.randn(12, 8), "edges": torch.randint(0, 12, (2, 40))}
     if name == "dit":
         return {"x": torch.randn(BATCH, 4, 16, 16), "step": torch.arange(1.0, BATCH + 1)}
+    if name == "hubert":
+        return {"input_values": torch.randn(BATCH, 400)}
     if name in LAST:
         return {"x": torch.randn(BATCH, 3, PIXELS, PIXELS).to(memory_format=torch.channels_last)}
     words = torch.randint(3, WORDS, (BATCH, LENGTH))
@@ -201,6 +227,9 @@ MODELS = {
     "gemma3": gemma3,
     "t5gemma": t5gemma,
     "qwen3_moe": qwen3_moe,
+    "falcon": falcon,
+    "xlnet": xlnet,
+    "hubert": hubert,
     "dlrm": DLRM,
     "gat": GAT,
     "dit": DiT,
@@ -222,7 +251,11 @@ def main() -> None:
     with torch.set_grad_enabled(kind == "training"), low:
         found = compiled(**given)
     made = getattr(found, "loss", None)
-    loss = getattr(found, "logits", found).float().square().mean() if made is None or kind == "inference" else made
+    if made is None or kind == "inference":
+        result = found if isinstance(found, Tensor) else found[0] if name == "hubert" else found.logits
+        loss = result.float().square().mean()
+    else:
+        loss = made
     if kind == "training":
         loss.backward()
         gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]

@@ -34,9 +34,9 @@ _SECTIONS: Final = ("loads", "compute", "stores")
 """The attributes of torch's kernel object whose lines become a body, in this order."""
 TEMPLATE: Final = "template"
 """The operator for text of a template itself."""
-PLACED: Final[list[Callable[[Scope, str, Mapping[int, tuple[Version, ...]], list[Version]], None]]] = []
-"""Called with the graph's scope, a kernel's name, who may have written each line of its source (for Triton, line 0
-stands for all), and all that was written for it. Empty unless numerics are checked.
+PLACED: Final[list[Callable[[Scope, str, list[str], Mapping[int, tuple[Version, ...]], list[Version]], None]]] = []
+"""Called with the graph's scope, a kernel's name, the lines of its source, who may have written each (for Triton, line
+0 stands for all), and all that was written for it. Empty unless numerics are checked.
 """
 
 
@@ -161,7 +161,7 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
         for told in PLACED:
-            told(scope, defined.name, placed if is_cpp else {0: tuple(versions)}, versions)
+            told(scope, defined.name, source, placed if is_cpp else {0: tuple(versions)}, versions)
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}

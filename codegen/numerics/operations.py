@@ -4,6 +4,7 @@ An operation is recorded as it is asked for, before there is any text: a mistake
 """
 
 import importlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
@@ -29,6 +30,17 @@ class Variable(NamedTuple):
     name: str
 
 
+class Store(NamedTuple):
+    """What is to be stored."""
+
+    buffer: str
+    index: Any
+    """A sympy expression in the loop variables."""
+    variable: str
+    texts: tuple[str, ...] = ()
+    """The lines that torch wrote for it, without surrounding blanks."""
+
+
 class Operation(NamedTuple):
     """What a variable holds."""
 
@@ -42,17 +54,20 @@ class Operation(NamedTuple):
     """torch's dtype of the variable, if torch says it."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Body:
     """The operations of one body of a kernel: its scalar, its vectorized version, or a tail."""
 
     variables: dict[str, Operation] = field(default_factory=dict)
-    stores: list[tuple[str, Any, str]] = field(default_factory=list)
-    """Buffer, index (a sympy expression), variable."""
+    stores: list[Store] = field(default_factory=list)
+    lines: dict[Store, int] = field(default_factory=dict)
+    """Where in the kernel's source torch put the statement that stores."""
+    ranges: dict[str, int] = field(default_factory=dict)
+    """Loop variable → how many values it has, from 0, if that is a number."""
     along: str = ""
     """The loop variable along which the lanes of a vector lie; empty in a scalar body."""
-    is_tile: bool = False
-    """Its vectors lie along one of two loop variables, and are transposed."""
+    within: str = ""
+    """A loop variable that an inner loop over a transposed tile moves on."""
 
 
 _OPEN: Final[dict[int, tuple[Version, Body]]] = {}
@@ -80,8 +95,10 @@ def install(check: Any) -> None:
 
     def store(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(proxy: Any, name: str, index: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
-            _note_store(proxy.kernel, name, index, value)
-            return plain(proxy, name, index, value, *args, **kwargs)
+            before = _texts()
+            result = plain(proxy, name, index, value, *args, **kwargs)
+            _note_store(proxy.kernel, Store(name, index, str(getattr(value, "name", value))), before)
+            return result
 
         return run
 
@@ -116,17 +133,28 @@ def bodies_of(scope: Scope) -> Mapping[str, Sequence[Lines]]:
 def lines_for(groups: Sequence[Lines], buffer: str) -> Lines:
     """The lines of the group that writes the buffer; those of the first one if none does."""
     for lines in groups:
-        if any(name == buffer for bodies in lines.values() for body in bodies for name, _, _ in body.stores):
+        if any(store.buffer == buffer for bodies in lines.values() for body in bodies for store in body.stores):
             return lines
     return groups[0] if groups else {}
 
 
-def _placed(scope: Scope, kernel: str, owners: Mapping[int, tuple[Version, ...]], versions: list[Version]) -> None:
+def _placed(
+    scope: Scope,
+    kernel: str,
+    source: Sequence[str],
+    owners: Mapping[int, tuple[Version, ...]],
+    versions: list[Version],
+) -> None:
     """The source of a kernel is known."""
     known = {key: body for key, (_, body) in _OPEN.items()}
     lines = {
         line: tuple(known[id(version)] for version in whose if id(version) in known) for line, whose in owners.items()
     }
+    for number, text in enumerate(source, 1):
+        for body in lines.get(number, lines.get(0, ())):
+            for store in body.stores:
+                if text.strip() in store.texts:
+                    body.lines.setdefault(store, number)
     for version in versions:
         _OPEN.pop(id(version), None)
     for whose in owners.values():
@@ -143,16 +171,22 @@ def _body(kernel: Any) -> Body | None:
     known = _OPEN.get(id(version))
     if known is None:
         known = _OPEN[id(version)] = version, Body()
-        known[1].along, known[1].is_tile = _lanes(kernel)
+        variables, ranges = getattr(kernel, "itervars", None) or (), getattr(kernel, "ranges", None) or ()
+        known[1].along = _variable(variables, getattr(kernel, "tiling_idx", None))
+        known[1].within = _variable(variables, getattr(kernel, "outer_idx", None))
+        sizes = zip(variables, ranges, strict=False)
+        known[1].ranges = {str(one): int(size) for one, size in sizes if getattr(size, "is_number", False)}
     return known[1]
 
 
-def _lanes(kernel: Any) -> tuple[str, bool]:
-    """The loop variable along which vectors lie, and whether there are two of them."""
-    at, variables = getattr(kernel, "tiling_idx", None), getattr(kernel, "itervars", None)
-    if type(at) is not int or not variables:
-        return "", hasattr(kernel, "outer_idx")
-    return str(variables[at]), hasattr(kernel, "outer_idx")
+def _variable(variables: Sequence[Any], at: Any) -> str:
+    return str(variables[at]) if type(at) is int and at < len(variables) else ""
+
+
+def _texts() -> int:
+    """How many lines have been written for the body that is being generated."""
+    version = version_at_hand()
+    return 0 if version is None else len(version.lines)
 
 
 def _in_indices(kernel: Any, index: Any) -> Any:
@@ -186,11 +220,13 @@ def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> No
         let_pass(error)
 
 
-def _note_store(kernel: Any, name: str, index: Any, value: Any) -> None:
+def _note_store(kernel: Any, store: Store, before: int) -> None:
+    """`before`: how many lines had been written for the body."""
     try:
-        body = _body(kernel)
-        if body is not None:
-            body.stores.append((name, _in_indices(kernel, index), str(getattr(value, "name", value))))
+        body, version = _body(kernel), version_at_hand()
+        if body is not None and version is not None:
+            texts = tuple(itertools.islice(version.lines, before, None))
+            body.stores.append(store._replace(index=_in_indices(kernel, store.index), texts=texts))
     except Exception as error:
         let_pass(error)
 

@@ -2,12 +2,14 @@
 
 import functools
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from inspect_compile.codegen.numerics.loaded_sources import load, source_of
+from inspect_compile.codegen.numerics.loops import Short, Span, holds, place_of, short, spans
 from inspect_compile.codegen.numerics.operations import Body, Lines
 from inspect_compile.codegen.numerics.probed_source import (
     HEADER,
@@ -19,6 +21,18 @@ from inspect_compile.codegen.numerics.probed_source import (
     count_in,
     probed,
 )
+
+_OTHER_STORE: Final = re.compile(r"out_ptr|store|buffer")
+"""What a line has that may store to memory."""
+
+
+class Missing(NamedTuple):
+    """Why an element is never stored."""
+
+    line: int
+    """The statement that is to store it, or the loop or condition around it that leaves it out."""
+    left_out: Short | None = None
+    """For a loop or a condition."""
 
 
 class Values(NamedTuple):
@@ -53,7 +67,7 @@ class WithPoints:
     @functools.cached_property
     def written(self) -> frozenset[str]:
         """The buffers that it writes."""
-        return frozenset(name for bodies in self.bodies.values() for body in bodies for name, _, _ in body.stores)
+        return frozenset(store.buffer for bodies in self.bodies.values() for body in bodies for store in body.stores)
 
 
 class ProbedKernel(WithPoints):
@@ -75,9 +89,9 @@ class ProbedKernel(WithPoints):
         return found
 
     def body(self, line: int) -> Body | None:
-        """The body that a line belongs to; None if it belongs to several, or to one with transposed vectors."""
+        """The body that a line belongs to; None if it belongs to several."""
         bodies = self.bodies.get(line, ())
-        return bodies[0] if len(bodies) == 1 and not bodies[0].is_tile else None
+        return bodies[0] if len(bodies) == 1 else None
 
     def has_lane(self, body: Body | None, lane: int) -> bool:
         """True if that lane of the body's vectors holds an element."""
@@ -89,19 +103,64 @@ class ProbedKernel(WithPoints):
             position
             for position in self.stored
             if any(
-                name == buffer and base_name(variable) == base_name(self.points[position].name)
+                store.buffer == buffer and base_name(store.variable) == base_name(self.points[position].name)
                 for body in self.bodies.get(self.points[position].line, ())
-                for name, _, variable in body.stores
+                for store in body.stores
             )
         ]
 
-    def sees_every_store(self, buffer: str) -> bool:
-        """True if there is a point wherever something is stored that the buffer is to hold."""
-        seen = {id(body) for at in self.stores(buffer) for body in self.bodies[self.points[at].line]}
-        alone = (bodies for bodies in self.bodies.values() if len(bodies) == 1)
-        bodies = {id(body): body for bodies in alone for body in bodies}
-        storing = [key for key, body in bodies.items() if any(name == buffer for name, _, _ in body.stores)]
-        return bool(storing) and seen.issuperset(storing)
+    def has_place(self, buffer: str, position: int) -> bool:
+        """True if the buffer is known to have such an element, and where the loops get to it."""
+        return any(_place(body, buffer, position) for body in self._all if _stores(body, buffer))
+
+    def missing(self, buffer: str, position: int) -> Missing | None:
+        """Why the element of the buffer is never stored; None if that is not known."""
+        places = {body: _place(body, buffer, position) for body in self._all if _stores(body, buffer)}
+        for body, place in places.items():
+            if left_out := short(self._spans, self._lines_of(body), body.ranges, place):
+                return Missing(left_out.line, left_out)
+        seen = self.stores(buffer)
+        if not self._source.loose.isdisjoint(seen):
+            return None
+        for body, place in places.items():
+            lines = [self.points[at].line for at in seen if body in self.bodies[self.points[at].line]]
+            lines = lines or [line for store, line in body.lines.items() if store.buffer == buffer]
+            if not lines or not holds(self._spans, lines[0], place):
+                continue
+            if not seen and _OTHER_STORE.search(self._lines[lines[0] - 1]):
+                return None  # of a form that is not understood
+            return Missing(lines[0])
+        return None
+
+    def too_short(self, buffers: Iterable[str]) -> Short | None:
+        """The first loop around what makes these buffers that leaves out a part of what it is to run through."""
+        asked = frozenset(buffers)
+        nests = {
+            self._spans[line][0].line
+            for line, bodies in self.bodies.items()
+            if line in self._spans and any(_stores(body, one) for body in bodies for one in asked)
+        }
+        for body in self._all:
+            lines = self._lines_of(body)
+            is_asked = bool(lines) and self._spans[lines[0]][0].line in nests
+            if is_asked and (left_out := short(self._spans, lines, body.ranges, {})):
+                return left_out
+        return None
+
+    def _lines_of(self, body: Body) -> list[int]:
+        return [line for line, bodies in self.bodies.items() if bodies == (body,) and line in self._spans]
+
+    @functools.cached_property
+    def _all(self) -> list[Body]:
+        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
+
+    @functools.cached_property
+    def _lines(self) -> list[str]:
+        return self._source.own.splitlines()
+
+    @functools.cached_property
+    def _spans(self) -> dict[int, tuple[Span, ...]]:
+        return spans(self._source.own)
 
     def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = math.inf) -> Values:
         """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer, whose
@@ -120,6 +179,15 @@ class ProbedKernel(WithPoints):
             count, *lanes = rest[position * (LANES + 1) : (position + 1) * (LANES + 1)]
             values[position] = lanes[: int(count)]
         return Values(int(times), int(lane), self.points[int(at)] if times else None, values)
+
+
+def _stores(body: Body, buffer: str) -> bool:
+    return any(store.buffer == buffer for store in body.stores)
+
+
+def _place(body: Body, buffer: str, position: int) -> dict[str, int]:
+    indices = (store.index for store in body.stores if store.buffer == buffer)
+    return next((place for index in indices if (place := place_of(index, body.ranges, position))), {})
 
 
 def probed_kernel(function: Any, bodies: Lines) -> ProbedKernel | str:

@@ -24,13 +24,23 @@ LOOP: Final = "loop"
 _INCLUDE: Final = "#include <torch/csrc/inductor/cpp_prefix.h>"
 _SIGNATURE: Final = re.compile(r'extern "C"\s*void\s+kernel\(')
 _FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
-_DEFINES: Final = re.compile(r"^(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) (tmp\w*) = (.+);$")
+_DEFINES: Final = re.compile(
+    r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) (tmp\w*) = (.+);$"
+)
 _CHANGES: Final = re.compile(r"^(tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
 _VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")
-_SCALAR_STORE: Final = re.compile(r"^(\w*(?:out_ptr|buffer)\w*)\[(.+)\] = (.+);$")
+_SCALAR_STORE: Final = re.compile(r"^(?=\w*(?:out_ptr|buffer))(\w+)\[(.+?)\] = (.+);$")
+_ADDS_TO: Final = re.compile(r"^atomic_add\(&(\w*(?:out_ptr|buffer)\w*\[.+?\]), (\w+)\);")
+_ADDS_VECTOR: Final = re.compile(
+    r"^atomic_add_vec<[^>]+>\((\w*(?:out_ptr|buffer)\w*), (\w+), (\w+)(?:, (\w+|static_cast<\w+>\(\w+\)))?\);"
+)
+_TILE_STORE: Final = re.compile(r"^(\w+)\.store\((tmp\d+) \+ .+\);$")
+_SIZE: Final = r"((?:static_cast<\w+>\()?\d+L?\)?)"
+_TILE: Final = re.compile(rf"transpose_mxn<[\w:]+(?:,{_SIZE},{_SIZE})?,(?:true|false)>\((tmp\d+), (.+)\);$")
 _COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
 _FROM_LANES: Final = re.compile(r"\btmpbuf\w*\[(?:static_cast<\w+>\()?(\w+)")
 _NAME: Final = re.compile(r"\btmp\w*")
+_STATEMENTS: Final = (_DEFINES, _CHANGES, _VECTOR_STORE, _SCALAR_STORE, _ADDS_TO, _ADDS_VECTOR, _TILE_STORE)
 
 
 class Point(NamedTuple):
@@ -48,13 +58,22 @@ class Point(NamedTuple):
     text: str
     """The line, without surrounding blanks."""
 
+    @property
+    def is_addition(self) -> bool:
+        """True if it adds to memory: it writes out what was there before, what is added, and what is there then."""
+        return self.kind == STORE and "atomic_add" in self.text
+
 
 @dataclass
 class Probed:
     """A source with calls, and where they are."""
 
     text: str = ""
+    own: str = ""
+    """The source without the calls, from the line on that is its first."""
     points: list[Point] = field(default_factory=list)
+    loose: set[int] = field(default_factory=set)
+    """Positions of the points that store rows of a tile which is not seen to be stored."""
     loops: dict[int, int] = field(default_factory=dict)
     """The line on which a loop begins → its number, from 1."""
 
@@ -70,7 +89,7 @@ def probed(source: str) -> Probed | None:
     """
     if _INCLUDE not in source or _SIGNATURE.search(source) is None:
         return None
-    found = Probed()
+    found = Probed(own=source[source.index(_INCLUDE) :])
     lines = list(_with_calls(source.splitlines(), found))
     text = "\n".join(lines)
     sizes = {"POINTS": max(1, len(found.points)), "LOOPS": len(found.loops) + 1, "LANES": LANES, "HEADER": HEADER}
@@ -116,6 +135,8 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     is_new = False
     """A block has begun or ended since loop variables were written out: each block has a copy of them."""
     number, nest, inner, line = 0, 0, 0, ""
+    tiles: dict[str, int] = {}
+    """Variable of a tile → the point where its rows are stored."""
 
     def point(kind: str, name: str) -> int:
         found.points.append(Point(number, kind, name, nest, inner, line))
@@ -131,8 +152,8 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
             waits = number, loop[1]
         nest = next((at for at, _ in open_ if at), 0)
         inner = inner if nest else 0
-        is_statement = any(form.match(line) for form in (_DEFINES, _CHANGES, _VECTOR_STORE, _SCALAR_STORE))
-        if is_statement and nest and is_new:
+        condition, statement = _parted_condition(line)
+        if nest and is_new and any(form.match(statement) for form in _STATEMENTS):
             around = [name for _, name in open_ if name]
             loop_at = next(at for at, name in reversed(open_) if name)
             inner = found.loops.setdefault(loop_at, len(found.loops) + 1)
@@ -141,20 +162,41 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
             for name in around:
                 yield call(LOOP, name)
         after = []
-        if changes := _CHANGES.match(line):
+        if changes := _CHANGES.match(statement):
             yield call(BEFORE, changes[1])
             after = [call(VALUE, changes[1])]
         elif defines := _DEFINES.match(line):
             if not defines[2].startswith("["):
                 after = [call(VALUE, defines[1])]
-        elif store := _VECTOR_STORE.match(line):
+        elif store := _VECTOR_STORE.match(statement):
             address, count = _parted(store[2])
             lanes = count or f"inspect_compile::lanes({store[1]})"
-            after = [f"inspect_compile::stored({point(STORE, store[1])}, {address}, {lanes}, 0);"]
-        elif single := _SCALAR_STORE.match(line):
+            after = [f"{condition}inspect_compile::stored({point(STORE, store[1])}, {address}, {lanes}, 0);"]
+        elif single := _SCALAR_STORE.match(statement):
             part, variable = _FROM_LANES.search(single[3]), _NAME.search(single[3])
-            at = point(STORE, variable[0] if variable else "")
-            after = [f"inspect_compile::stored({at}, &{single[1]}[{single[2]}], 1, {part[1] if part else 0});"]
+            at, lane = point(STORE, variable[0] if variable else ""), part[1] if part else 0
+            after = [f"{condition}inspect_compile::stored({at}, &{single[1]}[{single[2]}], 1, {lane});"]
+        elif adds := _ADDS_TO.match(statement):
+            at = point(STORE, adds[2])
+            yield f"inspect_compile::adding({at}, &{adds[1]});"
+            after = [f"{condition}inspect_compile::added({at}, &{adds[1]}, {adds[2]});"]
+        elif adds := _ADDS_VECTOR.match(statement):
+            at = point(STORE, adds[3])
+            yield f"inspect_compile::adding({at}, {adds[1]});"
+            count = adds[4] or f"inspect_compile::lanes({adds[3]})"
+            after = [f"{condition}inspect_compile::added({at}, {adds[1]}, {adds[2]}, {adds[3]}, {count});"]
+        elif (row := _TILE_STORE.match(line)) and any(name.endswith("_inner") for _, name in open_):
+            at = tiles[row[2]] = point(STORE, row[1])
+            found.loose.add(at)
+            within = next(name for _, name in reversed(open_) if name.endswith("_inner"))
+            after = [f"inspect_compile::keep_row({at}, {within});"]
+        elif (tile := _TILE.search(line)) and tile[3] in tiles:
+            _, rest = _parted(tile[4])
+            to, step = _parted(rest)
+            size = f"{tile[1]}, {tile[2]}" if tile[1] else _parted(step)[1]
+            step = step if tile[1] else _parted(step)[0]
+            found.loose.discard(tiles[tile[3]])
+            after = [f"inspect_compile::stored_tile({tiles[tile[3]]}, {to}, {step}, {size});"]
         yield raw
         yield from after
         for sign in line:
@@ -166,8 +208,20 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
                 is_new = True
 
 
+def _parted_condition(line: str) -> tuple[str, str]:
+    """The condition of a line, `if (…) `, and its statement; empty, and the whole line, if it has none."""
+    if not line.startswith(("if(", "if (")) or not line.endswith((";", "; }")):
+        return "", line
+    begins = line.index("(") + 1
+    ends = _end_of_arguments(line, begins) + 1
+    statement = line[ends:].strip()
+    if statement.startswith("{"):
+        statement = statement.strip("{} ")
+    return f"{line[:ends]} ", statement
+
+
 def _parted(arguments: str) -> tuple[str, str]:
-    """The arguments of a store: the address, and the number of elements if there is one."""
+    """The first one of some arguments, and the others."""
     depth = 0
     for at, sign in enumerate(arguments):
         depth += {"(": 1, ")": -1}.get(sign, 0)
@@ -178,6 +232,7 @@ def _parted(arguments: str) -> tuple[str, str]:
 
 _HELPERS: Final = """
 #include <type_traits>
+#include <vector>
 namespace inspect_compile {
 constexpr int @CONSTANTS@;
 struct Slot { double count; double value[LANES]; };
@@ -236,16 +291,61 @@ inline void turn(int loop, int64_t variable) {
 template <typename T> inline void put(int at, int loop, const T& from) {
     if (is_storing[loop] || turns[loop].number <= wanted) write(here.at[at], from);
 }
-template <typename T> inline void stored(int at, const T* begin, int64_t count, int64_t lane) {
+template <typename T> inline int64_t place_in(const T* begin, int64_t count) {
     const char* first = reinterpret_cast<const char*>(begin);
-    if (!is_asked[at] || element < first || element >= first + count * static_cast<int64_t>(sizeof(T))) return;
+    bool is_there = element >= first && element < first + count * static_cast<int64_t>(sizeof(T));
+    return is_there ? (element - first) / static_cast<int64_t>(sizeof(T)) : -1;
+}
+inline void write_out(int at, int64_t lane, const Slots& from) {
     values[0] += 1;
-    values[1] = static_cast<double>(lane + (element - first) / static_cast<int64_t>(sizeof(T)));
+    values[1] = static_cast<double>(lane);
     values[2] = at;
     for (int i = 0; i < POINTS; ++i) {
         double* to = values + HEADER + i * (LANES + 1);
-        to[0] = here.at[i].count;
-        for (int j = 0; j < LANES; ++j) to[1 + j] = here.at[i].value[j];
+        to[0] = from.at[i].count;
+        for (int j = 0; j < LANES; ++j) to[1 + j] = from.at[i].value[j];
+    }
+}
+template <typename T> inline void stored(int at, const T* begin, int64_t count, int64_t lane) {
+    int64_t place = is_asked[at] ? place_in(begin, count) : -1;
+    if (place >= 0) write_out(at, lane + place, here);
+}
+template <typename T> inline void adding(int at, const T*) {
+    Slot& to = here.at[at];
+    to.count = 0;
+    to.value[1] = 0;
+    if (is_asked[at]) to.value[0] = static_cast<double>(*reinterpret_cast<const T*>(element));
+}
+template <typename T> inline void add_up(int at, const T* to, double more, int64_t lane) {
+    if (!is_asked[at] || place_in(to, 1) < 0) return;
+    Slot& slot = here.at[at];
+    slot.count = 3;
+    slot.value[1] += more;
+    slot.value[2] = static_cast<double>(*to);
+    write_out(at, lane, here);
+}
+template <typename T, typename V> inline void added(int at, const T* to, const V& more) {
+    if constexpr (std::is_convertible_v<V, double>) add_up(at, to, static_cast<double>(more), 0);
+    else add_up(at, to, static_cast<double>(static_cast<float>(more)), 0);
+}
+template <typename T, typename I, typename V>
+inline void added(int at, const T* to, const I& index, const V& more, int64_t count) {
+    Slot indices, parts;
+    write(indices, index);
+    write(parts, more);
+    for (int64_t i = 0; i < count && i < LANES; ++i)
+        add_up(at, to + static_cast<int64_t>(indices.value[i]), parts.value[i], i);
+}
+static thread_local std::vector<Slots> tiles[POINTS];
+inline void keep_row(int at, int64_t row) {
+    if (!is_asked[at]) return;
+    if (static_cast<int64_t>(tiles[at].size()) <= row) tiles[at].resize(row + 1);
+    tiles[at][row] = here;
+}
+template <typename T> inline void stored_tile(int at, const T* to, int64_t step, int64_t rows, int64_t lanes) {
+    for (int64_t lane = 0; is_asked[at] && lane < lanes; ++lane) {
+        int64_t row = place_in(to + lane * step, rows);
+        if (row >= 0 && row < static_cast<int64_t>(tiles[at].size())) write_out(at, lane, tiles[at][row]);
     }
 }
 inline void begin(double* to, int64_t address) {

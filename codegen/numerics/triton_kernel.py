@@ -3,15 +3,16 @@
 import functools
 import linecache
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
 import torch
 
 from inspect_compile.codegen.kernels.kernels import bare_source
+from inspect_compile.codegen.numerics.loops import Short
 from inspect_compile.codegen.numerics.operations import Body, Lines
-from inspect_compile.codegen.numerics.probed_kernel import Values, WithPoints
+from inspect_compile.codegen.numerics.probed_kernel import Missing, Values, WithPoints
 from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, probed_triton
 
 _MOST: Final = 1 << 27
@@ -34,7 +35,7 @@ class TritonKernel(WithPoints):
 
     @functools.cached_property
     def _all(self) -> list[Body]:
-        return list({id(body): body for bodies in self.bodies.values() for body in bodies}.values())
+        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
 
     def body(self, line: int) -> Body | None:
         """The kernel's body; None if it has several."""
@@ -46,12 +47,23 @@ class TritonKernel(WithPoints):
 
     def stores(self, buffer: str) -> list[int]:
         """Positions of the points where something is stored that the buffer is to hold."""
-        due = {variable for body in self._all for name, _, variable in body.stores if name == buffer}
+        due = {store.variable for body in self._all for store in body.stores if store.buffer == buffer}
         return [at for at in self.stored if self.points[at].name in due]
 
-    def sees_every_store(self, buffer: str) -> bool:
-        """True if there is a point where something is stored that the buffer is to hold."""
-        return bool(self.stores(buffer))
+    def has_place(self, buffer: str, position: int) -> bool:
+        """False: it is not looked at which elements the axes get to."""
+        return False
+
+    def missing(self, buffer: str, position: int) -> Missing | None:
+        """Why the element of the buffer is never stored; None if that is not known."""
+        seen = [self.points[at].line for at in self.stores(buffer)]
+        due = [line for body in self._all for store, line in body.lines.items() if store.buffer == buffer]
+        lines = seen or due
+        return Missing(lines[0]) if lines else None
+
+    def too_short(self, buffers: Iterable[str]) -> Short | None:
+        """None: its loops are not looked at."""
+        return None
 
     def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = 0.0) -> Values:
         """Run the kernel with these arguments of the launch, of which it changes none. `address` is that of the element

@@ -19,6 +19,7 @@ from inspect_compile.codegen.numerics.probed_kernel import WithPoints, probed_ke
 from inspect_compile.codegen.numerics.triton_kernel import triton_kernel
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
+from inspect_compile.lowering.core.nested_graphs import nested_graphs
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.probe import replace
 from inspect_compile.torch_compat import call_path as names
@@ -74,6 +75,8 @@ class Code:
         self.bodies: Mapping[str, Sequence[Lines]] = {}
         """C++ kernel → the operations of its statements, for each group that it was generated for."""
         self._module = module
+        self._runner = getattr(call, "__self__", None)
+        self._parts = list(getattr(self._runner, names.PARTITIONS, ()))
         self._calls = WithCalls({}, {}, [])
         self._watcher: Watcher | None = None
 
@@ -106,15 +109,29 @@ class Code:
         return vars(self._module).get(name)
 
     @contextlib.contextmanager
+    def as_generated(self) -> Iterator[Callable[[list[Any]], Any]]:
+        """The graph's function, whose parts are not replayed as CUDA graphs in this block."""
+        now = list(getattr(self._runner, names.PARTITIONS, ()))
+        if not now:
+            yield self.call
+            return
+        setattr(self._runner, names.PARTITIONS, self._parts)
+        try:
+            yield self.call
+        finally:
+            setattr(self._runner, names.PARTITIONS, now)
+
+    @contextlib.contextmanager
     def watched(self, watcher: Watcher) -> Iterator[Callable[[list[Any]], Any]]:
-        """The graph's function, which calls `watcher` in this block."""
+        """The same function, which calls `watcher` in this block."""
         self._watcher = watcher
         vars(self._module).update(self._calls.names)
         plain = [(function, function.__code__) for function, _ in self._calls.codes]
         for function, code in self._calls.codes:
             function.__code__ = code
         try:
-            yield self.call
+            with self.as_generated() as call:
+                yield call
         finally:
             for function, code in plain:
                 function.__code__ = code
@@ -160,7 +177,7 @@ def install(check: Check) -> None:
             calls = None if scope is None else scope.stash.pop(CALLS, None)
             if scope is not None:
                 code = _code(module, calls)
-                code.bodies = bodies_of(scope)
+                code.bodies = dict(_bodies(lowering))
                 call = check.loaded(scope.graph, lowering, code)
                 if call is not None:
                     functools.update_wrapper(call, module.call)
@@ -170,6 +187,15 @@ def install(check: Check) -> None:
         return load
 
     replace(importlib.import_module(names.LOAD.module), names.LOAD, watched)
+
+
+def _bodies(lowering: Any) -> Iterator[tuple[str, Sequence[Lines]]]:
+    """Those of a graph's kernels, and of the kernels of graphs that are nested in it."""
+    scope = SCOPES.of(lowering)
+    if scope is not None:
+        yield from bodies_of(scope).items()
+    for inner in nested_graphs(lowering):
+        yield from _bodies(inner.lowering)
 
 
 def _code(module: Any, calls: Calls | None) -> Code:

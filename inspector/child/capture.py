@@ -18,7 +18,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.dump.root import default_root, make_root
 from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.facts import Asked, Frame
-from inspect_compile.facts.numerics import usual_calls
+from inspect_compile.facts.numerics import KEPT_IN_MEMORY, usual_calls
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.targets import COUNTERS
 
@@ -71,6 +71,7 @@ def capture(
     *,
     recompile: bool = False,
     numerics: bool | Mapping[str, object] = False,
+    texts: bool = True,
 ) -> Iterator[Capture]:
     """Record what is compiled inside the block, to the directory `dump` (new or empty) or one in torch_compile_debug/.
 
@@ -80,6 +81,8 @@ def capture(
 
     `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
     call of each graph, or a mapping with fields of `facts.Asked`: `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
+
+    `texts=False` leaves the texts for people (`kernels.txt` and so on) to the first command that reads the dump.
 
     Raises CommandError for a directory or a mapping that cannot be used, RuntimeError inside another capture.
     """
@@ -124,7 +127,7 @@ def capture(
         if words is not None:
             session.notes.append(words)
         session.close(end)
-        if session.recorder.tally.graphs:
+        if session.recorder.tally.graphs and texts:
             failure = finishing.finish(root, cwd)
             if failure is not None:
                 session.add_note(failure)
@@ -155,10 +158,12 @@ def _asked(numerics: bool | Mapping[str, object]) -> Asked | None:
     if unknown:
         there = ", ".join(Asked.__struct_fields__)
         raise CommandError(f"capture(numerics=…): no such option as {unknown[0]}; there are: {there}")
-    every, nonfinite = numerics.get("every", 0), bool(numerics.get("nonfinite"))
+    every, recorder = numerics.get("every", 0), bool(numerics.get("recorder"))
+    nonfinite = recorder or bool(numerics.get("nonfinite"))
     calls = usual_calls(every=every if isinstance(every, int) else 0, nonfinite=nonfinite)
+    usual = {"calls": calls, "keep": KEPT_IN_MEMORY if recorder else 0}
     try:
-        return Asked.of({"calls": calls, **numerics})
+        return Asked.of({**usual, **numerics})
     except ValueError as error:
         raise CommandError(f"capture(numerics=…): {error}") from None
 

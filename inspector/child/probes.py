@@ -43,8 +43,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.passes.passes:install_stages"),
     Entry("torch._functorch.partitioners", "inspect_compile.lowering.memory.min_cut:install"),
     Entry("torch._functorch.partitioners", "inspect_compile.lowering.memory.saved:install"),
-    Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.frontend.caches:install_aot"),
-    Entry("torch._inductor.codecache", "inspect_compile.lowering.frontend.caches:install_fx"),
+    Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.caches.lookups:install_aot"),
+    Entry("torch._inductor.codecache", "inspect_compile.lowering.caches.lookups:install_fx"),
     Entry("torch._inductor.compile_worker.subproc_pool", "inspect_compile.lowering.frontend.workers:install"),
     Entry("torch._dynamo.repro.after_aot", "inspect_compile.lowering.frontend.debug_files:install_repro"),
     Entry("torch._inductor.debug", "inspect_compile.lowering.frontend.debug_files:install"),
@@ -159,10 +159,11 @@ CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
+    Entry("torch._inductor.output_code", "inspect_compile.lowering.intervention.numerics.recorder.around:install"),
 )
 """Tell it what nodes are lowered to and what statements of kernels were generated for, and hand it the generated code,
-the graph at each level and after each pass, and what torch.compile returns; `function(check: Check) -> None`. No probes
-either.
+the graph at each level and after each pass, what torch.compile returns, and what torch calls for a graph;
+`function(check: Check) -> None`. No probes either.
 """
 
 

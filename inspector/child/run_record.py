@@ -72,6 +72,7 @@ def ended(run: Run, end: Ended, *, started: float, notes: tuple[str, ...]) -> Ru
         seconds=round(time.time() - started, 3),
         versions=surroundings.versions(),
         device=surroundings.device(),
+        host=surroundings.host(),
         environment=surroundings.environment(),
         notes=notes,
     )

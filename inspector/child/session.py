@@ -195,6 +195,16 @@ class Session:
             self._checking.ask(self._numerics)
         return (self._checking,)
 
+    def _end_check(self) -> None:
+        """Have the check tell what it has not told yet."""
+        if self._checking is None:
+            return
+        try:
+            self._checking.ask(None)
+        except Exception as error:
+            let_pass(error)
+            self.notes.append(f"numerics: what was on its way at the end is not known: {describe(error)}")
+
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""
         self.recorder.add(fact)
@@ -247,6 +257,7 @@ class Session:
         """Write everything that is pending. A session that recorded nothing leaves nothing."""
         if not self.recorder.is_open:
             return
+        self._end_check()
         self.probes.tell_accounts()
         self._tell_collectives()
         if self.recorder.has_begun or self.recorder.tally.facts:

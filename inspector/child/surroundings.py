@@ -67,6 +67,16 @@ def device(target: str | None = None) -> str:
         return "cuda"
 
 
+def host() -> str:
+    """What Inductor's C++ code depends on: the architecture, its vectors, and the number of threads."""
+    torch: Any = sys.modules.get("torch")
+    try:
+        return f"{os.uname().machine}, {torch.backends.cpu.get_cpu_capability()}, {torch.get_num_threads()} threads"
+    except Exception as error:  # torch is not loaded, or not completely
+        let_pass(error)
+        return ""
+
+
 def rank() -> int | None:
     """This process's rank in a distributed run: from its launcher, else from torch.distributed."""
     for name in _RANKS:

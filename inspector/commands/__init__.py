@@ -40,11 +40,13 @@ class Listed(NamedTuple):
     """Exit status for an error in its arguments."""
     has_program: bool = False
     """Whether a program with its arguments follows the options."""
+    folder: str = ""
+    """The folder of its module, if it has one of its own."""
 
     def load(self) -> Command:
         """The command itself: `bisect-fusions` is the class BisectFusions in bisect_fusions.py."""
         words = self.name.split("-")
-        module = importlib.import_module(f"{__name__}.{'_'.join(words)}")
+        module = importlib.import_module(".".join(filter(None, (__name__, self.folder, "_".join(words)))))
         command: Command = getattr(module, "".join(word.title() for word in words))()
         return command
 
@@ -60,10 +62,13 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("name", "find a kernel by the name that any tool prints"),
     Listed("attribute", "match a profile's kernels to launches and source lines"),
     Listed("diff", "compare what two dumps compiled"),
+    Listed("lock", "write down what was compiled, for a repository", has_program=True, folder="locks"),
+    Listed("check", "say what is no longer compiled as locked", has_program=True, folder="locks"),
     Listed("draw", "draw a dump's graphs as SVG and DOT"),
     Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
     Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
     Listed("numerics", "check each launch against its FX graph in fp64", has_program=True),
+    Listed("report", "write a dump as one HTML page, to attach to an issue"),
     Listed("share", "pack a dump into one zip; --redact removes personal data"),
     Listed("doctor", "check what works here, and what to install"),
 )

@@ -1,6 +1,7 @@
 """`diff`: where two dumps compiled something different."""
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ class Diff:
             "--target", metavar="GPU", help="of runs with several targets, the one of both; a run without has none"
         )
         parser.add_argument("--json", action="store_true", help="one JSON object per line for each difference")
+        parser.add_argument(
+            "--kernels", action="store_true", help="the kernels of both beside each other: launches, bytes, time"
+        )
         parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -36,7 +40,9 @@ class Diff:
             dump = for_target(dump, arguments.target if dump.run.targets else None)
             needs_rank(dump, "graphs")
             dumps.append(dump)
-        found = compare(content(dumps[0]), content(dumps[1]), _names(arguments.a, arguments.b))
+        if arguments.kernels:
+            return _kernels(dumps, arguments)
+        found = compare(content(dumps[0]), content(dumps[1]), names_of(arguments.a, arguments.b))
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
@@ -47,7 +53,24 @@ class Diff:
         return 1 if found else 0
 
 
-def _names(a: str, b: str) -> tuple[str, str]:
+def _kernels(dumps: "list[Dump]", arguments: argparse.Namespace) -> int:
+    """Print the kernels beside each other."""
+    from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
+    from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.commands.show import LIMIT
+    from inspect_compile.tables.compare.side_by_side import beside
+
+    names = names_of(arguments.a, arguments.b)
+    rows = side_by_side([Side(name, dump) for name, dump in zip(names, dumps, strict=True)])
+    if arguments.json:
+        print_json(rows)
+    else:
+        every = shlex.join(["diff", arguments.a, arguments.b, "--kernels", "--all"])
+        print_table(beside(rows, every, limit=None if arguments.all else LIMIT))
+    return 0 if all(row.is_same for row in rows) else 1
+
+
+def names_of(a: str, b: str) -> tuple[str, str]:
     """The last parts of the two paths, if these differ."""
     names = Path(a).resolve().name, Path(b).resolve().name
     return names if names[0] != names[1] else (a, b)

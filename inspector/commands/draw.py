@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.draw_chart import CHARTS, draw_chart
+from inspect_compile.commands.drawing.charts import CHARTS, draw_chart
 from inspect_compile.commands.output_file import write
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Graph
 
 DIAGRAMS: Final = ("schedule", *CHARTS)
-FORMATS: Final = ("svg", "png", "dot")
+FORMATS: Final = ("svg", "png", "pdf", "dot")
 PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "before": ("pre_fusion",),
     "after": ("post_fusion",),
     "both": ("pre_fusion", "post_fusion"),
 }
-HEATS: Final = ("error",)
+HEATS: Final = ("bytes", "flops", "time", "registers", "error")
 FEW: Final = 8
 """Up to this many graphs are drawn if none is selected."""
 
@@ -39,13 +39,13 @@ class Draw:
         """Add its arguments."""
         from inspect_compile.commands.dump_selection import add_part
 
-        parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline] [options]"
+        parser.usage = "%(prog)s [DUMP] [schedule | memory | roofline | timeline] [options]"
         parser.add_argument(
             "words",
             nargs="*",
             metavar="DUMP",
             help="the dump, by default the newest one below the current directory; and what to draw: "
-            "schedule (the default), memory, roofline",
+            "schedule (the default), memory, roofline, timeline",
         )
         add_part(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
@@ -57,10 +57,25 @@ class Draw:
         parser.add_argument(
             "--around", metavar="NODE", help="only what is near to this operation, buffer, FX node or kernel"
         )
-        parser.add_argument("--depth", type=int, default=2, metavar="N", help="how many arrows away (default: 2)")
+        parser.add_argument(
+            "--depth", "--radius", type=int, default=2, metavar="N", help="how many arrows away (default: 2)"
+        )
+        folding = parser.add_mutually_exclusive_group()
+        folding.add_argument(
+            "--fold",
+            action="store_true",
+            default=None,
+            help="a box for each kernel, layers that repeat once, and modules where it is still too much "
+            "(default from 300 scheduler nodes on)",
+        )
+        folding.add_argument("--unfold", dest="fold", action="store_false", help="a box for each operation")
+        parser.add_argument("--list", action="store_true", help="say what can be drawn of this dump, and draw nothing")
         parser.add_argument("--refused", action="store_true", help="before fusion, also the pairs that were not fused")
         parser.add_argument(
-            "--heat", choices=HEATS, help="colour by what was measured; error: by the worst verdict of `numerics`"
+            "--heat",
+            choices=HEATS,
+            help="colour each launch by its bytes, FLOPs, time (measured, else at least) or "
+            "registers; error: by the worst verdict of `numerics`",
         )
         parser.add_argument(
             "--timeout", type=float, metavar="SECONDS", help="how long Graphviz may take for one diagram (default: 60)"
@@ -76,6 +91,11 @@ class Draw:
         from inspect_compile.tables.text import one_line
 
         dump = _dump(arguments)
+        if arguments.list:
+            from inspect_compile.commands.drawing.listed import print_drawings
+
+            print_drawings(dump, HEATS)
+            return 0
         graphs = _graphs(dump, arguments.graph)
         output = Path(arguments.output) if arguments.output is not None else None
         is_file = output is not None and not (output.is_dir() or arguments.output.endswith(("/", os.sep)))
@@ -112,7 +132,14 @@ class Draw:
                     sys.stderr.write(f"{unbroken(graph.graph)}: no operations were recorded {_WORDS[phase]}\n")
                     continue
                 text = schedule_dot(
-                    dump, graph.graph, phase, around=meant, depth=arguments.depth, refused=arguments.refused, heat=heat
+                    dump,
+                    graph.graph,
+                    phase,
+                    around=meant,
+                    depth=arguments.depth,
+                    refused=arguments.refused,
+                    heat=heat,
+                    fold=arguments.fold,
                 )
                 name = _name(phase, arguments.around, arguments.heat)
                 stem = _stem(dump, graph, name, output, is_file=is_file)
@@ -133,7 +160,13 @@ class Draw:
         return 0
 
 
-_NOT_MEASURED: Final = {"error": "no launch was checked (inspect-compile numerics SCRIPT)"}
+_NOT_MEASURED: Final = {
+    "bytes": "no launch was recorded",
+    "flops": "nothing that is counted was computed",
+    "time": "no launch was timed (inspect-compile run --measure), and what the device can do is not known",
+    "registers": "no Triton kernel was compiled",
+    "error": "no launch was checked (inspect-compile numerics SCRIPT)",
+}
 _WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
@@ -224,15 +257,15 @@ def _write(
     stem: Path, text: str, form: str, timeout: float | None, missing: CommandError | None
 ) -> CommandError | None:
     """Write the .dot, then Graphviz's drawing unless Graphviz is known to be missing; returns the error, if any."""
-    from inspect_compile.diagrams.render import SECONDS, png, svg
+    from inspect_compile.diagrams.render import SECONDS, pdf, png, svg
 
     write(stem.with_name(f"{stem.name}.dot"), text.encode("utf-8", "replace"))
     failure = missing
     if form != "dot" and missing is None:
         try:
             limit = SECONDS if timeout is None else timeout
-            drawing = svg(text, limit).encode() if form == "svg" else png(text, limit)
-            write(stem.with_name(f"{stem.name}.{form}"), drawing)
+            drawn = {"svg": lambda: svg(text, limit).encode(), "png": lambda: png(text, limit)}
+            write(stem.with_name(f"{stem.name}.{form}"), drawn.get(form, lambda: pdf(text, limit))())
         except CommandError as error:
             failure = error
     form = "dot" if failure is not None else form

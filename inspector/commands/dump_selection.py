@@ -40,7 +40,10 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
 
-    dump = newest_dump() if path is None else open_dump(Path(path))
+    return _of_rank(newest_dump() if path is None else open_dump(Path(path)), rank)
+
+
+def _of_rank(dump: "Dump", rank: int | None) -> "Dump":
     if rank is None:
         return dump
     from inspect_compile.analysis.lookup.parts import find_rank
@@ -61,7 +64,12 @@ def for_target(dump: "Dump", target: str | None) -> "Dump":
 
 def selected(path: str | None, arguments: argparse.Namespace) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank, target and replay that the arguments name."""
-    dump = for_target(chosen(path, arguments.rank), arguments.target)
+    return part_of(chosen(path, None), arguments)
+
+
+def part_of(whole: "Dump", arguments: argparse.Namespace) -> "Dump":
+    """The part of a dump for the rank, target and replay that the arguments name."""
+    dump = for_target(_of_rank(whole, arguments.rank), arguments.target)
     if (number := getattr(arguments, "replay", None)) is None:
         return dump
     from inspect_compile.analysis.lookup.parts import find_replay

@@ -2,9 +2,8 @@
 
 import argparse
 import os
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -74,6 +73,13 @@ class Numerics:
             help="call the program's own functions, too, before the compiled ones, and compare the results: what they "
             "print or write, and what they count in Python, happens twice",
         )
+        parser.add_argument(
+            "--exact",
+            action="store_true",
+            help="compute exact values for all results of graphs that are not eager's to the bit: without it, one that "
+            "is so near to that of the level above that it cannot be wrong is called `rounding`, and its error is not "
+            "measured",
+        )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
             "--deterministic",
@@ -86,13 +92,20 @@ class Numerics:
             help="find what makes the first NaN and the first Inf; looks at the results of all calls, and checks "
             "nothing else",
         )
+        kinds.add_argument(
+            "--recorder",
+            action="store_true",
+            help="the same for long training: the calls run at nearly their own speed, and only one that NaN or Inf "
+            "comes out of is examined",
+        )
 
         parser.add_argument(
             "--keep",
             metavar="SIZE",
             type=size,
             help="keep at most so many bytes of inputs of wrong launches, and of the calls around them, in the dump "
-            "(64MB, 1GB, …; 0: none; default 256MB)",
+            "(64MB, 1GB, …; 0: none; default 256MB); with --recorder, take at most so much memory for what a call is "
+            "given, in case that it has to be examined (default 4GB)",
         )
         add_dump_options(parser)
 
@@ -110,7 +123,7 @@ class Numerics:
         from inspect_compile.commands.program import command_of
         from inspect_compile.commands.run import first_record, last_record
         from inspect_compile.dump.root import default_root, make_root
-        from inspect_compile.launch.replace import plain_environment
+        from inspect_compile.launch.replace import ended, plain_environment
 
         asked = _asked(arguments)
         try:
@@ -132,37 +145,28 @@ class Numerics:
         )
 
         first_record(root, argv, setting)
-        status = _ended(path, argv, setting.environment(plain_environment()))
+        status = ended(path, argv, setting.environment(plain_environment()))
         last_record(root, status)
-        return _said(root, status, nonfinite=arguments.nonfinite)
-
-
-def _ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run the program on our own terminal; returns its exit status, or the negative number of a signal."""
-    from inspect_compile.launch.replace import restore_signals
-
-    with subprocess.Popen(argv, executable=path, env=environment, preexec_fn=restore_signals) as program:
-        while True:
-            try:
-                return program.wait()
-            except KeyboardInterrupt:  # the program got it too, and may take its time to end
-                continue
+        return _said(root, status, nonfinite=arguments.nonfinite or arguments.recorder)
 
 
 def _asked(arguments: argparse.Namespace) -> "Asked":
     from inspect_compile.facts import Asked
-    from inspect_compile.facts.numerics import usual_calls
+    from inspect_compile.facts.numerics import KEPT_IN_MEMORY, usual_calls
 
-    every, nonfinite = arguments.every or 0, arguments.nonfinite
+    every, nonfinite, recorder = arguments.every or 0, arguments.nonfinite, arguments.recorder
+    usual = KEPT_IN_MEMORY if recorder else KEPT
     try:
         return Asked(
-            calls=arguments.calls or usual_calls(every=every, nonfinite=nonfinite),
+            calls=arguments.calls or usual_calls(every=every, nonfinite=nonfinite or recorder),
             every=every,
             graphs=tuple(arguments.graph),
             repeats=arguments.deterministic,
             nonfinite=nonfinite,
-            keep=KEPT if arguments.keep is None else arguments.keep,
+            recorder=recorder,
+            keep=usual if arguments.keep is None else arguments.keep,
             eager=arguments.eager,
+            exact=arguments.exact,
             continue_with=arguments.continue_with,
         )
     except ValueError as error:
@@ -203,11 +207,11 @@ def status_of(sums: "Sequence[Summary]") -> int:
 
 def _nonfinite(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
     from inspect_compile.analysis.dumps.graphs import outermost
-    from inspect_compile.facts import NonFinite
+    from inspect_compile.facts import FlaggedCalls, NonFinite
     from inspect_compile.tables.numerics.nonfinite import found
 
     console.print(found(parts, shown))
-    if any(part.rows(NonFinite) for part in parts):
+    if any(part.rows(NonFinite) or any(row.flagged for row in part.rows(FlaggedCalls)) for part in parts):
         return WRONG
     return NOTHING_WRONG if any(outermost(part) for part in parts) else NOT_CHECKED
 

@@ -5,7 +5,9 @@ import ast
 import io
 import os
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
 
+_LONGEST: Final = 300
+"""Seconds that a script may take."""
 _GONE: Final = "the inputs are not there any more; a dump from `share` has them with --inputs only"
-_OF_A_DUMP: Final = {"kernel": "--kernel", "output": "-o", "causes": "--causes", "json": "--json"}
+_OF_A_DUMP: Final = {"kernel": "--kernel", "output": "-o", "seed": "--seed", "causes": "--causes", "json": "--json"}
 _OF_A_PROGRAM: Final = {
     "dump": "--dump",
     "calls": "--calls",
@@ -27,6 +31,7 @@ _OF_A_PROGRAM: Final = {
     "keep": "--keep",
     "deterministic": "--deterministic",
     "nonfinite": "--nonfinite",
+    "recorder": "--recorder",
 }
 
 
@@ -34,6 +39,12 @@ def add_dump_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that stand beside a dump."""
     group = parser.add_argument_group("of a dump")
     group.add_argument("-o", "--output", metavar="FILE.py", help="write a script that makes a wrong launch again")
+    group.add_argument(
+        "--seed",
+        action="store_true",
+        help="draw the script's inputs from a seed, so that it needs no file beside it, if its result is wrong with "
+        "these too; it is run to find out",
+    )
     group.add_argument("--kernel", metavar="K", help="that of this kernel; else of the first wrong one")
     group.add_argument(
         "--causes",
@@ -67,8 +78,8 @@ def of_dump(arguments: argparse.Namespace) -> int:
         raise CommandError(f"{given}: that is for a program, and {path} is a directory without a __main__.py: a dump")
     dump = open_dump(Path(path))
     if arguments.causes:
-        if arguments.output is not None or arguments.kernel is not None:
-            raise CommandError("--causes: of a graph, without --kernel and -o")
+        if arguments.output is not None or arguments.kernel is not None or arguments.seed:
+            raise CommandError("--causes: of a graph, without --kernel, --seed and -o")
         return _caused(dump, arguments)
     if arguments.output is None:
         raise CommandError(
@@ -102,6 +113,14 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
         if os.path.lexists(path):
             raise CommandError(f"{path}: exists already, and nothing is written over it; choose another name with -o")
     part, kept = _chosen(dump, arguments.kernel, arguments.graph)
+    kernel = unbroken(kept.inputs.kernel)
+    if arguments.seed:
+        text, why_not = _seeded(part, kept)
+        if not why_not:
+            _write_new(output, io.BytesIO(text.encode("utf-8", "backslashreplace")))
+            sys.stdout.write(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs come from a seed\n")
+            return 0
+        sys.stderr.write(f"inspect-compile: the inputs are kept as tensors: {unbroken(why_not)}\n")
     text = reproducer(part, kept, beside.name)
     with _inputs(part, kept.inputs.file) as tensors:
         _write_new(beside, tensors)
@@ -110,11 +129,37 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
     except CommandError:
         beside.unlink(missing_ok=True)
         raise
-    sys.stdout.write(
-        f"{unbroken(str(output))}   {unbroken(kept.inputs.kernel)}, run it with python; its inputs are in "
-    )
+    sys.stdout.write(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs are in ")
     sys.stdout.write(f"{unbroken(str(beside))}\n")
     return 0
+
+
+def _seeded(dump: "Dump", kept: "Kept") -> tuple[str, str]:
+    """The script with inputs from a seed, and why it is of no use; empty if its result is wrong."""
+    from inspect_compile.tables.numerics.reproducer import reproducer
+
+    try:
+        text = reproducer(dump, kept, None)
+    except CommandError as error:
+        return "", str(error)
+    sys.stderr.write("inspect-compile: this runs code from the dump: the script with inputs from a seed\n")
+    sys.stderr.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "seeded.py"
+        script.write_text(text, "utf-8", "backslashreplace")
+        try:
+            done = subprocess.run(
+                [sys.executable, script], capture_output=True, text=True, check=False, timeout=_LONGEST
+            )
+        except subprocess.TimeoutExpired:
+            return "", f"the script with inputs from a seed takes longer than {_LONGEST} s"
+    last = next(reversed(done.stdout.split("\n")[:-1]), "")
+    if (done.returncode, last) == (1, "wrong"):
+        return text, ""
+    if (done.returncode, last) == (0, "not wrong"):
+        return "", "with inputs from a seed the result is not as wrong"
+    failed = next(reversed(done.stderr.strip().split("\n")), "")
+    return "", f"the script with inputs from a seed fails: {failed}"
 
 
 def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump, Kept]":

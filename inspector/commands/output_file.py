@@ -38,6 +38,11 @@ def write(path: Path, data: bytes) -> None:
 
 
 def _is_device(path: Path) -> bool:
+    """True for what can only be written directly; also for /dev/stdout where that is redirected to a file: the link
+    must not be replaced.
+    """
+    if path.is_absolute() and path.parts[1:2] in (("dev",), ("proc",)):
+        return True
     try:
         mode = os.stat(path).st_mode
     except OSError:

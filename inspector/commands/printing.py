@@ -1,5 +1,6 @@
 """What a command says on stdout: tables for people, rows of JSON for programs."""
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ if TYPE_CHECKING:
 
 
 def print_table(found: object) -> None:
-    """Print a renderable, on a terminal with colours."""
+    """Print a renderable: on a terminal in its width, with colours; elsewhere uncut, unless COLUMNS gives a width."""
     from rich.console import Console
+
+    from inspect_compile.tables.layout import UNLIMITED
 
     class Terminal(Console):
         """A console that leaves a closed output pipe to the command line's handling."""
@@ -19,7 +22,16 @@ def print_table(found: object) -> None:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False).print(found)
+    is_cut = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    width = None if is_cut else UNLIMITED
+    console = Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False, width=width)
+    if is_cut:
+        console.print(found)
+        return
+    with console.capture() as captured:
+        console.print(found)
+    # What fills a line up to its width would be as long as the longest line here.
+    sys.stdout.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
 
 
 def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...] = (), limit: int | None = None) -> None:

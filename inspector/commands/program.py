@@ -13,10 +13,11 @@ BEFORE_START: Final = 125
 
 VALUED: Final = (
     "--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph", "--calls", "--every", "--continue-with",
-    "--keep", "--kernel", "-o", "--output",
+    "--keep", "--kernel", "-o", "--output", "--lock", "--format", "--junit", "--sarif", "--rank", "--rule",
+    "--missed-over",
 )  # fmt: skip
-"""The options that take a value, including those of `bisect-fusions` and `numerics`. They come before the program;
-everything after it belongs to the program.
+"""The options that take a value, including those of `bisect-fusions`, `numerics`, `lock` and `check`. They come before
+the program; everything after it belongs to the program.
 """
 
 

@@ -159,6 +159,7 @@ def _on_terminal() -> bool:
 def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
     """Run it on a pty until the TUI is closed; returns the program's exit status or signal."""
     from inspect_compile.dump import Dump, paths
+    from inspect_compile.launch.assembly import assembly
     from inspect_compile.launch.program import PtyProgram, terminal_size
     from inspect_compile.launch.replace import die_of
     from inspect_compile.tui.app import InspectApp
@@ -166,7 +167,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
     rows, columns = terminal_size()
     program = PtyProgram(path, argv, environment, root / paths.SCRIPT_LOG, rows=rows, columns=columns)
     try:
-        InspectApp(Dump(root), program).run()
+        InspectApp(Dump(root), program, assembly).run()
     finally:
         status = program.end()
         last_record(root, status)

@@ -55,7 +55,7 @@ class Share:
         written = share(
             chosen(arguments.dump, None),
             output,
-            _machine(),
+            this_machine(),
             redact=arguments.redact,
             source=not arguments.no_source,
             inputs=arguments.inputs,
@@ -86,7 +86,7 @@ def _told(written: "SharedFile") -> list[str]:
     return lines
 
 
-def _machine() -> "Machine":
+def this_machine() -> "Machine":
     """The current user and machine: a dump is usually shared where it was recorded."""
     from inspect_compile.share.secrets import Machine
 

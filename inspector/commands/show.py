@@ -12,11 +12,13 @@ from inspect_compile.errors import CommandError
 from inspect_compile.tables.options import OUTPUT, Option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from inspect_compile.dump import Dump
 
 LIMIT: Final = 40
 """Default number of rows of each graph on a terminal."""
-DEFAULT: Final = "summary"
+DEFAULT: Final = "overview"
 
 
 class Show:
@@ -58,8 +60,6 @@ class Show:
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
         from inspect_compile import tables
-        from inspect_compile.analysis.lookup.answer import together
-        from inspect_compile.analysis.lookup.nodes import find_node_name
         from inspect_compile.commands.dump_selection import (
             done_for_each,
             dump_argument,
@@ -68,7 +68,6 @@ class Show:
             selected,
         )
         from inspect_compile.commands.printing import print_json, print_table
-        from inspect_compile.tables.lookup_text import resolved
         from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
@@ -79,7 +78,7 @@ class Show:
             needs_rank(dump, name)
         graphs = graphs_named(dump, arguments.graph, only_one=entry.of_all_ranks)
         if (file := options.pop(OUTPUT.name, None)) is not None:
-            return _write_trace(dump, file)
+            return _write_file(name, dump, graphs, file, options)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         limit = None if arguments.all else arguments.limit
         is_json = arguments.json or arguments.facts
@@ -91,6 +90,10 @@ class Show:
             show_stage(arguments, dump, graphs, names, called)
             return _finished(dump)
         if arguments.node is not None:
+            from inspect_compile.analysis.lookup.answer import together
+            from inspect_compile.analysis.lookup.nodes import find_node_name
+            from inspect_compile.tables.lookup_text import resolved
+
             answer = together(find_node_name(dump, arguments.node, graph) for graph in graphs)
             names = (*names, resolved(answer)[0])
 
@@ -143,13 +146,22 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
     return given
 
 
-def _write_trace(dump: "Dump", file: str) -> int:
-    """Write the compile times as a trace to `file`."""
-    from inspect_compile.analysis.frontend.times import time_trace
+def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: str, options: dict[str, Any]) -> int:
+    """Write a table in the form of another tool: compile times as a trace, or a flame as folded stacks."""
     from inspect_compile.commands.output_file import write
 
-    write(Path(file), time_trace(dump))
-    sys.stdout.write(f"{file}; look at it with https://ui.perfetto.dev\n")
+    if table == "time":
+        from inspect_compile.analysis.frontend.times import time_trace
+
+        data, told = time_trace(dump), "look at it with https://ui.perfetto.dev"
+    else:
+        from inspect_compile.analysis.cost.flame import flames
+        from inspect_compile.tables.cost.flame import stack_text
+
+        data = "".join(stack_text(flames(dump, graph, **options)) for graph in graphs).encode()
+        told = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
+    write(Path(file), data)
+    sys.stdout.write(f"{file}; {told}\n")
     return 0
 
 

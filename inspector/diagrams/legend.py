@@ -9,7 +9,7 @@ from typing import Final
 from inspect_compile.diagrams.look import LOOKS, SHADES
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Picture, Section, Shade
 
-_COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "foreach", "fused", "other")
+_COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "foreach", "fused", "module", "other")
 """Kinds of boxes inside kernels."""
 
 _WRAPPED: Final = 40
@@ -22,6 +22,7 @@ _WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
     "kept": ("never stored: stays", "inside the kernel"),
     "order": ("no data: only", "the order counts"),
     "call": ("runs a nested graph",),
+    "again": ("from one of the", "repeated parts to", "later ones"),
     "refused": ("not fused", "(the reason: tooltip)"),
 }
 
@@ -41,6 +42,8 @@ def legend(picture: Picture) -> Section:
         framed = (Frame("legend_group", "group", "operations fused into one", framed),)
     if inside and "kernel" in frames:
         framed = (Frame("legend_kernel", "kernel", "one launch of a generated kernel", framed),)
+    if "repeat" in frames and inside:
+        framed = (Frame("legend_repeat", "repeat", "drawn once, runs several times", framed),)
     last = tuple(replace(box, lines=(picture.outputs,)) for box in last)
     shades = tuple(_shades(picture))
     if shades:  # then colours say nothing of kinds
@@ -52,7 +55,7 @@ def legend(picture: Picture) -> Section:
         last = (*last, *shades)
     boxes = (*first, *inside, *outside, *last)
     arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
-    joined = {(arrow.tail, arrow.head) for arrow in arrows}
+    joined = {(arrow.tail, arrow.head) for arrow in arrows if arrow.kind != "again"}  # that one places nothing
     pairs = ((one.id, other.id) for one, other in pairwise(boxes))
     return Section((*first, *framed, *outside, *last), arrows, tuple(pair for pair in pairs if pair not in joined))
 
@@ -83,7 +86,7 @@ def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arr
     missing = {arrow.kind for arrow in picture.arrows()}
     found = []
     for index, (one, other) in enumerate(pairwise(boxes)):
-        fitting: tuple[ArrowKind, ...] = ("stored", "order", "refused")
+        fitting: tuple[ArrowKind, ...] = ("stored", "again", "order", "refused")
         if index in inside:
             fitting = ("kept", *fitting)
         elif one.kind == "extern":

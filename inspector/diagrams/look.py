@@ -44,6 +44,7 @@ LOOKS: Final[dict[BoxKind, Look]] = {
     "template": Look("component", "filled", "#cdeee1", "#00785a", "written by hand, filled in"),
     "foreach": Look("folder", "filled", "#f6f1bb", "#8a7a00", "one operation on many tensors"),
     "fused": Look("box", "filled,rounded", "#e8edf1", "#56636f", "operations fused into one", (("peripheries", "2"),)),
+    "module": Look("tab", "filled", "#eef3f6", "#1f2933", "several kernels of one module"),
     "item": Look("box", "filled,dashed", "#ffffff", "#5b3f8c", "one result of a call"),
     "nop": Look("box", "filled,dotted", "#ffffff", "#56636f", "needs no code"),
     "other": Look("octagon", "filled", "#eeeeee", "#56636f", "operation of another kind"),
@@ -66,6 +67,7 @@ SHADES: Final = {
 FRAMES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "kernel": (("style", "filled,rounded"), ("fillcolor", "#f3f5f7"), ("color", "#8795a1"), ("penwidth", "1.2")),
     "group": (("style", "filled,rounded,dashed"), ("fillcolor", "#fafbfc"), ("color", "#9aa7b2")),
+    "repeat": (("style", "filled,rounded"), ("fillcolor", "#f7f4fa"), ("color", "#7a5195"), ("penwidth", "1.6")),
     "graph": (("style", "filled,rounded"), ("fillcolor", "#fffdf5"), ("color", "#c9a227"), ("penwidth", "1.4")),
 }
 
@@ -74,6 +76,7 @@ ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
     "kept": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dotted"), ("arrowhead", "vee")),
     "order": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dashed"), ("arrowhead", "empty")),
     "call": (("color", "#c9a227"), ("fontcolor", "#7a6100"), ("style", "dashed"), ("arrowhead", "diamond")),
+    "again": (("color", "#7a5195"), ("fontcolor", "#7a5195"), ("style", "dashed"), ("constraint", "false")),
     "refused": (("color", "#c8102e"), ("fontcolor", "#c8102e"), ("style", "dashed"), ("dir", "none")),
 }
 

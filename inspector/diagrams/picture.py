@@ -10,6 +10,7 @@ BoxKind = Literal[
     "template",
     "foreach",
     "fused",
+    "module",
     "other",
     "extern",
     "item",
@@ -19,8 +20,8 @@ BoxKind = Literal[
     "elsewhere",
     "shade",
 ]
-FrameKind = Literal["kernel", "group", "graph"]
-ArrowKind = Literal["stored", "kept", "order", "call", "refused"]
+FrameKind = Literal["kernel", "group", "graph", "repeat"]
+ArrowKind = Literal["stored", "kept", "order", "call", "refused", "again"]
 
 
 @dataclass(frozen=True)

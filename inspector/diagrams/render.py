@@ -1,4 +1,4 @@
-"""Turns DOT into SVG and PNG: runs Graphviz with a time limit, and arranges its drawings."""
+"""Turns DOT into SVG, PNG and PDF: runs Graphviz with a time limit, and arranges its drawings."""
 
 import contextlib
 import math
@@ -72,11 +72,20 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
 
 def png(dot_text: str, timeout: float = SECONDS) -> bytes:
     """The same as PNG. Raises CommandError like `svg`."""
+    return _packed(dot_text, "png", timeout)
+
+
+def pdf(dot_text: str, timeout: float = SECONDS) -> bytes:
+    """The same as a PDF of one page, whose text can be searched. Raises CommandError like `svg`."""
+    return _packed(dot_text, "pdf", timeout)
+
+
+def _packed(dot_text: str, output: str, timeout: float) -> bytes:
     limit = _Limit(timeout)
     laid_out = b"".join(_laid_out("dot", dot_text, limit))
     number = 1 + _in_a_row([_USUAL] * (len(_graphs(dot_text)) - 1))
     (packed,) = _run(["gvpack", f"-array_tu{number}", f"-m{_GAP}"], [laid_out], limit)
-    (drawn,) = _run(["neato", "-n2", "-s", "-Tpng"], [packed], limit)
+    (drawn,) = _run(["neato", "-n2", "-s", f"-T{output}"], [packed], limit)
     return drawn
 
 

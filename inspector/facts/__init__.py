@@ -6,7 +6,8 @@ Frozen records, one module for each stage. Knows neither torch nor how they are 
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
-from inspect_compile.facts.frontend import CacheLookup, Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
+from inspect_compile.facts.caches import CacheLookup, KeyMember, KeyPart
+from inspect_compile.facts.frontend import Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import CallSite, DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernels import (
@@ -24,31 +25,34 @@ from inspect_compile.facts.numerics import (
     ALL_CALLS,
     Asked,
     Checked,
+    FlaggedCalls,
     KeptInputs,
     NonFinite,
     NumericsCall,
     Operand,
+    StatementOperand,
     StatementsOf,
     StatementValue,
 )
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
-from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed
+from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed, TimerBegan
 from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook, Timed, Remark,
+    Hook, Timed, TimerBegan, Remark,
     CallSite, Graph, GraphEnd,
-    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, Call,
+    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, KeyPart, Call,
     DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
     Lowering, Realize, Operation,
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, StatementsOf,
+    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
+    StatementsOf,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -60,11 +64,12 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 __all__ = [
     "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "CallSite",
     "Checked", "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard",
-    "Frame",
-    "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook",
-    "JointNode", "KeptInputs", "Kernel", "KernelBody", "Launched", "Location", "Loop", "LoopNest", "Lowering",
+    "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak",
+    "GraphEnd", "Guard", "Hook", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KeyMember", "KeyPart", "Launched",
+    "Location", "Loop", "LoopNest", "Lowering",
     "Measuring", "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation",
     "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run", "Saved",
-    "Shared", "Skip", "Stage", "StatementNodes", "StatementValue", "StatementsOf", "Symbol", "Tensor", "Tiling",
-    "Timed", "Tuning", "WrapperLine",
+    "Shared", "Skip", "Stage", "StatementNodes", "StatementOperand", "StatementValue",
+    "StatementsOf", "Symbol", "Tensor", "Tiling",
+    "Timed", "TimerBegan", "Tuning", "WrapperLine",
 ]  # fmt: skip

@@ -104,23 +104,6 @@ class Guard(DynamoFact, frozen=True, kw_only=True, tag="guard"):
     """The value that it checked when it was made: `float32[8, 4]`; empty if not known."""
 
 
-class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
-    """One lookup in torch's FX-graph or AOTAutograd cache."""
-
-    cache: str
-    outcome: str
-    """hit, miss, bypass (torch could not use the cache) or passed over.
-
-    Passed over: the lookup was made to miss, so that there is a lowering to watch.
-    """
-    reason: str | None = None
-    stored: bool | None = None
-    """Where it was passed over: is there something that torch could have taken? None where that is not known."""
-    key: str = ""
-    components: dict[str, str] = {}
-    """The parts of the key: name → checksum. Two keys differ if any of these do."""
-
-
 class Call(Fact, frozen=True, kw_only=True, tag="call"):
     """One function that a graph passed through; `graph` holds the compile id, if there is one."""
 

@@ -18,6 +18,10 @@ def usual_calls(*, every: int = 0, nonfinite: bool = False) -> Ranges:
     return () if every else ALL_CALLS if nonfinite else ((1, 1),)
 
 
+KEPT_IN_MEMORY: Final = 4 << 30
+"""How many bytes of memory the recorder takes at most, if nothing else is said."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 
@@ -30,17 +34,32 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Run checked calls again, to find results that are not the same each time."""
     nonfinite: bool = False
     """Look for what makes NaN and Inf, in the place of all else."""
+    recorder: bool = False
+    """The light form of that: a flag for each call, and what is examined is the call that raises it."""
     eager: bool = False
     """Call the program's own functions beside the compiled ones, and compare what they return."""
     keep: Int64 = 0
-    """How many bytes of inputs of wrong launches may be kept in the dump."""
+    """How many bytes of inputs of wrong launches may be kept in the dump; for the recorder, how many bytes of memory
+    inputs may take that a call could need to be made again.
+    """
+    exact: bool = False
+    """Compute exact values for results of graphs, too, that are so near to those of the level above that none could
+    make them wrong.
+    """
     continue_with: Literal["compiled", "reference"] = "compiled"
     """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
     """
 
     def __post_init__(self) -> None:
-        if self.nonfinite and self.continue_with == "reference":
+        if self.recorder and (self.nonfinite or self.repeats or self.eager):
+            raise ValueError("the recorder looks for NaN and Inf alone: it goes with calls, every, graphs and keep")
+        if self.only_nonfinite and self.continue_with == "reference":
             raise ValueError("looking for NaN and Inf checks no call: there is no reference to continue with")
+
+    @property
+    def only_nonfinite(self) -> bool:
+        """Results are looked through for NaN and Inf, and nothing is compared."""
+        return self.nonfinite or self.recorder
 
     @classmethod
     def of(cls, plain: Mapping[str, object]) -> "Asked":
@@ -77,6 +96,8 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Which call of the graph, from 1."""
     index: Int64
     """Position of the launch in the call; -1 for a result of the graph."""
+    turn: Int64 = 0
+    """In a nested graph, which time it ran in the call, from 1: of a loop's body, which turn; 0 in other graphs."""
     level: str = ""
     """Not of a launch: a result of a graph, beside that of the same graph at an earlier level. The level that made it
     wrong, or all levels in between.
@@ -97,12 +118,22 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     buffer: str = ""
     node: str = ""
     """The FX node that it holds the value of; empty if no node has that value."""
+    is_step: bool = False
+    """It holds a step of that node's lowering in the place of its value, such as the first stage of a split reduction:
+    it was compared with what the loops of torch's IR give, which do the same.
+    """
     reason: str = ""
     """Why it could not be compared; empty if it was."""
+    mismatch: str = ""
+    """What it is and what it should be, where these have another shape or dtype, or are no tensors; nothing else was
+    measured then.
+    """
     no_exact: str = ""
     """Why there is no exact value, so that it was compared with eager's only; empty if there is one."""
     unforced: tuple[str, ...] = ()
     """Inputs that kept what the compiled code had written, because no node has their value."""
+    unforced_of: tuple[str, ...] = ()
+    """The kernels that had written these: a mistake can be theirs."""
     dtype: str = ""
     size: tuple[Int64, ...] = ()
     elements: Int64 = 0
@@ -136,8 +167,14 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Error of the compiled value in units in the last place of its dtype, here and below."""
     ulp_99: float | None = None
     ulp_worst: float | None = None
+    apart: float | None = None
+    """The largest difference from eager's value, of a result of a graph for which that is so small that no exact value
+    could make it wrong: none was computed then, and no error was measured.
+    """
     worst: tuple[Int64, ...] = ()
-    """Index of the element with the largest error, or of the first that is NaN or Inf and should not be, or should."""
+    """Index of the element with the largest error, or of the first that is NaN or Inf and should not be, or should; the
+    one with the largest difference where no error was measured.
+    """
     compiled: float | None = None
     """Its value, here and below."""
     eager: float | None = None
@@ -203,6 +240,10 @@ class KeptInputs(Fact, frozen=True, kw_only=True, tag="kept_inputs"):
     """The same in fp64, the function `exact`."""
     no_reference: str = ""
     """Why there are no such functions, so that eager's value is kept; empty if there are."""
+    drawn: str = ""
+    """Python: the function `recorded`, which makes tensors like those of the file from a seed."""
+    not_drawn: str = ""
+    """Why there is no such function; empty if there is."""
 
 
 class Operand(msgspec.Struct, frozen=True, kw_only=True):
@@ -232,6 +273,12 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     """NaN or Inf."""
     output: Int64
     """Which result of the graph has it, from 0."""
+    step: Int64 = 0
+    """Of the recorder: in which step of the program, from 1; 0 for any other check."""
+    again: bool = False
+    """Of the recorder: an earlier call of the graph had it, too, and then some had not."""
+    reason: str = ""
+    """Why nothing more is known of what made it; empty if it was looked for."""
     came_in: str = ""
     """The graph's input that had it already; empty if it was made in the graph."""
     index: Int64 | None = None
@@ -258,6 +305,44 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     dtype: str = ""
 
 
+class FlaggedCalls(Fact, frozen=True, kw_only=True, tag="flagged_calls"):
+    """What the recorder has seen of the calls of one graph, so far: of several the last one says all."""
+
+    table: ClassVar[str] = "nonfinite"
+    per_graph: ClassVar[bool] = False
+
+    calls: Int64 = 0
+    """Number of calls whose flag was read."""
+    flagged: Int64 = 0
+    """In how many of them a result had NaN or Inf."""
+    first: Int64 = 0
+    """The first of these, as calls of the graph are counted; 0 for none. Here and below."""
+    last: Int64 = 0
+    results: Int64 = 0
+    """Number of results of a call that are looked at."""
+    device: str = ""
+    """Where its inputs are kept."""
+    kept_calls: Int64 = 0
+    """Of how many calls inputs are kept at most, at the same time."""
+    kept_bytes: Int64 = 0
+    """The memory that this takes."""
+    examinable: Int64 = 0
+    """Number of calls that could have been examined: what they were given was kept until their flag was read."""
+    reason: str = ""
+    """Why a call could not have been; empty if all could."""
+    waits: Int64 = 0
+    """How often the program waited for its device, so that memory for inputs could be used again."""
+    waited_seconds: float = 0.0
+
+
+class StatementOperand(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """What an operation was given."""
+
+    variable: str
+    """Empty for a number."""
+    value: str
+
+
 class StatementValue(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One statement of a kernel in the iteration that stored a certain element. Numbers are texts: JSON has no NaN."""
 
@@ -275,6 +360,22 @@ class StatementValue(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What it is where nothing was rounded since the loads; empty if it is not known."""
     is_wrong: bool = False
     """Rounding does not explain the difference of value and expected."""
+    dtype: str = ""
+    """The dtype of which roundings are counted; empty if it is not known."""
+    operands: tuple[StatementOperand, ...] = ()
+    """Of an arithmetic operation. Of a step of a reduction or of an addition to memory: what was there before, and what
+    is added.
+    """
+    element: Int64 | None = None
+    """Of a load that is wrong: the position in the buffer's memory that it is to read."""
+    read: Int64 | None = None
+    """The only position of that buffer where the value that it got is; None if there is none, or several."""
+    read_from: str = ""
+    """Another buffer of the launch that has the value at `element`, if it is the only one."""
+    terms: Int64 = 0
+    """Of a reduction of a row at once: how many values it reduces."""
+    magnitude: str = ""
+    """The sum of their absolute values."""
 
 
 class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
@@ -298,8 +399,9 @@ class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
     blamed: Int64 | None = None
     """The line of the statement that is wrong, in the kernel's source; None if each computes its operation."""
     why: str = ""
-    """What is wrong with it: its value, the element that it stores (`index`), the variable that it stores, that no
-    statement stores the element (`store`), or that the statements up to it compute something else than their FX node
+    """What is wrong with it: its value, the element that it stores (`index`), the variable that it stores, that it
+    never stores the element (`store`), that it is a loop, or a condition on a loop variable, that leaves out a part of
+    what it is to run through (`loop`), or that the statements up to it compute something else than their FX node
     (`node`).
     """
     reason: str = ""

@@ -49,6 +49,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Last line of the traceback that ended the program."""
     versions: dict[str, str] = {}
     device: str = "cpu"
+    host: str = ""
+    """What the generated C++ code depends on: `x86_64, AVX2, 2 threads`. Empty if torch was not loaded at the end."""
     target: str = ""
     """For a part that was compiled for a GPU that was not present, its architecture: `sm_90`."""
     targets: tuple[str, ...] = ()
@@ -126,6 +128,17 @@ class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
     """Time that probes took within it; calls that are not timed individually are attributed in batches."""
     thread: Int64 = 0
     """Number of the thread, in the order in which threads first ended a timer."""
+
+
+class TimerBegan(Fact, frozen=True, kw_only=True, tag="timer_began"):
+    """A timer of a whole stage began: tells, while a program compiles, what it is at. `graph` as of `Timed`."""
+
+    table: ClassVar[str] = "times"
+    per_graph: ClassVar[bool] = False
+
+    name: str
+    start: float
+    """Seconds since the epoch."""
 
 
 class Remark(Fact, frozen=True, kw_only=True, tag="remark"):

@@ -5,11 +5,13 @@ May not know torch or a screen; never runs while the program's process lives.
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.findings.kept import to_keep
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
 from inspect_compile.tables import loaded
@@ -60,6 +62,7 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
                 comment = "//" if name.endswith((".dot", ".json")) else name
                 text = f"{comment} could not be made: {reason}\n"
             _write(folder / name, text)
+    failures += _keep_overview(dump)
     if is_own:
         from inspect_compile.finish.disassembly import disassemble
 
@@ -67,6 +70,17 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
     if dump.left_out:
         failures.append(dump.left_out)
     _write(dump.root / paths.FINISHED, "".join(f"{failure}\n" for failure in failures))
+
+
+def _keep_overview(dump: Dump) -> Iterator[str]:
+    """Write what the overview tells; yields why that could not be made."""
+    try:
+        data = to_keep(dump)
+    except Exception as error:
+        yield unbroken(f"{paths.OVERVIEW}: {type(error).__name__}: {error}")
+        return
+    if data is not None:
+        _write_bytes(dump.root / paths.OVERVIEW, data)
 
 
 def is_finished(dump: Dump) -> bool:
@@ -93,5 +107,9 @@ def ensure_finished(dump: Dump) -> bool:
 
 
 def _write(path: Path, text: str) -> None:
+    _write_bytes(path, text.encode("utf-8", "backslashreplace"))
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
     with whole(path) as beside, open(beside, "xb") as file:
-        file.write(text.encode("utf-8", "backslashreplace"))
+        file.write(data)

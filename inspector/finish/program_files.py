@@ -25,11 +25,11 @@ def pre_fusion_dot(dump: Dump, graph: str) -> str:
     """The scheduler's graph before fusion; `draw` makes SVG of it."""
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
 
-    return schedule_dot(dump, graph, "pre_fusion")
+    return schedule_dot(dump, graph, "pre_fusion", fold=False)
 
 
 def post_fusion_dot(dump: Dump, graph: str) -> str:
     """The scheduler's graph after fusion."""
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
 
-    return schedule_dot(dump, graph, "post_fusion")
+    return schedule_dot(dump, graph, "post_fusion", fold=False)

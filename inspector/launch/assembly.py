@@ -44,6 +44,8 @@ class Assembly(NamedTuple):
     """GNU objdump's text, each instruction below the source lines that it comes from."""
     torch: str
     """The torch version whose flags were used."""
+    file: str = FILE
+    """The name of the source in the text."""
 
 
 def assembly(source: str, *, is_trusted: bool = False) -> Assembly:

@@ -1,4 +1,4 @@
-"""Replaces this process by the program: nothing of us remains in between."""
+"""Replaces this process by the program, so that nothing of us remains in between; or runs it to its end."""
 
 import os
 import resource
@@ -75,3 +75,15 @@ def plain_environment() -> dict[str, str]:
         if before:
             environment["LC_CTYPE"] = os.fsdecode(before[0].partition(b"=")[2])
     return environment
+
+
+def ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run a program on our own terminal to its end; returns its exit status, or the negative number of a signal."""
+    import subprocess  # `run`, which replaces us, need not wait for it
+
+    with subprocess.Popen(argv, executable=path, env=environment, preexec_fn=restore_signals) as program:
+        while True:
+            try:
+                return program.wait()
+            except KeyboardInterrupt:  # the program got it too, and may take its time to end
+                continue

@@ -75,29 +75,45 @@ class Look(NamedTuple):
     """How often a user's name is part of a longer word, as in the name of a class."""
 
 
+class Looker:
+    """Searches texts for each secret, also decoded."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        kinds = {
+            "a user name": patterns.words(secrets.users),
+            "a host name": patterns.words(secrets.hosts),
+            "a home directory": patterns.places(secrets.homes),
+            "the program's directory": patterns.places(secrets.programs),
+            "the working directory": patterns.places(secrets.cwds),
+        }
+        self._looks = [
+            (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in kinds.items() if pattern != "(?!)"
+        ]
+        self._looks += [("a credential", credentials.TOKEN), ("a private key", credentials.PEM_BEGINS)]
+        longer = [user for user in secrets.users if len(user) >= _TELLING]
+        self._part = re.compile("|".join(map(re.escape, longer)) or "(?!)", re.IGNORECASE)
+        self.inside = 0
+        """How often a user's name was part of a longer word in what was looked at."""
+
+    def kind(self, piece: str) -> str:
+        """The kind of secret that is in a text; empty if there is none."""
+        for text in (piece, *encodings.hidden(piece)):
+            for kind, look in self._looks:
+                if look.search(text):
+                    return kind
+        self.inside += sum(1 for _ in self._part.finditer(piece))
+        return ""
+
+
 def looked_through(path: Path, secrets: Secrets) -> Look:
-    """Search the names and contents of all files for each secret, as they come out of the zip, also decoded."""
-    kinds = {
-        "a user name": patterns.words(secrets.users),
-        "a host name": patterns.words(secrets.hosts),
-        "a home directory": patterns.places(secrets.homes),
-        "the program's directory": patterns.places(secrets.programs),
-        "the working directory": patterns.places(secrets.cwds),
-    }
-    looks = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in kinds.items() if pattern != "(?!)"]
-    looks += [("a credential", credentials.TOKEN), ("a private key", credentials.PEM_BEGINS)]
-    longer = [user for user in secrets.users if len(user) >= _TELLING]
-    part = re.compile("|".join(map(re.escape, longer)) or "(?!)", re.IGNORECASE)
-    inside = 0
+    """Search the names and contents of all files, as they come out of the zip."""
+    looker = Looker(secrets)
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             for piece in itertools.chain((info.filename,), _pieces(archive, info)):
-                for text in (piece, *encodings.hidden(piece)):
-                    for kind, look in looks:
-                        if look.search(text):
-                            return Look(kind, info.filename)
-                inside += sum(1 for _ in part.finditer(piece))
-    return Look(inside=inside)
+                if kind := looker.kind(piece):
+                    return Look(kind, info.filename)
+    return Look(inside=looker.inside)
 
 
 def _pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[str]:

@@ -17,7 +17,7 @@ UNREADABLE: Final = "files that cannot be read"
 INPUTS: Final = "inputs of wrong launches (--inputs puts them in)"
 
 _TOP: Final = frozenset(
-    {paths.RUN, paths.SCRIPT_LOG, paths.WORKER_LOG, paths.FINISHED, paths.SHARED}
+    {paths.RUN, paths.SCRIPT_LOG, paths.WORKER_LOG, paths.FINISHED, paths.OVERVIEW, paths.SHARED}
     | {paths.table(name, None) for name, kinds in TABLES.items() if not kinds[0].per_graph}
 )
 DERIVED: Final = frozenset(name for name, _ in ARTIFACTS)
@@ -56,7 +56,7 @@ class Member(NamedTuple):
     @property
     def is_derived(self) -> bool:
         """True if it can be made again from the other files."""
-        return self.name in DERIVED or self.name == paths.FINISHED or self.is_drawing
+        return self.name in DERIVED or self.name in (paths.FINISHED, paths.OVERVIEW) or self.is_drawing
 
     @property
     def is_inputs(self) -> bool:

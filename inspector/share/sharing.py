@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,7 +12,7 @@ import msgspec
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Removed, Shared
-from inspect_compile.share.archive import exists, looked_through, pack, whole
+from inspect_compile.share.archive import Looker, exists, looked_through, pack, whole
 from inspect_compile.share.copying import Copy, gather, readable
 from inspect_compile.share.members import INPUTS, Member, members
 from inspect_compile.share.redact import Redactor
@@ -51,6 +52,33 @@ class _Asked(NamedTuple):
     copy: Copy
     inputs: bool
     """Tensors of the program's are in it."""
+
+
+class Redacted(NamedTuple):
+    """A copy of a dump without secrets, for what is made of it."""
+
+    name: str
+    """The dump's name, without secrets."""
+    told: tuple[str, ...]
+    """What stays in it, in sentences."""
+    left_in: Callable[[str], str]
+    """The kind of secret that a text still has; empty if it has none."""
+
+
+def redacted(dump: Dump, into: Path, machine: Machine, *, redact: bool, source: bool) -> Redacted:
+    """Copy a dump to the empty folder `into`, as `share` does, without tensors."""
+    left_out: Counter[str] = Counter()
+    found = readable([member for member in members(dump.root, left_out) if not member.is_inputs], left_out)
+    gatherer = Gatherer(machine)
+    if redact:
+        gather(found, gatherer)
+    secrets = gatherer.secrets()
+    copy = Copy(Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    copy.write(found, into)
+    remains = _shared(_Asked(dump, secrets, copy, inputs=False)).remains
+    looker = Looker(secrets)
+    left_in = looker.kind if redact else lambda text: ""
+    return Redacted(_name(dump.root.resolve().name, copy.redactor), remains, left_in)
 
 
 def share(

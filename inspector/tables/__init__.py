@@ -12,6 +12,9 @@ from inspect_compile.tables.options import (
     BY,
     COMPILE,
     CONFIGURATION,
+    EARLIER,
+    FOLDED,
+    OF,
     OUTPUT,
     PAIRS_OF_LINE,
     REASON,
@@ -40,11 +43,13 @@ class Entry(NamedTuple):
 
 
 TABLES: Final[dict[str, Entry]] = {
+    "overview": Entry("inspect_compile.tables.overview.overview:overview", of_all_ranks=True),
     "summary": Entry("inspect_compile.tables.overview.summary:summary", of_all_ranks=True),
     "findings": Entry("inspect_compile.tables.overview.findings:findings"),
     "graphs": Entry("inspect_compile.tables.overview.graphs:graphs"),
     "dynamo": Entry("inspect_compile.tables.frontend.dynamo:dynamo"),
     "guards": Entry("inspect_compile.tables.frontend.guards:guards"),
+    "caches": Entry("inspect_compile.tables.caches.caches:caches", (EARLIER,)),
     "calls": Entry("inspect_compile.tables.frontend.calls:calls"),
     "passes": Entry("inspect_compile.tables.passes:passes"),
     "nodes": Entry("inspect_compile.tables.lowering.nodes:nodes"),
@@ -59,6 +64,7 @@ TABLES: Final[dict[str, Entry]] = {
     "wrapper": Entry("inspect_compile.tables.wrapper:wrapper"),
     "flops": Entry("inspect_compile.tables.cost.flops:flops", (BY,)),
     "traffic": Entry("inspect_compile.tables.cost.traffic:traffic", (BY,)),
+    "flame": Entry("inspect_compile.tables.cost.flame:flame_table", (OF, FOLDED)),
     "roofline": Entry("inspect_compile.tables.cost.roofline:roofline_table", (TRACE,)),
     "memory": Entry("inspect_compile.tables.memory.memory:memory", (AT,)),
     "time": Entry("inspect_compile.tables.frontend.time:time", (OUTPUT,)),
@@ -101,7 +107,11 @@ def table(
     from inspect_compile.tables.styled_text import Stack
 
     found: RenderableType = loaded(TABLES[name].where)(Request(dump, graph, names, limit, dump_argument), **options)
-    return found if not dump.run.omitted or name == "summary" else Stack([found, Stack(omitted(dump), gap=False)])
+    return (
+        found
+        if not dump.run.omitted or name in ("overview", "summary")
+        else Stack([found, Stack(omitted(dump), gap=False)])
+    )
 
 
 def rows(

@@ -13,13 +13,20 @@ from inspect_compile.tables.text import unbroken
 
 GAP: Final = 2
 """Blank columns between two cells."""
+UNLIMITED: Final = 1_000_000
+"""Width of an output that is no screen: a file, a pipe."""
 
 ENOUGH: Final = 400
 """Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 
 NARROWEST: Final = 4
-"""What a column that stretches is shrunk to if there is no room for what each needs at least."""
+"""What a column that stretches is shrunk to, if its title has room, before any column is left out for it."""
+
+
+def is_unlimited(width: int) -> bool:
+    """True if nothing is cut, wrapped or placed flush right."""
+    return width >= UNLIMITED
 
 
 def natural_widths(columns: Sequence[Column[Any]], rows: Sequence[Sequence[Cell]]) -> list[int]:
@@ -34,14 +41,21 @@ def natural_widths(columns: Sequence[Column[Any]], rows: Sequence[Sequence[Cell]
 def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]) -> list[int]:
     """The width of each column in a table of `width`, 0 for one that is left out.
 
-    Columns give way in the order of their `drop`; what is left is shared among those that stretch. Where even the least
-    of each is too much, the widest of them gives way.
+    Columns give way in the order of their `drop`, then those that stretch down to their titles, then the last ones. A
+    column is there whole or not at all: only text that stretches is cut. What room is left is shared among those that
+    stretch.
     """
-    sizes = [min(size, column.least) if column.stretch else size for size, column in zip(natural, columns, strict=True)]
+    least = [max(column.least, cell_len(column.title)) if column.stretch else 0 for column in columns]
+    sizes = [
+        min(size, floor) if column.stretch else size
+        for size, floor, column in zip(natural, least, columns, strict=True)
+    ]
     for drop in sorted({column.drop for column in columns if column.drop}, reverse=True):
         if _total(sizes) <= width:
             break
         sizes = [0 if column.drop == drop else size for size, column in zip(sizes, columns, strict=True)]
+    _shrink(sizes, columns, width)
+    _leave_out(sizes, columns, width)
     left = width - _total(sizes)
     while left > 0:
         short = [index for index, column in enumerate(columns) if column.stretch and 0 < sizes[index] < natural[index]]
@@ -51,13 +65,35 @@ def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]
             more = min(max(1, left // len(short)), natural[index] - sizes[index])
             sizes[index] += more
             left -= more
-    stretching = [index for index, column in enumerate(columns) if column.stretch and sizes[index] > NARROWEST]
-    while left < 0 and stretching:
-        widest = max(stretching, key=sizes.__getitem__)
-        sizes[widest] -= 1
-        left += 1
-        stretching = [index for index in stretching if sizes[index] > NARROWEST]
     return sizes
+
+
+def _shrink(sizes: list[int], columns: Sequence[Column[Any]], width: int) -> None:
+    """Take from the widest of the columns that stretch, as far as their titles allow, until all fit."""
+    floors = [max(NARROWEST, cell_len(column.title)) for column in columns]
+    over = _total(sizes) - width
+    while over > 0:
+        stretching = [index for index, one in enumerate(columns) if one.stretch and sizes[index] > floors[index]]
+        if not stretching:
+            return
+        sizes[max(stretching, key=sizes.__getitem__)] -= 1
+        over -= 1
+
+
+def _leave_out(sizes: list[int], columns: Sequence[Column[Any]], width: int) -> None:
+    """Leave out the last columns, whole, until the others fit. The first that stretches, or else the first, is kept and
+    gets what room there is: it says what the row is.
+    """
+    there = [index for index, size in enumerate(sizes) if size]
+    if not there:
+        return
+    kept = next((index for index in there if columns[index].stretch), there[0])
+    for index in reversed(there):
+        if _total(sizes) <= width:
+            return
+        if index != kept:
+            sizes[index] = 0
+    sizes[kept] = min(sizes[kept], max(width, 1))
 
 
 def _total(sizes: Sequence[int]) -> int:

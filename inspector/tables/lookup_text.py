@@ -73,6 +73,11 @@ WORDS: Final[dict[Kind, _Words]] = {
         "and .csv, Nsight Compute's .csv"
     ),
     "content of a profile": _Words("no kernel and no operator is in it ({why})"),
+    "thing": _Words(
+        "no kernel, node, operation, buffer, graph or line has this name, or a part of it",
+        label="there are the kernels ",
+        none="the generated code defines no kernel",
+    ),
     "kernel of a profile": _Words("none of its kernels is of {root}; `inspect-compile attribute` says why"),
 }
 """How it is said that something of a kind is not there."""

@@ -28,10 +28,20 @@ class Option(NamedTuple):
 
 
 BY: Final = Option("--by", "by", "one row for each of these", choices=("module", "op", "kernel", "line"))
+OF: Final = Option("--of", "of", "what the width of a call is", choices=("time", "bytes", "flops"))
 AT: Final = Option("--at", "at", "who holds it after a line of the output code, or `peak`", metavar="LINE")
 TRACE: Final = Option("--trace", "trace", "a profile of the same program, to measure against", metavar="FILE")
+EARLIER: Final = Option("--earlier", "earlier", "the dump of an earlier run, to compare the keys with", metavar="DUMP")
 OUTPUT: Final = Option(
     "--output", "output", "write it as a trace for Perfetto, and print nothing else", short="-o", metavar="FILE"
+)
+
+FOLDED: Final = Option(
+    "--output",
+    "output",
+    "write folded stacks, for flamegraph.pl, inferno or speedscope, and print nothing else; times in nanoseconds",
+    short="-o",
+    metavar="FILE",
 )
 
 REASON: Final = Option("--reason", "reason", "only pairs with this reason, `numel-mismatch`", metavar="CODE")

@@ -86,6 +86,12 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
     return rows
 
 
+def _overview(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+    from inspect_compile.tables.overview.overview import overview_rows
+
+    return overview_rows(dump, graph)
+
+
 def _summaries(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.overview.summary import summarize_run
 
@@ -218,11 +224,13 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgs
 
 
 ROWS: Final[dict[str, Rows]] = {
+    "overview": _overview,
     "summary": _summaries,
     "findings": _of("findings.every:findings"),
     "graphs": _graphs,
     "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
     "guards": _of("frontend.guards:guard_rows"),
+    "caches": _of("caches.lookups:cache_rows"),
     "calls": _calls,
     "passes": _passes,
     "nodes": _each("dumps.rows:lowered_nodes"),
@@ -237,12 +245,13 @@ ROWS: Final[dict[str, Rows]] = {
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
     "traffic": _of("fusion.graph_bytes:traffic_rows"),
+    "flame": _of("cost.flame:flames"),
     "roofline": _roofline,
     "memory": _memory,
     "time": _of("frontend.time_sums:time_rows"),
     "measured": _of("runtime.measured:measured_rows"),
     "numerics": _numerics,
-    "nonfinite": _of("numerics.nonfinite:nonfinite_rows"),
+    "nonfinite": _of("numerics.nonfinite:nonfinite_facts"),
     "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),
     "remarks": _of("overview.remarks:remark_rows"),
     "ranks": _ranks,

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
+from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.text import clean
 
 _LONGEST: Final = 2000
@@ -67,6 +68,9 @@ class Claim:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         evidence, left = styled(self._evidence, "cyan"), options.max_width - cell_len(self._evidence)
+        if is_unlimited(options.max_width):
+            yield joined(self._text, "   " * bool(self._evidence), evidence)
+            return
         gap = left - cell_len(self._text.plain)
         if cell_len(self._text.plain) <= options.max_width and not self._evidence:
             yield self._text

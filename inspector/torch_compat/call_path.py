@@ -1,5 +1,7 @@
 """Names of the functions that a graph passes through from Dynamo to the callable that runs."""
 
+from typing import Final
+
 from inspect_compile.torch_compat import Name
 
 _COMPILE_FX = "torch._inductor.compile_fx"
@@ -31,3 +33,7 @@ POST_COMPILE = Name(
     "CompiledFxGraph.post_compile",
     "what is put around the generated `call`: CUDA graphs, copies of unaligned inputs",
 )
+PARTITIONS: Final = "partitions"
+"""The generated `Runner`, whose method `call` is a graph's function, has a list of its parts here, which torch replaces
+by the same as CUDA graphs. Seen in 2.11-2.15.
+"""

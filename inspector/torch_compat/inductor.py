@@ -113,6 +113,7 @@ FORMATTER = Name(
     _OPS_HANDLER, "KernelFormatterHandler", "writes a loop's operations as statements, and maps trees for each"
 )
 OPERATION_TEXTS = Name(_OPS_HANDLER, "MockHandler", "the text of one operation in such a statement")
+OPERATIONS = Name(_OPS_HANDLER, "DefaultHandler", "what a loop asks for, one operation after the other")
 INDEX_TEXT = Name(_UTILS, "sympy_str", "the text of an index in such a statement")
 FLEXIBLE_LAYOUT = Name(_IR, "FlexibleLayout", "whose buffers may be indexed while a loop is written")
 STACK_TRACES = Name(_IR, "IRNode.get_stack_traces", "the user's stacks, in each IR text again")

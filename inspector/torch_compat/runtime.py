@@ -34,6 +34,8 @@ STORAGE_REFERENCE = Name(
     "StorageWeakRef",
     "memory is known by its address, which is not used again while this is there",
 )
+LARGEST_OF_EACH = Name("torch", "_foreach_norm", "one reduction over all results of a call")
+COPY_EACH = Name("torch", "_foreach_copy_", "one copy of all inputs of a call")
 SPIN = Name("torch.cuda", "_sleep", "keeps a stream busy for so many cycles of the device's clock")
 BUILT_FOR = Name("torch.version", "cuda", "the CUDA that torch is built for; None for another device")
 FLIGHT_RECORDER = Name(

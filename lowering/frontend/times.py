@@ -1,9 +1,11 @@
-"""Records torch's own compile timers."""
+"""Records torch's own compile timers: each when it ends, and those of whole stages also when they begin."""
 
 import threading
-from typing import Any
+import time
+from typing import Any, Final
 
-from inspect_compile.facts import Timed
+from inspect_compile.facts import Timed, TimerBegan
+from inspect_compile.knowledge.frontend.compile_stages import BUILDING, TUNING, is_stage, stage_of
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.probe import Probes
@@ -11,6 +13,10 @@ from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.times"
 _BILLION = 1e9
+_LONG: Final = frozenset({BUILDING, TUNING})
+"""Stages in which other processes work, and nothing else is recorded for long: that they began is written at once."""
+_PAUSE: Final = 0.05
+"""Seconds between two writes because of other stages."""
 
 
 class _Open(threading.local):
@@ -24,9 +30,20 @@ def install(probes: Probes) -> None:
     """Hook the events that torch logs for each compile."""
     opened, threads = _Open(), dict[int, int]()
     has_compiled = False
+    stage, written = "", 0.0
 
     def began(logger: Any, args: tuple[Any, ...], result: Any) -> None:
-        opened.parts.append((str(args[0]), probes.spent))
+        nonlocal stage, written
+        name = str(args[0])
+        opened.parts.append((name, probes.spent))
+        if not is_stage(name) or ((meant := compile_id()) is None and not has_compiled):
+            return
+        probes.sink.add(TimerBegan(graph=meant or "", name=name, start=args[1] / _BILLION))
+        before, stage = stage, stage_of(name)
+        now = time.monotonic()
+        if stage != before and (stage in _LONG or now - written > _PAUSE):
+            written = now
+            probes.sink.flush()
 
     def ended(logger: Any, args: tuple[Any, ...], result: Any) -> None:
         nonlocal has_compiled

@@ -73,14 +73,22 @@ def _why(fact: Lowering, node: Any) -> tuple[str, str, str | None]:
             return "implicit", f"an operator of {namespace or 'the program'}, which Inductor cannot look into", None
         return "implicit", "Inductor has neither a lowering nor a fallback for it", None
     if "fallback_handler" in fact.via or not fact.via:
-        return "explicit", "Inductor lists it among the operators that it leaves to ATen", None
+        return (
+            "explicit",
+            "Inductor generates no code for it and calls ATen's own kernel, by a list of such operators",
+            None,
+        )
     if fact.target == _EFFECTFUL:
         return (
             "lowering",
             "it has an effect, such as an error that it raises, which torch keeps in the program's order",
             None,
         )
-    return "lowering", f"its lowering {fact.via.partition(' ')[0]} leaves such a case to ATen", None
+    return (
+        "lowering",
+        f"its lowering {fact.via.partition(' ')[0]} generates no code for these arguments and calls ATen",
+        None,
+    )
 
 
 def _types(node: Any) -> str:

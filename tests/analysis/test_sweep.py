@@ -79,9 +79,9 @@ def test_the_summary_names_the_graphs_that_it_does_not_show(tmp_path: Path, caps
         (name(38), "unfinished"),
         (name(39), "unfinished"),
     ]
-    assert main(["show", str(tmp_path / "whole")]) == 0
+    assert main(["show", str(tmp_path / "whole"), "summary"]) == 0
     whole = capsys.readouterr().out
-    assert main(["show", str(tmp_path / "torn")]) == 0
+    assert main(["show", str(tmp_path / "torn"), "summary"]) == 0
     told = " ".join(capsys.readouterr().out.split())
 
     assert "34 more graphs, all of them complete" in whole

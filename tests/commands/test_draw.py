@@ -1,6 +1,7 @@
 """`draw`: where it writes what, and what it says when it cannot."""
 
 import os
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -76,7 +77,9 @@ def test_the_newest_dump_is_taken(
 
 
 @needs_dot
-@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.dot", b"//")])
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.svg", b"<svg"), ("a.png", b"\x89PNG"), ("a.dot", b"//"), ("a.pdf", b"%PDF")]
+)
 def test_one_file(dump: Path, name: str, start: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     assert drawn(capsys, dump, "-o", name) == [Path(name)]
     assert Path(name).read_bytes().startswith(start)
@@ -140,10 +143,12 @@ def test_a_time_limit(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, dump, "fx").endswith("no such diagram as fx; there are: schedule, memory, roofline")
+    assert refused(capsys, dump, "fx").endswith(
+        "no such diagram as fx; there are: schedule, memory, timeline, roofline"
+    )
     assert "no such dump" in refused(capsys, "nowhere")
     assert "--graph zz: no such graph; there are: model__0_inference_0.0" in refused(capsys, dump, "--graph", "zz")
-    assert refused(capsys, dump, "-o", "x.jpg").endswith("no such format; there are: svg, png, dot")
+    assert refused(capsys, dump, "-o", "x.jpg").endswith("no such format; there are: svg, png, pdf, dot")
     assert "2 diagrams" in refused(capsys, dump, "-o", "x.svg", "--phase", "both")
     assert "zz: no operation is meant by this in model__0_inference_0.0; " in refused(capsys, dump, "--around", "zz")
     assert "cannot be written" in refused(capsys, dump, "-o", dump / "run.json" / "x.svg", "--format", "dot")
@@ -181,6 +186,35 @@ def test_gpt2_s_schedule_takes_seconds(tmp_path: Path) -> None:
     result = run([*COMMAND, "draw", "dump", "--timeout", "20"], tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     assert (tmp_path / "dump/torchinductor" / GRAPH / "schedule_post_fusion.svg").exists()
+
+
+def test_what_can_be_drawn_is_listed(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["draw", str(dump), "--list"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["graph", "draw", "what", "there", "is"]
+    told = {line.split("  ")[1].strip(): line.rpartition("  ")[2] for line in lines}
+    assert told["schedule, after fusion"].endswith("scheduler nodes")
+    assert told["schedule --heat bytes"] == "yes"
+    assert told["schedule --heat error"] == "nothing of this was recorded"
+    assert not list(dump.rglob("*.svg"))
+
+
+def test_heat_says_which_values_a_colour_is(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (file,) = drawn(capsys, dump, "--heat", "bytes", "-o", "heat.dot")
+    text = file.read_text()
+    assert "colour: bytes read and written, each element once, of each launch" in text
+    assert re.search(r"[\d.]+ k?B to [\d.]+ k?B", text)
+    assert main(["draw", str(dump), "--heat", "registers"]) == 2
+    assert "nothing to colour, no Triton kernel was compiled" in capsys.readouterr().err
+
+
+def test_folded_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_transformer(tmp_path / "dump", 12)
+    boxes = {}
+    for option in ("--fold", "--unfold"):
+        (file,) = drawn(capsys, tmp_path / "dump", option, "-o", tmp_path / "one.dot")
+        boxes[option] = file.read_text().count("tooltip=")
+    assert boxes["--fold"] * 4 < boxes["--unfold"]
 
 
 def test_memory_is_drawn_without_graphviz(

@@ -102,14 +102,15 @@ def test_the_summary_has_a_line_for_each_rank_and_says_how_to_choose(capsys: Cap
     assert "--rank R" in told
     assert "model__0_forward" not in told
     assert "model__0_forward" in show(capsys, "dump", "--rank", "1")
-    assert "show dump --rank 1 kernels" in show(capsys, "dump", "--rank", "1")
+    assert "show dump --rank 1 TABLE" in show(capsys, "dump", "summary", "--rank", "1")
 
 
 @pytest.mark.usefixtures("outside")
 def test_what_ran_between_the_graphs_is_told(capsys: Capture) -> None:
     """The reducer of DistributedDataParallel calls its collectives from C++: no graph has them."""
     assert re.search(r"ranks 0-1   outside of compiled graphs: 6 all_reduce .*show dump ranks", show(capsys, "dump"))
-    assert re.search(r"outside of compiled graphs: 6 all_reduce .*remarks", show(capsys, "dump", "--rank", "1"))
+    summary = show(capsys, "dump", "summary", "--rank", "1")
+    assert re.search(r"outside of compiled graphs: 6 all_reduce .*remarks", summary)
     ranks = show(capsys, "dump", "ranks")
     assert "Collectives outside of compiled graphs, ranks 0-1 each" in ranks
     assert re.search(r"all_reduce +3 +6.92 kB +float +DistributedDataParallel's reducer +ddp_step.py:\d+", ranks)

@@ -21,7 +21,7 @@ from tests.conftest import run_once
 from tests.handmade import GRAPH, at, ended, graph, kernel, lowered, made, node
 from tests.harmless.test_disks import small_disk
 from tests.running import COMMAND, inspected, run
-from tests.tui.driving import go_to, said, settled
+from tests.tui.driving import go_to, press, said, settled
 
 Capture = pytest.CaptureFixture[str]
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -182,7 +182,7 @@ def test_every_command_opens_it(recorded: Path, tmp_path: Path, options: list[st
 async def test_the_tui_opens_it(recorded: Path, tmp_path: Path, options: list[str]) -> None:
     assert share(recorded, "-o", "a.zip", *options) == 0
     async with InspectApp(Dump(extracted(Path("a.zip"), tmp_path / "out"))).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "2")
         go_to(pilot, "fx-rows", "relu ")
         await settled(pilot)
         assert " relu · train.py:7 ·" in said(pilot, "context")

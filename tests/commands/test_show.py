@@ -56,7 +56,7 @@ def test_every_table_of_a_real_dump(dump_of: DumpOf, capsys: Capture, table: str
 
 @pytest.mark.usefixtures("net")
 def test_without_a_dump_the_newest_one_is_taken(capsys: Capture) -> None:
-    assert show() == show("summary") == 0
+    assert show() == show("overview") == 0
     first, second = capsys.readouterr().out.split("net.py ·")[1:]
     assert first == second
 
@@ -70,7 +70,7 @@ def test_a_path_wins_over_a_table_of_that_name(capsys: Capture, tmp_path: Path) 
 
     assert show("nodes") == 0
 
-    assert "show nodes kernels" in capsys.readouterr().out
+    assert "show nodes graphs" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("net")

@@ -73,7 +73,7 @@ class TestSvg:
 @needs_dot
 def test_sections_stand_side_by_side_and_in_rows(tmp_path: Path) -> None:
     write_transformer(tmp_path, 40)
-    root = ET.fromstring(svg(schedule_dot(open_dump(tmp_path), GRAPH, "post_fusion")))
+    root = ET.fromstring(svg(schedule_dot(open_dump(tmp_path), GRAPH, "post_fusion", fold=False)))
     places = [
         tuple(float(number) for number in re.findall(r"[\d.]+", element.attrib["transform"]))
         for element in root

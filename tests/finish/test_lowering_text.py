@@ -48,7 +48,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Graph.run_node: n: primals_2, super().run_node(n), Start placeholder in graph": (
         "primals_2   placeholder",
-        "way     placeholder: an input of the graph",
+        "how     placeholder: an input of the graph",
     ),
     "Result after run_node of an input": (
         "InputBuffer(name='primals_2', layout=FixedLayout('cpu', torch.float32, size=[10], stride=[1]))",
@@ -62,18 +62,18 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Case 2: n.target in layout_constraints": (
         "layout  its arguments first took the layout of constrain_conv_to_fx_strides()",
     ),
-    "Case 4, Call_function in graph, Before calling out": ("way     lowering   torch/_inductor/kernel/conv.py:",),
+    "Case 4, Call_function in graph, Before calling out": ("how     lowering   torch/_inductor/kernel/conv.py:",),
     "Target, Args, Kwargs, as the IR that they were": (
         "in      %unsqueeze, %primals_1, %primals_2, [1, 1], [0, 0], [1, 1], False, [0, 0], 1",
         "%unsqueeze = TensorBox(StorageBox(ComputedBuffer buf1 f32[1, 10, 90, 80] stride [72000, 1, 800, 10]))",
         "%primals_2 = TensorBox(StorageBox(InputBuffer primals_2 f32[10]))",
     ),
     "Not realizing StorageBox with name: primals_2": (
-        "asked   primals_2 is realized already: input of a convolution",
+        "stored  primals_2 already is: input of a convolution",
         "through ExternKernel.realize_input torch/_inductor/ir.py:",
     ),
     "Ir.ExternKernel.copy_input pre-realize, Realized StorageBox with its text": (
-        "real    buf3, a Pointwise until now:",
+        "stored  buf3, a Pointwise until now:",
         "through ExternKernel.copy_input torch/_inductor/ir.py:",
         "name='buf3', layout=FlexibleLayout('cpu', torch.float32, size=[10, 88, 78], stride=[6864, 78, 1])",
         "tmp0 = ops.load(buf2, i0 + 10 * i2 + 780 * i1)",
@@ -96,13 +96,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "  Node 1  %primals_1 = TensorBox(StorageBox(ComputedBuffer buf0 f32[10, 10, 3, 3] stride [90, 1, 30, 10]))",
         "  Node 2  %unsqueeze = TensorBox(StorageBox(ComputedBuffer buf1 f32[1, 10, 90, 80] stride ",
     ),
-    "IR realize_input of the outputs, Not realizing": ("asked   buf3 (the value of squeeze) is realized already:",),
+    "IR realize_input of the outputs, Not realizing": ("stored  buf3 (the value of squeeze) already is:",),
     "Graph.lowering Input Pre-Realize, Not realizing primals_1, Input Post-Realize": (
         "Graph.lowering Input Pre-Realize → Input Post-Realize\n",
         "  primals_2  TensorBox(StorageBox(InputBuffer primals_2 f32[10]))  ",
         "→ not realized again: it is in memory, and nothing wrote to it",
-        "asked   primals_1 is realized already: ",
-        "asked   primals_3 is realized already: ",
+        "stored  primals_1 already is: ",
+        "stored  primals_3 already is: ",
     ),
     "Realized Graph.lowering Output, Node 0, 1, 2, Finished Graph.lowering Output": (
         "Realized Graph.lowering Output\n  [StorageBox(\n",

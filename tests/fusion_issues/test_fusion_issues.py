@@ -76,7 +76,7 @@ def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path, 
     reason = by_code("reduction-numel-mismatch")
     assert reason is not None
     assert reason.knob == "triton.cooperative_reductions"
-    assert "the knob is triton.cooperative_reductions." in told(split, found.misses[0].a, found.misses[0].b, capsys)
+    assert "the setting is triton.cooperative_reductions." in told(split, found.misses[0].a, found.misses[0].b, capsys)
 
     whole = for_gpu(tmp_path / "whole", "three_reductions", "cooperative")
     assert kernels(whole) == 1

@@ -25,7 +25,7 @@ from inspect_compile.torch_compat import (
     runtime,
     targets,
 )
-from inspect_compile.tui.models.overview import run_page
+from inspect_compile.tui.models.run.pages import run_page
 from tests.conftest import DumpOf
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
 from tests.running import COMMAND, run

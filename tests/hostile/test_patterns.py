@@ -323,7 +323,7 @@ BUILT: Final[dict[str, tuple[tuple[re.Pattern[str], str], ...]]] = {
     "inspector/knowledge/kernels/library_kernels.py:_library": tuple(
         (library.pattern, "search") for library in library_kernels.LIBRARIES
     ),
-    "inspector/share/archive.py:looked_through": (
+    "inspector/share/archive.py:__init__": (
         (re.compile(patterns.words(_SECRETS.users), re.IGNORECASE), "search"),
         (re.compile(patterns.places(_SECRETS.homes), re.IGNORECASE), "search"),
     ),

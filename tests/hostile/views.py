@@ -20,12 +20,14 @@ from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KER
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
+from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
+from inspect_compile.report import pictures
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
-from inspect_compile.tui.models import bars, overview
+from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.command import command
@@ -39,6 +41,8 @@ from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.numerics import numerics
 from inspect_compile.tui.models.outline import Outline, Place, outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
+from inspect_compile.tui.models.run import pages
+from inspect_compile.tui.models.run.overview import OverviewPage
 from inspect_compile.tui.models.sheet import Sheet, Shown, Table
 from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.state import Page, graph_state
@@ -167,6 +171,20 @@ def _draw(*options: str) -> View:
     return view
 
 
+def _report(root: Path) -> Iterator[str]:
+    """The page, without what Graphviz draws: its time is no part of what is watched."""
+
+    def undrawn(*_: object) -> str:
+        raise CommandError("not drawn here")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pictures, "svg", undrawn)
+        yield from _command("report", "DUMP", "-o", f"{root}-page.html")(root)
+    page = Path(f"{root}-page.html")
+    if page.exists():
+        yield page.read_text(encoding="utf-8")
+
+
 def _sheet(sheet: Sheet) -> Iterator[str]:
     """What a list draws of the first rows and of the last."""
     if isinstance(sheet, Code):
@@ -213,9 +231,10 @@ def _tree(root: Path) -> Iterator[str]:
 
 def _run_page(root: Path) -> Iterator[str]:
     dump = open_dump(root)
-    yield from _page(overview.run_page(dump, has_program=False))
+    yield from _page(pages.run_page(dump, has_program=False))
+    yield from _sheet(OverviewPage(dump, "", has_program=False).sheet(78, 20))
     for name in [*dict.fromkeys(["", *(frame.graph for frame in dump.rows(Frame))])][:FEW]:
-        yield from _page(overview.frame_page(dump, name))
+        yield from _page(pages.frame_page(dump, name))
 
 
 def _program(root: Path) -> Iterator[str]:
@@ -325,6 +344,7 @@ VIEWS: Final[dict[str, View]] = {
     "draw --around": _draw("--around", "op0", "--depth", "3"),
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
+    "report": _report,
     "name": _names,
     "attribute": _command("attribute", "DUMP", _TRACE),
     "attribute --json": _command("attribute", "DUMP", _TRACE, "--json"),

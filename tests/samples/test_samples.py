@@ -1,6 +1,7 @@
 """Each sample runs by itself as a user would start it, prints the same every time, and says what to look at."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ NAMES = [
     "dynamic_shapes",
     "flex_attention",
     "graph_breaks",
+    "missed_fusion",
     "softmax_mlp",
     "training_step",
     "two_models",
@@ -41,3 +43,16 @@ def test_prints(name: str, plain_of: PlainOf, golden: Golden) -> None:
     result = plain_of(name).result
     assert result.returncode == 0, result.stderr
     golden.check(result.stdout)
+
+
+def test_the_demo_asks_why_about_lines_of_the_sample() -> None:
+    """`make demo` ends on the `why` of two lines, which stay the softmax and the sum."""
+    recipe = (SAMPLES.parent / "Makefile").read_text(encoding="utf-8")
+    lines = (SAMPLES / "missed_fusion.py").read_text(encoding="utf-8").splitlines()
+
+    numbers = [int(found) for found in re.findall(r"\$\(SAMPLE\):(\d+)", recipe)]
+
+    assert "SAMPLE := missed_fusion.py" in recipe
+    assert len(numbers) == 2
+    assert "softmax(dim=-1)" in lines[numbers[0] - 1]
+    assert "sum(dim=0)" in lines[numbers[1] - 1]

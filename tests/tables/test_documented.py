@@ -6,13 +6,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inspect_compile.analysis.caches.keys import KeyDifference
+from inspect_compile.analysis.caches.lookups import LookupRow
 from inspect_compile.analysis.compare.differences import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
+from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
+from inspect_compile.analysis.cost.flame import FlameRow
 from inspect_compile.analysis.cost.flop_rows import FlopRow
 from inspect_compile.analysis.cost.kernel_rows import KernelRow
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
@@ -20,8 +24,9 @@ from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
 from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.frontend.call_path import CallRow
-from inspect_compile.analysis.frontend.dynamo_rows import CacheRow, FrameRow, RecompileRow, SkipRow
+from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
 from inspect_compile.analysis.frontend.frames import Cause
 from inspect_compile.analysis.frontend.guards import GuardRow
 from inspect_compile.analysis.frontend.time_sums import TimeSum
@@ -36,6 +41,7 @@ from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.stage_counts import LineCounts
 from inspect_compile.analysis.kernels.stage_lines import StageLine
 from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.analysis.lock.check import Change
 from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
@@ -47,7 +53,7 @@ from inspect_compile.analysis.numerics.statements import KernelStatements
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.overview.node_rows import NodeSummary
 from inspect_compile.analysis.overview.node_story import KinRow
-from inspect_compile.analysis.overview.summary import GraphSummary, RunSummary
+from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, Totals
 from inspect_compile.analysis.passes.changes import PassRow
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
@@ -60,6 +66,7 @@ from inspect_compile.facts import (
     DynamoNode,
     Edit,
     FailedGuard,
+    KeyMember,
     Location,
     Loop,
     Omission,
@@ -81,6 +88,8 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "location": Location,
     "tensor": Tensor,
     "failed_guard": FailedGuard,
+    "key_member": KeyMember,
+    "key_difference": KeyDifference,
     "access": Access,
     "edit": Edit,
     "stage": Stage,
@@ -94,6 +103,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "omission": Omission,
     "shared": Shared,
     "removed": Removed,
+    "kernel_side": KernelSide,
     "buffer_traffic": BufferTraffic,
     "recording": Recording,
     "asked": Asked,
@@ -102,6 +112,8 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
     Cost,
     ExternCall,
+    LineCost,
+    Totals,
     RunSummary,
     GraphSummary,
     Configuration,
@@ -111,6 +123,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LineCounts,
     Inlined,
     FlopRow,
+    FlameRow,
     LoweringRow,
     PassRow,
     KernelRow,
@@ -128,7 +141,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     FrameRow,
     SkipRow,
     RecompileRow,
-    CacheRow,
+    LookupRow,
     GuardRow,
     CallRow,
     StageTime,
@@ -139,7 +152,9 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     GroupStory,
     Tried,
     RankSummary,
+    SideRow,
     Difference,
+    Change,
     Compiled,
     SharedFile,
     MeasuredTime,
@@ -188,7 +203,7 @@ def test_every_table_is_described() -> None:
 def test_every_file_is_described() -> None:
     names = [name for name, _ in ARTIFACTS]
     names += [paths.FX_READABLE, paths.FX_RUNNABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION]
-    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.SHARED, f"{paths.OUTPUT_CODE}.py"]
+    names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.OVERVIEW, paths.SHARED, f"{paths.OUTPUT_CODE}.py"]
 
     assert [name for name in names if name not in TEXT] == []
 

@@ -23,7 +23,7 @@ def _function(where: str) -> Callable[..., Any]:
 @pytest.mark.parametrize("name", WITH_OPTIONS)
 def test_a_table_takes_what_it_declares_and_its_rows_too(name: str) -> None:
     entry = TABLES[name]
-    options = {option.name: None for option in entry.options if option != OUTPUT}
+    options = {option.name: None for option in entry.options if option.name != OUTPUT.name}
 
     inspect.signature(_function(entry.where)).bind("request", **options)
     inspect.signature(ROWS[name]).bind("dump", "graph", **options)

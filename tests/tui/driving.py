@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from textual import events
 from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
@@ -27,9 +28,10 @@ async def settled(pilot: Pilot[None]) -> None:
     calm = 0
     for _ in range(4000):
         await pilot.pause(0.005)
-        work = [worker for worker in pilot.app.workers if not worker.is_finished]
-        begun = bool(main_screen(pilot).query("#views > *"))
-        is_calm = begun and not any(worker.group not in ENDLESS for worker in work)
+        screen = main_screen(pilot)
+        endless = ENDLESS if screen.is_live else ()
+        work = [worker for worker in pilot.app.workers if not worker.is_finished and worker.group not in endless]
+        is_calm = bool(screen.query("#views > *")) and not work
         calm = calm + 1 if is_calm else 0
         if calm >= 6:
             return
@@ -95,3 +97,12 @@ def go_to(pilot: Pilot[None], name: str, text: str) -> None:
 def shown(pilot: Pilot[None]) -> list[str]:
     """The views that are seen, from left to right."""
     return [part.id or "" for part in main_screen(pilot).query("#views > *") if part.display]
+
+
+async def typed_at_once(pilot: Pilot[None], *keys: str) -> None:
+    """Keys that come together, as over ssh: the app has them all before it handles the first."""
+    await settled(pilot)
+    for key in keys:
+        character = key if len(key) == 1 else None
+        pilot.app.post_message(events.Key({"/": "slash"}.get(key, key), character))
+    await settled(pilot)

@@ -1,6 +1,7 @@
-"""Makes the dump that the tests of the TUI look at: `python -m tests.tui.record` in the repository's root.
+"""Makes the dumps that the tests of the TUI look at: `python -m tests.tui.record mixed walks` in the repository's root.
 
-A recording of programs/mixed.py without what no view shows, and without paths of the machine that it was made on.
+Recordings of programs/mixed.py and programs/walks.py without what no view shows, and without paths of the machine that
+they were made on.
 """
 
 import os
@@ -18,7 +19,6 @@ from tests.running import settle
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parent / "data" / "tui"
-NAME = "mixed"
 LEFT_OUT = (
     "guards.jsonl",
     "probes.jsonl",
@@ -37,18 +37,18 @@ LEFT_OUT = (
 )
 
 
-def main() -> None:
+def record(name: str) -> None:
     """Record, strip, keep."""
-    shutil.rmtree(DATA / NAME, ignore_errors=True)
+    shutil.rmtree(DATA / name, ignore_errors=True)
     DATA.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / f"{NAME}.py"
+        script = Path(folder) / f"{name}.py"
         shutil.copy(HERE / "programs" / script.name, script)
-        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", NAME, script.name]
+        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", name, script.name]
         subprocess.run(
             command, cwd=folder, check=True, env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": f"{folder}/cache"}
         )
-        recorded = Path(folder) / NAME
+        recorded = Path(folder) / name
         settle(recorded)
         for path in sorted(recorded.rglob("*")):
             if path.name in LEFT_OUT:
@@ -62,12 +62,13 @@ def main() -> None:
                 ):
                     text = text.replace(machine, told)
                 path.write_text(text)
-        shutil.copytree(recorded, DATA / NAME)
-    run = Dump(DATA / NAME).run
+        shutil.copytree(recorded, DATA / name)
+    run = Dump(DATA / name).run
     started = "2026-01-01T12:00:00+00:00"
     quiet = msgspec.structs.replace(run, cwd="", pid=1, parent_pid=1, seconds=10.0, started=started, environment={})
-    Writer(DATA / NAME).run(quiet)
+    Writer(DATA / name).run(quiet)
 
 
 if __name__ == "__main__":
-    main()
+    for chosen in sys.argv[1:]:
+        record(chosen)

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 
@@ -15,9 +16,21 @@ from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
-from inspect_compile.tui.widgets.page import PageView
 from tests.handmade import ended, graph, kernel, made
-from tests.tui.driving import RECORDED, go_to, lines, main_screen, marked, press, row, said, settled, shown, until
+from tests.tui.driving import (
+    RECORDED,
+    go_to,
+    lines,
+    main_screen,
+    marked,
+    press,
+    row,
+    said,
+    settled,
+    shown,
+    typed_at_once,
+    until,
+)
 
 SOFTMAX = "        rows, columns = z.softmax(-1), z.softmax(-2)"
 SOFTMAX_NODES = ["amax", "sub_1", "exp", "sum_1", "div", "amax_1", "sub_2", "exp_1", "sum_2", "div_1"]
@@ -25,7 +38,7 @@ SOFTMAX_NODES = ["amax", "sub_1", "exp", "sum_1", "div", "amax_1", "sub_2", "exp
 
 async def test_a_line_marks_its_nodes_and_kernels(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await settled(pilot)
         assert marked(pilot, "fx") == SOFTMAX_NODES
@@ -63,7 +76,7 @@ async def test_a_kernel_marks_lines_nodes_groups_and_generated_code(mixed: Dump)
 
 async def test_a_node_marks_its_line_and_kernel(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "fx-rows", "erf ")
         await settled(pilot)
         assert marked(pilot, "source") == ["19"]
@@ -79,7 +92,7 @@ async def test_a_node_marks_its_line_and_kernel(mixed: Dump) -> None:
 )  # fmt: skip
 async def test_i_goes_to_the_lowering_from_any_view(mixed: Dump, digit: str, name: str, text: str, node: str) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await press(pilot, digit)
+        await press(pilot, "2", digit)
         go_to(pilot, f"{name}-rows", text)
         await press(pilot, "i")
         assert shown(pilot) == ["ir"]
@@ -120,7 +133,7 @@ async def test_everything_about_a_node(mixed: Dump) -> None:
 
 async def test_earlier_stages_of_fx_follow_the_selection(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await press(pilot, "2", "s")
         assert "aot" in said(pilot, "fx-title")
@@ -134,7 +147,7 @@ async def test_earlier_stages_of_fx_follow_the_selection(mixed: Dump) -> None:
 
 async def test_enter_follows_to_the_kernel_and_to_its_code(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await press(pilot, "enter")
         assert row(pilot, "kernels-rows").startswith("cpp_fused__softmax")
@@ -144,7 +157,7 @@ async def test_enter_follows_to_the_kernel_and_to_its_code(mixed: Dump) -> None:
 
 async def test_another_graph_keeps_the_line_and_forgets_the_kernel(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await press(pilot, "r", "down")
         assert "backward" in said(pilot, "top")
@@ -158,7 +171,7 @@ async def test_another_graph_keeps_the_line_and_forgets_the_kernel(mixed: Dump) 
 
 async def test_escape_forgets_the_selection(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await press(pilot, "escape")
         assert marked(pilot, "source") == []
@@ -166,7 +179,7 @@ async def test_escape_forgets_the_selection(mixed: Dump) -> None:
 
 async def test_marks_can_be_walked(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "home")
+        await press(pilot, "1", "home")
         seen = []
         for _ in range(3):
             await press(pilot, "m")
@@ -201,13 +214,37 @@ async def test_a_search_is_shown_while_it_is_typed_and_chosen_at_the_end(mixed: 
         assert not main_screen(pilot).query_one("SearchBar").display
 
 
+async def test_text_that_comes_together_with_its_key_is_not_lost(mixed: Dump) -> None:
+    async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
+        await press(pilot, "2")
+        await typed_at_once(pilot, "/", *"sum", "enter", "n")
+        assert not main_screen(pilot).query_one("SearchBar").display
+        assert row(pilot, "fx-rows").startswith("sum_1")
+        await typed_at_once(pilot, "f", *"erf", "enter")
+        assert not main_screen(pilot).query_one("SearchBar").display
+        assert len(lines(pilot, "fx-rows").sheet) == 1
+        await press(pilot, "escape")
+        await typed_at_once(pilot, "g", *"buf5", "enter")
+        assert pilot.app.screen is main_screen(pilot)
+        assert said(pilot, "context").startswith(" buf5")
+
+
+async def test_a_pasted_line_is_entered(mixed: Dump) -> None:
+    async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
+        await press(pilot, "2", "slash")
+        pilot.app.post_message(events.Paste("sum_2\n"))
+        await settled(pilot)
+        assert not main_screen(pilot).query_one("SearchBar").display
+        assert said(pilot, "context").startswith(" sum_2")
+
+
 async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         source = lines(pilot, "source-rows")
         index = next(index for index in range(len(source.sheet)) if source.sheet.plain(index) == SOFTMAX)
         await pilot.click(source, offset=(20, index - round(source.scroll_y)))
-        await settled(pilot)
+        await press(pilot, "1")
         assert said(pilot, "context").startswith(" mixed.py:20")
         await pilot.click("#tabs", offset=(said(pilot, "tabs").index("6 Kern") + 2, 0))
         await settled(pilot)
@@ -225,7 +262,7 @@ async def test_the_mouse_chooses_rows_tabs_and_modes(mixed: Dump) -> None:
 
 async def test_views_stand_side_by_side_where_there_is_room(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
+        await press(pilot, "1")
         assert shown(pilot) == ["source", "fx", "kernels"]
         await press(pilot, "9", "7")
         assert shown(pilot) == ["source", "cost", "output"]
@@ -281,15 +318,17 @@ async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -
     app = InspectApp(Dump(dump))
     async with app.run_test(size=(200, 60)) as pilot:
         await settled(pilot)
-        page = main_screen(pilot).query_one(PageView)
-        assert "Nothing was compiled so far" in str(page._text.content)
+        assert "Nothing was compiled so far" in text_of(pilot, "overview-rows")
         assert "live" in said(pilot, "top")
         for kind in (Graph, Node, Lowering):
             for fact in recorded.rows(kind):
                 writer.add(fact)
         writer.flush()
-        await until(pilot, lambda: "forward" in said(pilot, "top") and len(lines(pilot, "fx-rows").sheet))
-        await settled(pilot)
+        await until(pilot, lambda: any("forward" in one for one in tree_of(pilot)))
+        await until(pilot, lambda: "model__0_forward_1.0" in text_of(pilot, "overview-rows"))
+        await press(pilot, "2")
+        assert "forward" in said(pilot, "top")
+        assert len(lines(pilot, "fx-rows").sheet)
         assert len(lines(pilot, "kernels-rows").sheet) == 0
         go_to(pilot, "source-rows", SOFTMAX)
         await settled(pilot)
@@ -355,18 +394,23 @@ async def test_the_tree_goes_from_rank_to_rank(tmp_path: Path, monkeypatch: pyte
     async with InspectApp(Dump(Path("run"))).run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         assert tree_of(pilot) == ["launcher", "├ rank 0  1▪", "└ rank 1  2▪"]
-        page = pilot.app.screen.query_one(PageView).query_one(Static)
-        assert "Rank 1 compiled something else than rank 0" in str(page.content)
+        assert "Rank 1 compiled something else than rank 0" in text_of(pilot, "overview-rows")
         await press(pilot, "down", "down", "enter")
         await pilot.pause()
         expected = ["launcher", "├ rank 0  1▪", "└ rank 1", "  └ 0/0", "    └ forward  2▪"]
         await until(pilot, lambda: tree_of(pilot) == expected)
-        assert "net.py ▸ rank 1 ▸ 0/0 ▸ forward" in pilot.app.screen.query_one("#top", Bar).text
+        assert "net.py ▸ rank 1" in pilot.app.screen.query_one("#top", Bar).text
         tree = pilot.app.screen.query_one("#tree", Lines)
         tree.focus()
         await pilot.press("home", "down", "enter")
         await until(pilot, lambda: tree_of(pilot)[1:3] == ["├ rank 0", "│ └ 0/0"])
         assert len(pilot.app.screen_stack) == 2
+
+
+def text_of(pilot: Pilot[None], name: str) -> str:
+    """The whole text of a list."""
+    sheet = lines(pilot, name).sheet
+    return "\n".join(sheet.plain(index) for index in range(len(sheet)))
 
 
 def tree_of(pilot: Pilot[None]) -> list[str]:

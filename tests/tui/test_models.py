@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.cost.flame import flame
 from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.saved import activations
-from inspect_compile.analysis.provenance.chain import Provenance
+from inspect_compile.analysis.provenance.chain import Line, Provenance
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
     CacheLookup,
@@ -26,11 +27,12 @@ from inspect_compile.facts import (
     Recompile,
     Run,
 )
+from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.tables.cost.flops import app_flops
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models import overview
+from inspect_compile.tui.models.bars import Item, title
 from inspect_compile.tui.models.chain import Chain, is_marked
-from inspect_compile.tui.models.cost import flops
+from inspect_compile.tui.models.cost import PARTS, flops
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
 from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
@@ -40,11 +42,12 @@ from inspect_compile.tui.models.memory import TIME, memory
 from inspect_compile.tui.models.outline import outline
 from inspect_compile.tui.models.passes.fx import STAGES, fx
 from inspect_compile.tui.models.passes.passes import CHANGED, SIDE_BY_SIDE, passes
+from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import output
-from tests.handmade import GRAPH, ended, graph, made
+from tests.handmade import GRAPH, ended, graph, made, node
 from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
 
 BOTH = pytest.mark.parametrize("graph", [FORWARD, BACKWARD])
@@ -84,6 +87,25 @@ def test_source_counts_the_kernels_of_each_line(mixed: Dump, graph: str) -> None
             positions = chain.choose(line.subject, "").selection.kernels
             found = {chain.kernels[position].name for position in positions}
             assert line.note == (f"{len(found)}▪" if found else "")
+
+
+def test_a_line_that_calls_a_library_has_the_nodes_that_this_makes(tmp_path: Path) -> None:
+    own = Location("net.py", 3, "forward", "y = library.norm(x)")
+    inner = Location("/usr/lib/python3/site-packages/library.py", 50, "norm", "return x.square().sum()", caller=own)
+    rows = [node("square", "aten.square.default", where=inner), node("relu", "aten.relu.default", where=own)]
+    kernels = [Kernel(graph=GRAPH, name=f"cpp_fused_{name}", kind="cpp", nodes=(name,)) for name in ("square", "relu")]
+    chain = Chain(made(tmp_path, graph(), *rows, *kernels), GRAPH)
+
+    found = source(Dump(tmp_path), chain, False)
+
+    assert [line.text for line in found.lines if line.subject is not None] == [own.code, inner.code]
+    first = next(line for line in found.lines if line.subject is not None)
+    assert (first.number, first.text, first.note) == (3, own.code, "2▪")
+    assert first.subject is not None
+    choice = chain.choose(first.subject, "source")
+    assert choice.selection.nodes == {"square", "relu"}
+    assert choice.selection.lines == {Line("net.py", 3), Line.of(inner)}
+    assert is_marked(first.subject, chain.choose(chain.of_node(GRAPH, "square"), "fx").selection)
 
 
 def test_source_falls_back_on_what_was_recorded(mixed: Dump, here: Path) -> None:
@@ -160,11 +182,13 @@ def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
     reduction = next(row.name for row in mixed.rows(Operation, graph) if row.kind == "reduction")
     for mode in FUSION_MODES:
         found = fusion(mixed, chain, mode, frozenset({reduction}))
-        assert len(found.sheet)
+        assert len(found.sheet) or mode == "findings"
         for row in found.sheet.rows:
             if not row.heading:
                 assert row.subject is not None
-                assert found.details[row.key](60).plain(0) == row.subject.label
+                assert len(found.details[row.key](60))
+                if mode != "findings":
+                    assert found.details[row.key](60).plain(0) == row.subject.label
                 assert mode != "partners" or reduction in row.subject.names
 
 
@@ -202,10 +226,20 @@ def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
 def test_each_kernel_shows_its_source_or_its_calls(mixed: Dump, graph: str) -> None:
     chain = Chain(mixed, graph)
     for kernel in chain.kernels:
-        shown = texts(kernel_source(mixed, chain, kernel, "output_code.py"))
-        assert shown[0] == kernel.name
+        folded = texts(kernel_source(mixed, chain, kernel, "output_code.py"))
+        shown = texts(kernel_source(mixed, chain, kernel, "output_code.py", is_whole=True))
+        assert shown[0] == folded[0] == kernel.name
         if kernel.kind == "cpp":
             assert any('extern "C"' in line for line in shown)
+            (fold,) = [line for line in folded if line.startswith("⋯")]
+            count = int(fold.split()[1])
+            assert len(folded) == len(shown) - count + 1
+            assert "u: show" in fold
+            first = folded[folded.index(fold) + 1]
+            assert first == first.lstrip()
+            assert [line.strip() for line in folded[folded.index(fold) + 1 :]] == [
+                line.strip() for line in shown[folded.index(fold) + count :]
+            ]
         else:
             assert kernel.name.rpartition(".")[0] in shown[-1]
 
@@ -241,7 +275,7 @@ def test_the_tree_tells_states_apart(here: Path) -> None:
         "├ 0/2  ",
         "│ └ inference  ",
         "├ 0/10  ",
-        "│ └ inference  …",
+        "│ └ inference  compiling",
         "├ 1/0 helper  ✗",
         "└ 1 without graphs  ",
     ]
@@ -253,18 +287,18 @@ def test_a_run_that_compiled_nothing_says_why(here: Path) -> None:
     writer = Writer(here / "dump")
     dump = Dump(here / "dump")
     writer.run(Run(status="finished", argv=("a.py",), notes=("a note",)))
-    assert "torch.compile was never called" in words(overview.run_page(dump, has_program=False))
-    assert "a note" in words(overview.run_page(dump, has_program=False))
+    assert "torch.compile was never called" in words(pages.run_page(dump, has_program=False))
+    assert "a note" in words(pages.run_page(dump, has_program=False))
     writer.add(Frame(graph="0/0", function="f", file="a.py", line=1, status="no graph"))
     writer.add(Hook(probe="p", target="torch.gone", state="missing", reason="no such name"))
     writer.flush()
     dump = Dump(here / "dump")
-    said = words(overview.run_page(dump, has_program=False))
+    said = words(pages.run_page(dump, has_program=False))
     assert "no graph reached Inductor" in said
     assert "torch.gone" in said
     writer.add(CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"))
     writer.flush()
-    assert "--cache keep" in words(overview.run_page(Dump(here / "dump"), has_program=False))
+    assert "--cache keep" in words(pages.run_page(Dump(here / "dump"), has_program=False))
 
 
 def test_a_run_that_failed_says_what_happened(here: Path) -> None:
@@ -275,7 +309,7 @@ def test_a_run_that_failed_says_what_happened(here: Path) -> None:
     writer.add(GraphEnd(graph="g", status="failed", seconds=0.1, exception="InvalidCxxCompiler: none"))
     writer.flush()
     dump = Dump(here / "dump")
-    said = words(overview.run_page(dump, has_program=False))
+    said = words(pages.run_page(dump, has_program=False))
     assert "RuntimeError: no compiler" in said
     assert "Unsupported: builtin x" in said
     assert "InvalidCxxCompiler: none" in said
@@ -299,7 +333,7 @@ def test_a_frame_tells_its_breaks_and_recompiles(here: Path) -> None:
     )
     writer.add(Recompile(graph="0/1", function="f", file="/home/me/a.py", line=3, reasons=("size of x: 4 is not 8",)))
     writer.flush()
-    said = words(overview.frame_page(Dump(here / "dump"), "0/1"))
+    said = words(pages.frame_page(Dump(here / "dump"), "0/1"))
     for text in ("a.py:3", "compiled in 0.5 s", "a.py:5", "print(x)", "remove it", "size of x: 4 is not 8"):
         assert text in said
 
@@ -365,3 +399,31 @@ def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
     assert len(kept.sheet) == len(saved.kept) > 0
     marked = [row for row in bars if row.subject is not None and row.subject.level == "buffer"]
     assert marked == bars
+
+
+@BOTH
+@pytest.mark.parametrize("of", OF)
+def test_the_flame_has_the_rows_of_the_analysis(mixed: Dump, graph: str, of: Of) -> None:
+    chain = Chain(mixed, graph)
+    table = PARTS[f"flame {of}"](mixed, chain)
+    rows = flame(mixed, graph, of)
+    shown = [row for row in table.rows if not row.heading]
+
+    assert len(shown) == len(rows) == len({row.key for row in shown})
+    for row, record in zip(shown, rows, strict=True):
+        if record.kind == "kernel":
+            assert row.subject is not None
+            assert row.subject.level in ("kernel", "operation")
+        elif len(record.lines) == 1:
+            assert row.subject is not None
+            assert row.subject.names == (Line.of(record.lines[0]),)
+
+
+@pytest.mark.parametrize("width", [20, 34, 60, 90])
+@pytest.mark.parametrize("active", list(PARTS))
+def test_the_active_mode_is_always_seen(active: str, width: int) -> None:
+    items, _ = title("Cost", list(PARTS), active, (Item(""),), width)
+
+    assert [item.value for item in items if item.role == "on"] == [active]
+    assert sum(len(item.text) for item in items) <= max(width, len(active) + 16)
+    assert all(item.value in PARTS for item in items if item.value)

@@ -24,7 +24,7 @@ def text(pilot: Pilot[None], name: str) -> str:
 async def test_a_launch_moves_the_selection(mixed: Dump) -> None:
     app = InspectApp(with_launches(mixed))
     async with app.run_test(size=(200, 60)) as pilot:
-        await press(pilot, "e")
+        await press(pilot, "x")
         assert shown(pilot) == ["source", "numerics", "kernels"]
         assert "2 wrong, 1 worse of 11" in said(pilot, "numerics-title")
         assert "wrong" in row(pilot, "numerics-rows")  # it begins at the first one
@@ -44,7 +44,7 @@ async def test_a_launch_moves_the_selection(mixed: Dump) -> None:
 
 async def test_the_selection_marks_launches(mixed: Dump) -> None:
     async with InspectApp(with_launches(mixed)).run_test(size=(200, 60)) as pilot:
-        await press(pilot, "e", "6")
+        await press(pilot, "x", "6")
         go_to(pilot, "kernels-rows", SOFTMAX[:12])
         await settled(pilot)
         nodes = {"amax", "sum_1", "argmax"}
@@ -55,7 +55,7 @@ async def test_the_selection_marks_launches(mixed: Dump) -> None:
 
 async def test_the_first_nan_is_there(mixed: Dump) -> None:
     async with InspectApp(with_finding(mixed)).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "e")
+        await press(pilot, "x")
         assert row(pilot, "numerics-rows").startswith("first NaN: sub_1 (mixed.py:20)")
         go_to(pilot, "numerics-rows", "first NaN")
         await settled(pilot)
@@ -67,7 +67,7 @@ async def test_the_first_nan_is_there(mixed: Dump) -> None:
 
 async def test_what_was_not_checked_says_how(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
-        await press(pilot, "e")
+        await press(pilot, "x")
         assert lines(pilot, "numerics-rows").empty == "Not checked: inspect-compile numerics SCRIPT does it."
 
 

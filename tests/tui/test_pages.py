@@ -5,7 +5,7 @@ from pathlib import Path
 from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Guard, Run
-from inspect_compile.tui.models import overview
+from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.state import Page
 from tests.handmade import FILE, GRAPH, at, ended, graph, kernel, made, operation
 
@@ -23,7 +23,7 @@ def test_the_page_of_a_frame_lists_its_guards(tmp_path: Path) -> None:
         Guard(graph="0/1", kind="EQUALS_MATCH", source="L['other']", code=("L['other'] == 3",)),
     )
 
-    found = lines(overview.frame_page(dump, "0/0"))
+    found = lines(pages.frame_page(dump, "0/0"))
 
     assert "2 guards" in found
     head = found.index("2 guards") + 1
@@ -43,7 +43,7 @@ def test_the_page_of_a_replay_compares_it_with_the_first_compile(tmp_path: Path)
     again = (graph(), ended(GRAPH), kernel("k0"), operation("op0", reads={}, writes={}, phase="post_fusion"))
     made(tmp_path / "replay_1", *again, run=run)
 
-    found = lines(overview.part_page(str(tmp_path / "replay_1")))
+    found = lines(pages.part_page(str(tmp_path / "replay_1")))
 
     ((first, ((row, _),)),) = ((one.first, one.again) for one in replays(Dump(tmp_path)))
     assert (first.kernels, first.groups, row.kernels, row.groups) == (2, 2, 1, 1)

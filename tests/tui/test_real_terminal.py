@@ -11,6 +11,8 @@ import termios
 import time
 from pathlib import Path
 
+import pytest
+
 from inspect_compile.dump import Dump
 from inspect_compile.tui.terminal import Terminal
 
@@ -62,8 +64,9 @@ class Screen:
 
 def test_open_a_dump_walk_and_quit(mixed: Dump) -> None:
     screen = Screen("open", mixed.root)
-    assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("8 kernels")
+    screen.shows("1 finding")
     screen.types("6")
+    assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("8 kernels")
     screen.shows("cpp_fused_gelu_view_2")
     screen.types("/")
     screen.shows("\n /")
@@ -87,3 +90,31 @@ def test_run_a_program_beside_the_app(here: Path) -> None:
     screen.types("q")
     assert screen.ends() == 4
     assert (here / "dump" / "script.log").read_bytes().endswith(b"hello me\r\n")
+
+
+def test_the_editor_gets_the_line_and_the_app_comes_back(mixed: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path("editor.sh").absolute()
+    script.write_text('#!/bin/sh\necho "$@" >edited\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.delenv("VISUAL", raising=False)
+    screen = Screen("open", mixed.root)
+    screen.shows("1 finding")
+    screen.types("1")
+    screen.shows("rows, columns")
+    screen.types("/")
+    screen.shows("\n /")
+    screen.types("rows, col")
+    screen.shows("1 of 1")
+    screen.types("\r")
+    screen.shows("mixed.py:20")
+    screen.types("e")
+    deadline = time.monotonic() + PATIENCE
+    while not (Path("edited").is_file() and Path("edited").read_text()):
+        screen.shows("mixed.py")
+        assert time.monotonic() < deadline
+    assert Path("edited").read_text() == f"+20 {Path('mixed.py').absolute()}\n"
+    screen.types("9")
+    screen.shows("AOT ID")
+    screen.types("q")
+    assert screen.ends() == 0

@@ -13,7 +13,7 @@ from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Location, Run
 from inspect_compile.tui.app import InspectApp
 from tests.tui.checked import with_finding, with_launches
-from tests.tui.driving import go_to, press, settled
+from tests.tui.driving import go_to, press
 
 DRAWN_WITH = {"textual": "8.2.8", "rich": "15.0.0"}
 """Other versions draw the same screen in another way."""
@@ -43,7 +43,7 @@ def with_softmax_chosen(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
     """Choose the line with the softmaxes, then press `keys`."""
 
     async def before(pilot: Pilot[None]) -> None:
-        await settled(pilot)
+        await press(pilot, "1")
         go_to(pilot, "source-rows", SOFTMAX)
         await press(pilot, *keys)
 
@@ -57,6 +57,11 @@ def after(*keys: str) -> Callable[[Pilot[None]], Awaitable[None]]:
         await press(pilot, *keys)
 
     return before
+
+
+@pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
+def test_overview(mixed: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
+    assert snap_compare(InspectApp(mixed), terminal_size=size, run_before=after())
 
 
 @pytest.mark.parametrize("digit", "123456789")
@@ -77,16 +82,16 @@ def test_wide(mixed: Dump, snap_compare: Compare, digit: str) -> None:
 @pytest.mark.parametrize("size", [NARROW, MEDIUM, WIDE], ids=["narrow", "medium", "wide"])
 def test_numerics(mixed: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
     app = InspectApp(with_launches(mixed))
-    assert snap_compare(app, terminal_size=size, run_before=with_softmax_chosen("e"))
+    assert snap_compare(app, terminal_size=size, run_before=with_softmax_chosen("x"))
 
 
 @pytest.mark.parametrize("size", [NARROW, MEDIUM], ids=["narrow", "medium"])
 def test_not_a_number(mixed: Dump, snap_compare: Compare, size: tuple[int, int]) -> None:
-    assert snap_compare(InspectApp(with_finding(mixed)), terminal_size=size, run_before=after("e"))
+    assert snap_compare(InspectApp(with_finding(mixed)), terminal_size=size, run_before=after("x"))
 
 
 def test_nothing_checked(mixed: Dump, snap_compare: Compare) -> None:
-    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after("e"))
+    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after("x"))
 
 
 def test_findings(mixed: Dump, snap_compare: Compare) -> None:
@@ -161,3 +166,27 @@ def test_failed(here: Path, snap_compare: Compare) -> None:
     writer.add(GraphEnd(graph="model__0_forward_1.0", status="failed", seconds=1.0, exception=exception))
     writer.flush()
     assert snap_compare(InspectApp(Dump(Path("failed"))), terminal_size=NARROW, run_before=after())
+
+
+@pytest.mark.parametrize(
+    ("size", "digit"), [(NARROW, "6"), (MEDIUM, "5"), (WIDE, "1")], ids=["narrow", "medium", "wide"]
+)
+def test_light(
+    mixed: Dump, snap_compare: Compare, size: tuple[int, int], digit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INSPECT_COMPILE_THEME", "light")
+    assert snap_compare(InspectApp(mixed), terminal_size=size, run_before=with_softmax_chosen(digit))
+
+
+def test_filtered_and_sorted(mixed: Dump, snap_compare: Compare) -> None:
+    keys = ("2", "f", *"mul", "enter", "o", "enter", "enter")
+    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after(*keys))
+
+
+def test_go_to(mixed: Dump, snap_compare: Compare) -> None:
+    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=after("g", *"softmax"))
+
+
+def test_without_colours(mixed: Dump, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert snap_compare(InspectApp(mixed), terminal_size=NARROW, run_before=with_softmax_chosen("6"))

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.tables.fusion.why_text import saved_words
+from rich.cells import cell_len
+
+from inspect_compile.tables.columns import plain
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models.chain import Choice, told
 from inspect_compile.tui.models.outline import Outline, Place
@@ -31,29 +33,25 @@ class Tab(NamedTuple):
     """`module:Class`."""
     short: str = ""
     """Short title, if there is little room; empty for the title itself."""
+    what: str = ""
+    """What the help says of it."""
 
 
 Sides = tuple[list[Item], list[Item]]
 """The pieces at the left, and at the right."""
 
-KEYS: Final = (
-    ("?", "help", "question_mark"),
-    ("/", "search", "slash"),
-    ("m", "mark", "m"),
-    ("↵", "follow", "enter"),
-    ("i", "IR", "i"),
-    ("s", "mode", "s"),
-    ("t", "tree", "t"),
-    ("y", "copy", "y"),
-    ("q", "quit", "q"),
-)
-"""Key, what it does, and textual's name of the key."""
-
 HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked everywhere"
+OVERVIEW_HINT: Final = "↵ opens what a row is about; v comes back here"
 
 
 def top(
-    outline: Outline | None, place: Place, kernels: int | None, misses: int, status: int | None, is_live: bool
+    outline: Outline | None,
+    place: Place,
+    kernels: int | None,
+    findings: int,
+    status: int | None,
+    is_live: bool,
+    stage: str = "",
 ) -> Sides:
     """The current place, and the state of the run."""
     if outline is None:
@@ -64,15 +62,15 @@ def top(
     right = [Item(outline.device, "dim")] if outline.device else []
     if kernels is not None:
         right += [Item("  "), Item(number_of(kernels, "kernel"), "accent")]
-    if misses:
-        right += [Item("  "), Item(f"▲ {misses} missed", "warn", "5")]
+    if findings:
+        right += [Item("  "), Item(f"▲ {number_of(findings, 'finding')}", "warn", "5")]
     if status is not None:
         right += [
             Item("  "),
             Item(f"exit {status}" if status >= 0 else f"signal {-status}", "bad" if status else "good", "0"),
         ]
     elif is_live:
-        right += [Item("  "), Item("● live", "good")]
+        right += [Item("  "), Item(f"● {stage or 'live'}", "good")]
     elif outline.state:
         right += [Item("  "), Item(_state(outline.state), "warn")]
     return left, [*right, Item(" ")]
@@ -89,26 +87,52 @@ def ended(status: int) -> str:
 
 def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> Sides:
     """The tabs; the active and the visible views stand out. If there is no room, the others are shortened."""
-    is_tight = sum(len(f" {view.key} {view.title}") for view in views) + 2 > width
+    long = [view.title for view in views]
+    short = [view.short or view.title for view in views]
+    others = [title if view.name == active else less for view, title, less in zip(views, long, short, strict=True)]
+    fits = (titles for titles in (long, others) if sum(len(f" k {title}") for title in titles) + 2 <= width)
     items = [Item(" ")]
-    for view in views:
+    for view, title in zip(views, next(fits, short), strict=True):
         role = "dim" if view.name not in seen else "on" if view.name == active else "seen"
-        title = view.short if is_tight and view.short and view.name != active else view.title
         items += [Item(f" {view.key} {title}{' ' if role == 'on' else ''}", role, view.name)]
     return items, []
 
 
-def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]]) -> Sides:
-    """The selection, and the most expensive miss in it."""
-    if choice is None:
-        return [Item(f" {HINT}", "dim")], []
+def title(name: str, modes: Sequence[str], mode: str, notes: Sequence[Item], width: int) -> Sides:
+    """The title of a view: its modes, and notes at the right. What does not fit goes, whole: first all notes but the
+    last, then modes other than the active one, of which the key `s` shows the next.
+    """
+    shown = list(modes)
+    right = [note for note in notes if note.text]
+
+    def left() -> list[Item]:
+        items = [Item(f" {name} ", "name")]
+        items += [Item(f" {one} ", "on" if one == mode else "dim", one) for one in shown]
+        return [*items, Item(f" +{len(modes) - len(shown)}: s", "key")] if len(shown) < len(modes) else items
+
+    def is_too_wide() -> bool:
+        return sum(cell_len(item.text) for item in (*left(), *right)) >= width
+
+    while right and right != [notes[-1]] and is_too_wide():
+        right.pop(0)
+    while len(shown) > 1 and is_too_wide():
+        shown.remove(next(one for one in reversed(shown) if one != mode))
+    return left(), right
+
+
+def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]], *, is_overview: bool = False) -> Sides:
+    """The selection, and the most expensive miss in it; without one, or in the overview, what to do."""
+    if choice is None or is_overview:
+        return [Item(f" {OVERVIEW_HINT if is_overview else HINT}", "dim")], []
     name, *rest = told(choice)
     left = [Item(" "), Item(name, "name"), *(Item(f" · {part}") for part in rest)]
     missed = next((miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)), None)
     if missed is None:
         return left, []
-    told_miss = f"▲ {saved_words(missed)} apart: {missed.a} × {missed.b}  {missed.code} "
-    return left, [Item(one_line(told_miss), "warn", "5"), Item(" ")]
+    from inspect_compile.tables.fusion.why_text import part_cell, saved_words  # not before the first paint
+
+    names = " × ".join(plain(part_cell(part)) for part in missed.parts) or f"{missed.a} × {missed.b}"
+    return left, [Item(one_line(f"▲ {saved_words(missed)} apart: {names}"), "warn", "5"), Item(" ")]
 
 
 def shell(command: str) -> Sides:
@@ -116,10 +140,13 @@ def shell(command: str) -> Sides:
     return [Item(" $ ", "dim"), Item(command, "accent", "y")], []
 
 
-def keys(sheet_has_modes: bool) -> Sides:
-    """The available keys."""
-    items = [Item(" ")]
-    for shown, what, key in KEYS:
-        if key != "s" or sheet_has_modes:
-            items += [Item(shown, "key", key), Item(f" {what}  ", "dim", key)]
-    return items, []
+def keys(items: Sequence[tuple[str, str, str]], width: int) -> Sides:
+    """The available keys, each as (as it is written, what it does, textual's name): as many as fit, whole."""
+    shown = [Item(" ")]
+    left = width - 1
+    for written, what, key in items:
+        left -= len(f"{written} {what}  ")
+        if left < 0:
+            break
+        shown += [Item(written, "key", key), Item(f" {what}  ", "dim", key)]
+    return shown, []

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inspect_compile.analysis.kernels.launches import Launch, distinct, launches
-from inspect_compile.analysis.kernels.stage_lines import stages_of
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.provenance.chain import Line, Provenance, Selection
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Kernel, Node, Tuning
@@ -30,12 +28,18 @@ class Chain:
     """The chain of ids of one graph. Built on the reader's thread, then used on the screen's."""
 
     def __init__(self, dump: Dump, graph: str) -> None:
+        # Not before the first paint: they import a third of the analyses.
+        from inspect_compile.analysis.kernels.stage_lines import stages_of
+        from inspect_compile.analysis.kernels.statements import Statements
+
         self.graph = graph
         self._provenance = Provenance(dump, graph)
         self.kernels: list[Kernel] = self._provenance.kernels
         """In the order of their first launch; a Subject names a kernel by its position here."""
         self.stages = stages_of(dump.rows(Binary, graph))
         """The stages that Triton kept of any of them."""
+        self.has_cpp = any(kernel.kind == "cpp" and kernel.source for kernel in self.kernels)
+        """Whether any of them is C++, so that there is an assembly to be made."""
         self.is_tuned = bool(dump.rows(Tuning, graph))
         """Whether anything was autotuned."""
         self.calls_of = self._calls(dump)
@@ -45,9 +49,12 @@ class Chain:
         self.nodes: list[Node] = self._provenance.nodes
         self.operations_of_node = self._provenance.operations_of_node
         self.kernels_of_node = self._provenance.kernels_of_node
+        self.operations_of_buffer = self._provenance.operations_of_buffer
         self.line_of_node = self._provenance.line_of_node
+        self.lines_of_node = self._provenance.lines_of_node
         # `select` uses these too, and on first use would read them from the dump on the wrong thread.
-        self._read_here = (self._provenance.kernels_of_operation, self._provenance.buffers_of_operation)
+        of = self._provenance
+        self._read_here = (of.kernels_of_operation, of.nodes_of_line, of.nodes_of_operation)
 
     def _calls(self, dump: Dump) -> dict[tuple[str, str], list[Launch]]:
         several = {(kernel.graph, kernel.name) for kernel in self.kernels if len(kernel.launches) > 1}
@@ -82,6 +89,15 @@ class Chain:
         """An FX node as a subject."""
         name = self.key(graph, node)
         return Subject("node", (name,), node, (node,))
+
+    def of_copy(self, graph: str, node: str, buffers: Iterable[str]) -> Subject:
+        """An FX node, and the operations that make copies for it, as one subject; without copies the node."""
+        makers = [self.operations_of_buffer.get(self.key(graph, buffer), ()) for buffer in buffers]
+        if not any(makers):
+            return self.of_node(graph, node)
+        its = self.operations_of_node.get(self.key(graph, node), ())
+        names = dict.fromkeys(name for names in (*makers, its) for name in sorted(names))
+        return Subject("operation", tuple(names), node, (node,))
 
     def of_nodes(self, graph: str, nodes: Iterable[str]) -> Subject:
         """Several FX nodes as one subject, that of the first."""

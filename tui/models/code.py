@@ -1,6 +1,7 @@
 """A text with line numbers: source files, kernels, generated code, IR. Highlighted in pieces, when it is drawn."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
@@ -46,13 +47,17 @@ class CodeLine(NamedTuple):
     subject: Subject | None = None
     role: str = ""
     language: str = ""
+    opened: str = ""
+    """What opened the string that the line begins in, if its excerpt does not show that: `\"\"\"`."""
 
 
 class Code(Sheet):
     """Lines of code, possibly of several languages. First drawn plain; `colour` is called on another thread."""
 
-    def __init__(self, lines: Sequence[CodeLine]) -> None:
+    def __init__(self, lines: Sequence[CodeLine], file: Path | None = None) -> None:
+        """`file` is the one that the numbers of the lines are of, if it can be opened."""
         self.lines = lines
+        self.file = file
         self.width = max((cell_len(line.text[:LONGEST]) for line in lines), default=0)
         self._digits = max((len(str(line.number)) for line in lines if line.number), default=0)
         self._notes = max((cell_len(line.note) for line in lines), default=0)
@@ -107,6 +112,10 @@ class Code(Sheet):
         """What the line stands for."""
         return self.lines[index].subject
 
+    def is_heading(self, index: int) -> bool:
+        """True for a title."""
+        return self.lines[index].role == "title"
+
     def _colour(self, index: int) -> None:
         """Highlight the piece around `index`: contiguous lines of the same language, at most PIECE of them."""
         start = index - index % PIECE
@@ -118,7 +127,9 @@ class Code(Sheet):
         while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
             last += 1
         texts = [clean(line.text[:LONGEST]) for line in self.lines[first:last]]
-        for position, spans in enumerate(highlighted(texts, language), first):
+        opened = self.lines[first].opened
+        shown = highlighted([opened, *texts], language)[1:] if opened else highlighted(texts, language)
+        for position, spans in enumerate(shown, first):
             self._coloured[position] = spans
 
     def _joins(self, above: int, below: int, language: str) -> bool:
@@ -128,9 +139,9 @@ class Code(Sheet):
         return one.number is None or other.number == one.number + 1
 
 
-def code_of(text: str, language: str) -> Code:
+def code_of(text: str, language: str, file: Path | None = None) -> Code:
     """A whole text in one language."""
-    return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)])
+    return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)], file)
 
 
 def highlighted(lines: list[str], language: str) -> list[list[Span]]:

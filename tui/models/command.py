@@ -4,10 +4,10 @@ import shlex
 from typing import Final
 
 from inspect_compile.analysis.provenance.chain import Level
+from inspect_compile.knowledge.cost.units import OF
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken
 from inspect_compile.tui.models.chain import Choice
-from inspect_compile.tui.models.kernels.kernels import AUTOTUNE, FORMS, SOURCE
 from inspect_compile.tui.models.outline import Place
 
 WHY: Final = "why"
@@ -29,16 +29,26 @@ TABLES: Final[dict[str, tuple[str, frozenset[Level]]]] = {
     "fusion rounds": (WHY, frozenset({"operation"})),
     "fusion partners": (WHY, frozenset({"operation"})),
     "kernels": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
-    **{f"kernels {form}": (KERNEL, frozenset({"kernel"})) for form in FORMS if form != SOURCE},
-    f"kernels {AUTOTUNE}": ("autotune", frozenset({"node", "operation", "kernel"})),
+    "kernels source": ("kernels", frozenset({"line", "node", "operation", "kernel"})),
+    "kernels autotune": ("autotune", frozenset({"node", "operation", "kernel"})),
+    "kernels stage": (KERNEL, frozenset({"kernel"})),
     "cost": ("flops", frozenset()),
+    "cost bytes": ("traffic", frozenset()),
+    "cost roofline": ("roofline", frozenset()),
+    "cost measured": ("measured", frozenset()),
+    **{f"cost flame {of}": ("flame", frozenset()) for of in OF},
     "memory": ("memory", frozenset({"buffer", "node"})),
     "numerics": ("numerics", frozenset({"node", "kernel"})),
     "output": ("wrapper", frozenset({"kernel"})),
 }
 """View, or view and mode → the table of `show` with the same facts, and the levels whose names its rows contain."""
 
-OPTIONS: Final = {"cost operators": ("--by", "op"), "cost kernels": ("--by", "kernel"), "cost lines": ("--by", "line")}
+OPTIONS: Final = {
+    "cost operators": ("--by", "op"),
+    "cost kernels": ("--by", "kernel"),
+    "cost lines": ("--by", "line"),
+    **{f"cost flame {of}": ("--of", of) for of in OF},
+}
 """View and mode → options that select the same rows of the table."""
 
 
@@ -51,7 +61,9 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
         return _line(words)
     if place.kind == "frame":
         return _line([*words, "dynamo", *([place.name] if place.name else [])])
-    table, levels = TABLES.get(f"{view} {mode}") or TABLES.get(view, ("summary", frozenset()))
+    is_stage = view == "kernels" and mode and f"kernels {mode}" not in TABLES
+    known = TABLES.get("kernels stage" if is_stage else f"{view} {mode}")
+    table, levels = known or TABLES.get(view, ("summary", frozenset()))
     named = choice.subject.words if choice is not None and choice.subject.level in levels else ()
     if table == WHY and 0 < len(named) <= _MOST_NAMED:
         return _line(["inspect-compile", WHY, dump, *named, "--graph", place.name])

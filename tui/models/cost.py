@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final, TypeVar
 
+from inspect_compile.analysis.cost.flame import KERNEL, FlameRow
+from inspect_compile.analysis.cost.flame import flame as flame_of
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops, modules_around, operator
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
@@ -14,14 +16,21 @@ from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.provenance.chain import Line
+from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.cost.units import OF, Of
+from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Column, cell, used
 from inspect_compile.tables.columns import Row as Record
+from inspect_compile.tables.cost.flame import COLUMNS as CALLS
+from inspect_compile.tables.cost.flame import notes_of
 from inspect_compile.tables.cost.flops import APP_COLUMNS, SUMS, UNCOUNTED, app_share
 from inspect_compile.tables.cost.roofline import COLUMNS, bound_notes, no_roof_text, roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
 from inspect_compile.tables.cost.traffic import LAUNCHES, moved_notes, moved_words
-from inspect_compile.tui.models.bar_text import LONGEST, bar_text
+from inspect_compile.tables.runtime.measured import LAUNCHES as LAUNCH_TIMES
+from inspect_compile.tables.runtime.measured import NOT_MEASURED, sum_words
+from inspect_compile.tables.text import places_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
@@ -132,6 +141,43 @@ def roofline(dump: Dump, chain: Chain) -> Table:
     return _table("roofline", _ROOFLINE, found, chain, [*notes, *_headings("plot", lines)])
 
 
+def measured(dump: Dump, chain: Chain) -> Table:
+    """One row for each launch that was timed, in code order, with the least time by the roofline beside it."""
+    found = measured_graph(dump, chain.graph)
+    if found is None:
+        return Table(LAUNCH_TIMES, _headings("none", [NOT_MEASURED]))
+    at = launch_positions(chain)
+    subjects = []
+    for row in found.launches:
+        position = at.get((chain.key(row.graph, row.what[0]), row.line))
+        subjects.append(None if position is None else chain.of_launch(position, row.line))
+    keys = [f"measured {row.what[0]} {row.line}" for row in found.launches]
+    return Table.of(LAUNCH_TIMES, found.launches, keys, subjects, _headings("sum", [sum_words(found)]))
+
+
+def flame(of: Of, dump: Dump, chain: Chain) -> Table:
+    """The tree from the user's own lines to what runs."""
+    rows = flame_of(dump, chain.graph, of)
+    notes = _headings("note", notes_of(rows, of))
+    ways: list[str] = []
+    keys: list[str] = []
+    for row in rows:
+        places = " ".join(f"{one.file}:{one.line}" for one in (*row.through, *row.lines))
+        ways[row.depth :] = [f"{row.name} {places} {row.launch}"]
+        keys.append("; ".join(ways))
+    at = launch_positions(chain)
+    return Table.of(used(CALLS, rows), rows, keys, [_of_call(row, chain, at) for row in rows], notes)
+
+
+def _of_call(row: FlameRow, chain: Chain, at: dict[tuple[str, int | None], int]) -> Subject | None:
+    if row.kind == KERNEL:
+        position = at.get((row.name, row.launch))
+        return None if position is None else chain.of_launch(position, row.launch)
+    if len(row.lines) == 1:
+        return chain.of_line(Line.of(row.lines[0]))
+    return _nodes(row.nodes, places_text((one.file, str(one.line)) for one in row.lines) or row.name)
+
+
 def _table(
     key: str, columns: Sequence[Column[Launched]], rows: Sequence[Launched], chain: Chain, after: Sequence[Row]
 ) -> Table:
@@ -164,5 +210,7 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
     "lines": partial(costs, "line"),
     "bytes": traffic,
     "roofline": roofline,
+    "measured": measured,
+    **{f"flame {of}": partial(flame, of) for of in OF},
 }
 """Mode of the view → its table."""

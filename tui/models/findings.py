@@ -1,6 +1,7 @@
 """The detail of one finding: what it is, where, why, what to do."""
 
-from textwrap import wrap
+import re
+from textwrap import TextWrapper
 from typing import Final
 
 from inspect_compile.analysis.findings.finding import Finding
@@ -16,14 +17,25 @@ _NARROWEST: Final = 24
 """Minimum width of a sentence, in columns."""
 
 
+class _Wrapper(TextWrapper):
+    """Breaks code behind a bracket or an equals sign too, rather than in the middle of a name."""
+
+    wordsep_re = re.compile(r"(\s+|(?<=[(=])(?=\w))")
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return _Wrapper(max(width, _NARROWEST)).wrap(text)
+
+
 def finding_lines(row: Finding, width: int) -> Code:
     """The finding, wrapped to a width in columns."""
-    lines = [CodeLine(line, role="title") for line in wrap(one_line(row.what), max(width, _NARROWEST))]
+    lines = [CodeLine(line, role="title") for line in _wrapped(one_line(row.what), width)]
     for part in row.parts:
-        code = one_line(part.where.code) if part.where is not None else ""
-        lines.append(CodeLine(f"{plain(part_cell(part))}   {code}".strip()))
+        lines.append(CodeLine(plain(part_cell(part))))
+        if part.where is not None and (code := one_line(part.where.code)):
+            lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
     told = ("why", row.why, "warn"), ("to do", to_do_words(row), "good"), ("sure", sure_words(row), "dim")
     for title, words, role in told:
-        for index, line in enumerate(wrap(one_line(words), max(width - _TITLE, _NARROWEST))):
+        for index, line in enumerate(_wrapped(one_line(words), width - _TITLE)):
             lines.append(CodeLine(f"{'' if index else title:{_TITLE}}{line}", role=role))
     return Code(tuple(lines))

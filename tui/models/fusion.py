@@ -9,18 +9,19 @@ from typing import Final
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
-from inspect_compile.analysis.findings.fusions import KIND as MISSED_FUSION
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
 from inspect_compile.tables.fusion.why_text import (
     StyledLine,
     advice_lines,
+    between_lines,
     difference_lines,
     left_out_lines,
     order_words,
@@ -67,6 +68,19 @@ def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
     found = summed_up(dump, chain.graph)
     subjects = _Subjects(chain, found.ledgers)
     return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]
+
+
+def count_findings(dump: Dump, chain: Chain) -> int:
+    """How many findings the view lists."""
+    return len(findings(dump, chain.graph))
+
+
+def finding_key(dump: Dump, graph: str, wanted: Finding) -> str:
+    """Key of the row of a finding among those of its graph; empty if it is none of them."""
+    for number, row in enumerate(findings(dump, graph)):
+        if (row.kind, row.names, row.what) == (wanted.kind, wanted.names, wanted.what):
+            return f"finding {number}"
+    return ""
 
 
 class _Subjects:
@@ -132,12 +146,12 @@ class _Tables:
         return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=nothing_words())
 
     def _subject(self, row: Finding) -> Subject | None:
-        """What a finding is about: two scheduler nodes, a node, or its line."""
+        """What a finding is about: two scheduler nodes, a node and what copies for it, or a line."""
         if row.kind == MISSED_FUSION:
             return self._subjects.pair(row.graph, row.names[0], row.names[1])
         for part in row.parts:
             if part.node:
-                return self._chain.of_node(row.graph, part.node)
+                return self._chain.of_copy(row.graph, part.node, row.buffers)
             if part.where is not None:
                 return self._chain.of_line(Line.of(part.where))
         return None
@@ -235,6 +249,7 @@ def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[Code
         return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
     story = stories.pair(one, other)
     lines = [title, *_lines_of(SIDES, (story.a, story.b), "dim"), *_wrapped(verdict_line(story), width)]
+    lines += [line for told in between_lines(story) for line in _wrapped(told, width)]
     if story.rounds:
         lines.append(CodeLine(""))
         lines += _lines_of(ROUNDS, story.rounds, "dim")

@@ -25,7 +25,7 @@ _MADE: Final[Column[LoweringRow]] = Column(
     "made", lambda row: " ".join(row.buffers), role="accent", stretch=True, least=5, most=24
 )
 SHOWN: Final = picked(
-    COLUMNS, "node", "way", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
+    COLUMNS, "node", "how", _MADE, replace(VALUE, drop=0, least=20), "FLOP", replace(TARGET, drop=2, least=12)
 )
 
 IR: Final = "IR"
@@ -129,7 +129,7 @@ def _page_line(text: str) -> CodeLine:
 def _head(row: Lowering) -> list[CodeLine]:
     lines = [CodeLine(f"{row.node}  {row.target}", role="title")]
     facts = [
-        ("way", row.way + (f"  {row.via}" if row.via else "")),
+        ("how", row.way + (f"  {row.via}" if row.via else "")),
         ("layout", row.constraint or ""),
         ("in", ", ".join(row.arguments)),
         ("made", " ".join((*row.buffers, *row.operations))),
@@ -145,9 +145,7 @@ def _asked(row: Lowering, asks: list[Realize]) -> Iterator[CodeLine]:
     for ask in asks:
         state = "was realized" if ask.realized else "was realized already"
         who = f", asked while lowering {ask.node}" if ask.node not in (None, row.node) else ""
-        yield _line(
-            "real" if ask.realized else "asked", f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}"
-        )
+        yield _line("stored", f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}")
 
 
 def _remarks(dump: Dump, row: Lowering) -> Iterator[CodeLine]:

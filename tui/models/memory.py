@@ -24,9 +24,9 @@ from inspect_compile.tables.memory.memory_words import (
 from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.letters import BUFFERS, PEAK_KEY
 from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
 
-BUFFERS: Final = "buffers"
 LINES: Final = "lines"
 KEPT: Final = "kept"
 MODES: Final = (BUFFERS, LINES, KEPT)
@@ -36,7 +36,6 @@ TIME: Final = 30
 _LEVELS: Final = " ▁▂▃▄▅▆▇█"
 _MOST: Final = 12
 """Maximum number of pieces of memory listed for a moment."""
-_CURVE: Final = "curve"
 
 
 def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
@@ -61,8 +60,8 @@ def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
     details: dict[str, Callable[[int], Sheet]] = {}
     if held:
         curve = {"bytes": cell(byte_text(found.peak), "dim"), "buffer": cell("live", "dim"), time.title: scale.curve()}
-        rows.append(Row(_CURVE, tuple(curve.get(column.title, ()) for column in shown)))
-        details[_CURVE] = _detail(partial(_at, found, held, found.peak_index))
+        rows.append(Row(PEAK_KEY, tuple(curve.get(column.title, ()) for column in shown)))
+        details[PEAK_KEY] = _detail(partial(_at, found, held, found.peak_index))
     for position, row in enumerate(sorted(held, key=lambda row: (row.first, row.origin != "given"))):
         key = f"{position} {row.buffers[0] if row.buffers else ''}"
         rows.append(Row.of(shown, row, key, _of_holder(chain, row)))

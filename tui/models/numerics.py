@@ -12,11 +12,11 @@ from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Asked
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
+from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.numerics import COLUMNS, ROLES
 from inspect_compile.tables.numerics.story import result_story
-from inspect_compile.tui.models.bar_text import bar_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.cost import launch_positions
@@ -73,7 +73,8 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     rows: list[Row] = []
     for finding in first:
         told, *more = [line.plain for line in finding_lines(finding)]
-        rows.append(Row(f"first {finding.kind}", (cell(told, "bad"),), of.finding(finding), heading=True))
+        key = f"{finding.kind} of call {finding.call}" if finding.again else f"first {finding.kind} {finding.node}"
+        rows.append(Row(key, (cell(told, "bad"),), of.finding(finding), heading=True))
         details[rows[-1].key] = partial(_lines, [(told, "bad"), *((line, "") for line in (*more, *_code(finding)))])
     columns = used(_columns(), found)
     for number, row in enumerate(found):
@@ -117,7 +118,7 @@ def _count(rows: Sequence[Judged]) -> str:
 def _empty(asked: Asked | None) -> str:
     if asked is None:
         return NOT_CHECKED
-    return ALL_FINITE if asked.nonfinite else NOTHING
+    return ALL_FINITE if asked.only_nonfinite else NOTHING
 
 
 def _code(row: NonFiniteRow) -> Iterable[str]:

@@ -195,7 +195,7 @@ class _Builder:
 
 
 def _state(state: str) -> Cell:
-    return {"failed": cell("✗", "bad"), "going": cell("…", "warn")}.get(state, ())
+    return {"failed": cell("✗", "bad"), "going": cell("compiling", "warn")}.get(state, ())
 
 
 def _function(name: str) -> str:

@@ -80,6 +80,22 @@ class Sheet(ABC):
         """What a row stands for; None if it can only be read."""
         return None
 
+    def is_heading(self, index: int) -> bool:
+        """True for a line above rows that belong together."""
+        return False
+
+    @property
+    def wants_colour(self) -> bool:
+        """True if rows were drawn that `colour` has not reached."""
+        return False
+
+    def colour(self) -> None:  # noqa: B027 - most have nothing to highlight
+        """Highlight what was drawn plain; called on a thread of its own."""
+
+    def missing_columns(self, width: int) -> list[str]:
+        """Titles of the columns for which there is no room."""
+        return []
+
 
 S = TypeVar("S", bound=Sheet)
 
@@ -132,6 +148,9 @@ class Table(Sheet):
         self.header = header
         self._layouts: dict[int, list[int]] = {}
         self._cells: dict[int, tuple[Cell, ...]] = {}
+        self._hidden: frozenset[str] = frozenset()
+        self._sorted = ("", "")
+        """Title of the column that the rows are sorted by, and the sign of the direction."""
         rest = range(MEASURED, len(rows), max(1, len(rows) // MEASURED))
         measured = [index for index in (*range(min(MEASURED, len(rows))), *rest) if not rows[index].heading]
         self._natural = natural_widths(columns, [self.cells(index) for index in measured])
@@ -151,6 +170,20 @@ class Table(Sheet):
         rows = [Row.of(columns, *one) for one in zip(records, keys, subjects, strict=True)]
         return cls(columns, [*rows, *after])
 
+    def picked(self, rows: Sequence[int], hidden: frozenset[str], column: str, mark: str) -> "Table":
+        """These of the rows, in this order, without the columns whose titles are `hidden`; `mark` is put behind the
+        title of `column`. Columns keep the widths that they have in the whole.
+        """
+        found = Table(self.columns, (), header=self.header)
+        found.rows = [self.rows[index] for index in rows]
+        found._cells = {place: self._cells[index] for place, index in enumerate(rows) if index in self._cells}
+        found._hidden, found._sorted = hidden, (column, mark)
+        found._natural = [
+            0 if one.title in hidden else size + (GAP if one.title == column and not one.stretch else 0)
+            for one, size in zip(self.columns, self._natural, strict=True)
+        ]
+        return found
+
     def cells(self, index: int) -> tuple[Cell, ...]:
         """The cells of a row."""
         if index not in self._cells:
@@ -162,8 +195,27 @@ class Table(Sheet):
         return len(self.rows)
 
     def titles(self, width: int) -> list[Span]:
-        """The line of column titles."""
-        return self._line(tuple(cell(column.title, "dim") for column in self.columns), width)
+        """The line of column titles; that of the column that is sorted by has a mark."""
+        by, mark = self._sorted
+        titles = (
+            cell(f"{column.title} {mark}", "key") if mark and column.title == by else cell(column.title, "dim")
+            for column in self.columns
+        )
+        return self._line(tuple(titles), width)
+
+    def column_at(self, x: int, width: int) -> str:
+        """Title of the column at this place of a line; empty between columns."""
+        start = 0
+        for column, size in zip(self.columns, self._widths(width), strict=True):
+            if size and start <= x < start + size:
+                return column.title
+            start += size + GAP if size else 0
+        return ""
+
+    def missing_columns(self, width: int) -> list[str]:
+        """Titles of the columns for which there is no room."""
+        sizes = zip(self.columns, self._natural, self._widths(width), strict=True)
+        return [column.title for column, natural, size in sizes if column.title and natural and not size]
 
     def spans(self, index: int, width: int) -> list[Span]:
         """A row, its cells cut to their columns."""
@@ -187,6 +239,10 @@ class Table(Sheet):
     def subject(self, index: int) -> Subject | None:
         """The row's subject."""
         return self.rows[index].subject
+
+    def is_heading(self, index: int) -> bool:
+        """True for a line across all columns."""
+        return self.rows[index].heading
 
     def _line(self, cells: Sequence[Cell], width: int) -> list[Span]:
         line: list[Span] = []

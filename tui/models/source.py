@@ -1,6 +1,8 @@
 """The user's program, with the lines that the graph's nodes come from."""
 
+import tokenize
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -38,8 +40,9 @@ class SourceFile:
 def source(dump: Dump, chain: Chain, whole: bool) -> Code:
     """The files that nodes of this graph come from: the user's own first, each kind in the order of its first node."""
     kernels: dict[Line, set[int]] = {}
-    for node, line in chain.line_of_node.items():
-        kernels.setdefault(line, set()).update(chain.kernels_of_node.get(node, ()))
+    for node, lines in chain.lines_of_node.items():
+        for line in lines:
+            kernels.setdefault(line, set()).update(chain.kernels_of_node.get(node, ()))
     cwd = dump.run.cwd
     shown: list[CodeLine] = []
     for path in sorted(dict.fromkeys(line.file for line in kernels), key=is_library):
@@ -51,6 +54,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
         reached = _reached(path, chain.nodes)
         shown.append(CodeLine(_heading(path, cwd, len(marked), count, reached, file.state), role="title"))
         wanted = file.lines if whole else _around(file.lines, marked)
+        opened = _opened(file.lines) if not file.state else {}
         last = 0
         for number in wanted:
             if number != last + 1:
@@ -59,10 +63,24 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
             of = kernels.get(Line(path, number))
             subject = chain.of_line(Line(path, number)) if of is not None else None
             note = f"{chain.count(of)}▪" if of else ""
-            shown.append(CodeLine(file.lines[number], number, note, subject, language="python"))
+            shown.append(
+                CodeLine(file.lines[number], number, note, subject, language="python", opened=opened.get(number, ""))
+            )
         if file.lines and last < max(file.lines):
             shown.append(CodeLine("  ⋯", role="dim"))
     return Code(shown)
+
+
+def _opened(lines: dict[int, str]) -> dict[int, str]:
+    """Number of each line that begins inside of a string → the quotes that opened it."""
+    found: dict[int, str] = {}
+    texts = iter([f"{line}\n" for line in lines.values()])
+    with suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(lambda: next(texts, "")):
+            if token.type == tokenize.STRING and token.end[0] > token.start[0]:
+                quotes = token.string.lstrip("rRbBuUfF")[:3]
+                found.update(dict.fromkeys(range(token.start[0] + 1, token.end[0] + 1), quotes))
+    return found
 
 
 def _reached(path: str, nodes: Iterable[Node]) -> str:
@@ -91,9 +109,8 @@ def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
     A dump names the files, and is untrusted. So only Python files are read, and shown only if the dump knows their
     contents.
     """
-    recorded = {
-        node.where.line: node.where.code for node in nodes if node.where is not None and node.where.file == path
-    }
+    places = (one for node in nodes if node.where is not None for one in (node.where, own_line(node.where)))
+    recorded = {one.line: one.code for one in places if one is not None and one.file == path}
     text = _text(Path(cwd) / path) if any(code.strip() for code in recorded.values()) else None
     if text is None:
         return SourceFile(path, dict(sorted(recorded.items())), "not on this machine: the lines that have nodes")

@@ -11,7 +11,7 @@ from inspect_compile.tui.models.kernels.kernels import LANGUAGES
 WRITTEN: Final = {
     "generated": paths.OUTPUT_CODE,
     "readable FX": paths.FX_READABLE,
-    "IR before fusion": paths.IR_PRE_FUSION,
+    "IR before": paths.IR_PRE_FUSION,
     "IR after": paths.IR_POST_FUSION,
 }
 """Mode of the view → name of the graph's file."""
@@ -36,9 +36,10 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
     text = dump.text(chain.graph, name)
     if text is None:
         return None
+    file = dump.folder(chain.graph) / name
     language = "cpp" if name.endswith(".cpp") else "python"
     if WRITTEN[what] != paths.OUTPUT_CODE:
-        return code_of(text, language)
+        return code_of(text, language, file)
     written = text.splitlines()
     kernels = _kernels(chain, language, len(written))
     lines = []
@@ -46,7 +47,7 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
         position, own, is_call = kernels.get(number, (None, language, False))
         subject = chain.of_launch(position, number if is_call else None) if position is not None else None
         lines.append(CodeLine(line, number, CALL if is_call else "", subject, language=own))
-    return Code(lines)
+    return Code(lines, file)
 
 
 def _kernels(chain: Chain, language: str, length: int) -> dict[int, tuple[int, str, bool]]:

@@ -1,18 +1,22 @@
 """The view of kernels."""
 
+import asyncio
 from collections.abc import Iterable
 from functools import partial
 from typing import ClassVar, Final
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
 from inspect_compile.analysis.kernels.launches import distinct
+from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
-from inspect_compile.tables.text import number_of
+from inspect_compile.tables.text import number_of, one_line
+from inspect_compile.tui.bindings import bindings
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.kernels.kernels import (
@@ -26,15 +30,26 @@ from inspect_compile.tui.models.kernels.kernels import (
     kernel_source,
     kernels,
 )
-from inspect_compile.tui.models.kernels.stages import Staged, staged
+from inspect_compile.tui.models.kernels.stages import Assembled, Staged, assembled, cpp_source, message, staged
 from inspect_compile.tui.models.sheet import Shown, Table
 from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
-from inspect_compile.tui.work import start
+from inspect_compile.tui.work import assembler, start
+
+_NARROW: Final = 70
+"""Width of the view below which notes beside a source alone are short."""
+_PAUSE: Final = 0.3
+"""Seconds that the cursor stays on a C++ kernel before it is compiled."""
+_MAKING: Final = "it is being made: the source is compiled again, which takes some seconds"
 
 ROOMY: Final = 130
 """Width of the view from which source and stage have room for long notes."""
+
+
+FIRST: Final = 60
+"""Number of rows that are shown at once where there are MANY: a screen full."""
+MANY: Final = 200
 
 
 class KernelsView(View):
@@ -42,15 +57,20 @@ class KernelsView(View):
 
     MODES: ClassVar = (*FORMS, AUTOTUNE)
     FOLLOW: ClassVar = "output"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("c", "configuration", "Next configuration", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("kernels")
     MODES_ARE_OF_DETAIL: ClassVar = True
     _staged = Staged(NOTHING)
     _stage_key = ""
+    _is_whole = False
+    """Whether the prologue of a source is shown."""
+    _made: dict[str, Assembled]
+    """C++ source → its assembly, once it was asked for."""
     _label = ""
     """Label of the requested configuration; a kernel without such a configuration shows the one that runs."""
 
     def parts(self) -> Iterable[Widget]:
         """Rows, source and stage."""
+        self._made = {}
         yield Lines(id="kernels-rows").add_class("rows")
         source, stage = Lines(id="kernels-detail").add_class("detail"), Lines(id="kernels-stage").add_class("detail")
         yield Horizontal(source, stage, id="kernels-panes")
@@ -59,14 +79,19 @@ class KernelsView(View):
     def modes(self) -> tuple[str, ...]:
         """Only the source if Triton compiled nothing, and nothing was autotuned."""
         chain = self.scope.chain if self.scope is not None else None
-        if chain is None or not (chain.stages or chain.is_tuned):
+        if chain is None or not (chain.stages or chain.is_tuned or chain.has_cpp):
             return ()
-        return (SOURCE, *chain.stages, *((AUTOTUNE,) if chain.is_tuned else ()))
+        assembly = (ASSEMBLY,) if chain.has_cpp else ()
+        return (SOURCE, *chain.stages, *assembly, *((AUTOTUNE,) if chain.is_tuned else ()))
 
     @property
     def is_wide(self) -> bool:
         """True if source and stage are side by side."""
         return self.mode in FORMS and self.mode != SOURCE and self.mode in self.modes
+
+    def beginning(self, chain: Chain, mode: str, dump: Dump) -> Shown[Table] | None:
+        """The first kernels, where counting the bytes of all would take its time."""
+        return Shown(kernels(dump, chain, FIRST)) if len(chain.kernels) > MANY else None
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Table]:
         """The kernels, and the number of their calls."""
@@ -90,24 +115,56 @@ class KernelsView(View):
             )
 
     async def _read(self, chain: Chain, kernel: Kernel, mode: str, label: str) -> None:
-        note = SHORT_NOTE if mode != SOURCE and self.size.width < ROOMY else NOTE
+        note = SHORT_NOTE if self.size.width < (_NARROW if mode == SOURCE else ROOMY) else NOTE
+        is_whole = self._is_whole
+        cpp = await self.reader.read(lambda dump: cpp_source(dump, kernel)) if mode == ASSEMBLY else ""
 
         def build(dump: Dump) -> tuple[Code, Staged]:
             if mode == AUTOTUNE:
                 return autotune_sheet(dump, kernel), Staged(NOTHING)
-            source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note)
-            return source, Staged(NOTHING) if mode == SOURCE else staged(dump, chain, kernel, source, mode, label)
+            source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note, is_whole=is_whole)
+            if mode == SOURCE:
+                return source, Staged(NOTHING)
+            if mode != ASSEMBLY:
+                return source, staged(dump, chain, kernel, source, mode, label)
+            if cpp in self._made:
+                return source, assembled(dump, chain, kernel, source, self._made[cpp])
+            return source, Staged(message(ASSEMBLY, _MAKING if cpp else "only C++ kernels have it, with their source"))
 
         with self.guarded():
-            source, self._staged = await self.reader.read(build)
-            of = kernel_key(kernel)
-            self.show_detail(of if mode != AUTOTUNE else f"{mode} {of}", source)
-            key = f"{mode} {self._staged.label} {of}"
-            (self._stage.show if key == self._stage_key else self._stage.restart)(self._staged.code)
-            self._stage_key = key
-            if self.is_wide:
-                self._link(self._source)
-            self._mark_statements()
+            self._show_source(kernel, mode, *await self.reader.read(build))
+            if cpp and cpp not in self._made:
+                try:
+                    self._made[cpp] = await self._assembled(cpp)
+                except CommandError as error:
+                    source, _ = await self.reader.read(build)
+                    self._show_source(kernel, mode, source, Staged(message(ASSEMBLY, one_line(str(error)))))
+                else:
+                    self._show_source(kernel, mode, *await self.reader.read(build))
+
+    async def _assembled(self, cpp: str) -> Assembled:
+        """Compile it, unless the cursor moves on at once; raises CommandError."""
+        await asyncio.sleep(_PAUSE)
+        assemble = assembler(self)
+        if assemble is None:
+            raise CommandError("it is made by `inspect-compile open`")
+        return await asyncio.to_thread(assemble, cpp)
+
+    def _show_source(self, kernel: Kernel, mode: str, source: Code, beside: Staged) -> None:
+        self._staged = beside
+        of = kernel_key(kernel)
+        self.show_detail(of if mode != AUTOTUNE else f"{mode} {of}", source)
+        key = f"{mode} {self._staged.label} {of}"
+        (self._stage.show if key == self._stage_key else self._stage.restart)(self._staged.code)
+        self._stage_key = key
+        if self.is_wide:
+            self._link(self._source)
+        self._mark_statements()
+
+    def action_unfold(self) -> None:
+        """Show what comes before the first loop of a source, or hide it."""
+        self._is_whole = not self._is_whole
+        self.moved(self.rows)
 
     @property
     def _source(self) -> Lines:
@@ -138,7 +195,7 @@ class KernelsView(View):
         """Highlight, in the list beside `lines`, what belongs to the row under its cursor."""
         is_source = lines is self._source
         links = self._staged.from_source if is_source else self._staged.to_source
-        (self._stage if is_source else self._source).link(links.get(lines.cursor, ()))
+        (self._stage if is_source else self._source).link(links.get(lines.position, ()))
         lines.link(())
 
     def mark(self, choice: Choice | None) -> None:

@@ -99,7 +99,7 @@ class ProgramView(Part):
             await asyncio.sleep(TICK)
 
     def _say_title(self) -> None:
-        lines = Item(f"{number_of(len(self.rows.sheet), 'line')} ", "dim")
+        lines = Item(f"{number_of(len(self.rows.whole), 'line')} ", "dim")
         if self.terminal_lines.is_typing:
             state = Item(" keys go to the program, Esc gives them back ", "on")
         elif self._program is None:

@@ -14,7 +14,9 @@ from textual.widget import Widget
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
-from inspect_compile.tui.models.bars import Item, Tab
+from inspect_compile.tables.text import number_of
+from inspect_compile.tui.models.arranging.arranged import Arranged, arranged
+from inspect_compile.tui.models.bars import Item, Tab, title
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
 from inspect_compile.tui.models.sheet import Jump, Sheet, Shown, Subject
@@ -22,6 +24,12 @@ from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
+
+
+def failed(error: Exception) -> Code:
+    """Why something cannot be shown, in its place."""
+    text = f"✗ This cannot be shown: {type(error).__name__}: {error}"
+    return Code([CodeLine(line, role="bad") for line in text.splitlines()])
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,9 @@ class Part(Vertical):
         """The list with the rows; exists once the part is ready."""
         return self.query_one(f"#{self.tab.name}-rows", Lines)
 
+    def load(self) -> None:
+        """Show what is new, if it is visible."""
+
     def focus_rows(self) -> None:
         """Focus the rows, at once or as soon as possible."""
         self._wants_keys = not self.is_ready
@@ -83,10 +94,12 @@ class View(Part):
     class Chosen(Message):
         """The user selected a row."""
 
-        def __init__(self, view: "View", subject: Subject | None) -> None:
+        def __init__(self, view: "View", subject: Subject | None, *, is_step: bool = False) -> None:
             super().__init__()
             self.view = view
             self.subject = subject
+            self.is_step = is_step
+            """True if the cursor only went on to another row."""
 
     class Followed(Chosen):
         """The user wants to follow a row."""
@@ -98,6 +111,9 @@ class View(Part):
             super().__init__()
             self.view = view
             self.jump = jump
+
+    class Loaded(Message):
+        """A view shows what was asked for."""
 
     class ModeChosen(Message):
         """The user selected another mode of a view."""
@@ -111,6 +127,9 @@ class View(Part):
         self._seen: tuple[Scope, str] | None = None
         self.shown: Shown[Any] | None = None
         self._detail = ""
+        self._wanted = ""
+        """Key of the row that the cursor will go to once it exists."""
+        self._is_loading = False
 
     # For each view to define
 
@@ -124,11 +143,24 @@ class View(Part):
         """What it shows. Runs on the reader's thread."""
         raise NotImplementedError
 
+    def beginning(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any] | None:
+        """The first rows of a view that takes long to build, on the reader's thread; None if all come at once."""
+        return None
+
     def moved(self, lines: Lines) -> None:
         """The cursor is on another row: show what is known of it."""
         if self.shown is not None and self.DETAIL is not None:
             detail = self.shown.details.get(lines.key)
-            self.show_detail(f"{self.mode} {lines.key}", detail(self.size.width - 2) if detail is not None else NOTHING)
+            try:
+                sheet = detail(self.size.width - 2) if detail is not None else NOTHING
+            except Exception as error:
+                sheet = failed(error)
+            self.show_detail(f"{self.mode} {lines.key}", sheet)
+
+    @property
+    def is_loading(self) -> bool:
+        """True if it neither shows what was asked for yet, nor why it cannot."""
+        return self._is_loading or not self.is_ready
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -151,7 +183,7 @@ class View(Part):
         """Begin to read."""
         self.is_ready = True
         self.rows.empty = self.EMPTY
-        self._say_title("")
+        self._say_title()
         self.load()
 
     def update(self, scope: Scope | None) -> None:
@@ -165,13 +197,22 @@ class View(Part):
         self.post_message(self.ModeChosen())
         self.load()
 
+    def go_to(self, mode: str, key: str) -> None:
+        """Select the row with `key` of the mode `mode`."""
+        self._wanted = key
+        self.choose_mode(mode)
+        self.mark(self.choice)
+
     def load(self) -> None:
         """Update what is visible."""
         if self.is_ready and self.display and self.scope is not None and self._seen != (self.scope, self.mode):
+            self._is_loading = True
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.tab.name}", latest=True)
 
     def on_resize(self) -> None:
-        """Details are fitted to the available width."""
+        """Details are fitted to the available width, and columns."""
+        if self.shown is not None:
+            self._say_title()
         if self.shown is not None and self.shown.details:
             self.moved(self.rows)
 
@@ -181,20 +222,33 @@ class View(Part):
         self.load()
 
     async def _load(self, scope: Scope, mode: str) -> None:
-        with self.guarded():
-            self._show(scope, mode, await self.reader.read(partial(self.build, scope.chain, mode)))
+        arrangement = self.rows.arrangement
 
-    def _show(self, scope: Scope, mode: str, shown: Shown[Any]) -> None:
+        def build(dump: Dump) -> tuple[Shown[Any], Arranged]:
+            shown = self.build(scope.chain, mode, dump)
+            return shown, arranged(shown.sheet, arrangement).with_places()
+
+        with self.guarded():
+            if self._seen is None or self._seen[0].chain.graph != scope.chain.graph:
+                first = await self.reader.read(partial(self.beginning, scope.chain, mode))
+                if first is not None:
+                    self._show(scope, mode, first, None)
+            shown, rows = await self.reader.read(build)
+            self._show(scope, mode, shown, rows if arrangement == self.rows.arrangement else None)
+        self._is_loading = False
+        self.post_message(self.Loaded())
+
+    def _show(self, scope: Scope, mode: str, shown: Shown[Any], arranged: Arranged | None) -> None:
         before = self._seen
         is_same = before is not None and before[0].chain.graph == scope.chain.graph
         if before is not None and before[1] != mode:
             is_same &= self.MODES_ARE_OF_DETAIL
         self._seen, self.shown = (scope, mode), shown
         self.rows.empty = shown.empty or self.EMPTY
-        (self.rows.show if is_same else self.rows.restart)(shown.sheet)
+        (self.rows.show if is_same else self.rows.restart)(shown.sheet, arranged)
         if shown.start and not is_same:
             self.rows.begin(shown.start)
-        self._say_title(shown.count)
+        self._say_title()
         self.mark(self.choice)
         self.moved(self.rows)
 
@@ -205,8 +259,7 @@ class View(Part):
             yield
         except Exception as error:
             self._seen = None
-            text = f"This cannot be shown: {type(error).__name__}: {error}"
-            self.rows.restart(Code([CodeLine(line, role="bad") for line in text.splitlines()]))
+            self.rows.restart(failed(error))
 
     def mark(self, choice: Choice | None) -> None:
         """Mark what belongs to the selection; the cursor follows a selection made elsewhere."""
@@ -219,13 +272,20 @@ class View(Part):
         rows.mark(selection, follow=choice is not None and choice.view != self.tab.name)
         if rows.cursor != before:
             self.moved(rows)
+        shown = self._seen[1] if self._seen is not None else ""
+        if self._wanted and shown == self.mode and (found := rows.find_key(self._wanted)) is not None:
+            self._wanted = ""
+            rows.begin(found)
+            rows.choose()
 
-    def _say_title(self, count: str) -> None:
-        items = [Item(f" {self.tab.title} ", "name")]
-        for mode in self.modes:
-            items.append(Item(f" {mode} ", "on" if mode == self.mode else "dim", mode))
-        right = [Item(f"{count} ", "dim")] if count else []
-        self.query_one(f"#{self.tab.name}-title", Bar).say(items, right)
+    def _say_title(self) -> None:
+        missing = len(self.rows.missing_columns())
+        notes = (
+            Item(f"{self.shown.count} " if self.shown is not None and self.shown.count else "", "dim"),
+            Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key"),
+        )
+        bar = self.query_one(f"#{self.tab.name}-title", Bar)
+        bar.say(*title(self.tab.title, self.modes, self.mode, notes, self.size.width))
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""
@@ -237,7 +297,14 @@ class View(Part):
         event.stop()
         if event.lines is self.rows:
             self.moved(event.lines)
-            self.post_message(self.Chosen(self, event.lines.subject))
+            self.post_message(self.Chosen(self, event.lines.subject, is_step=event.is_step))
+
+    def on_lines_rearranged(self, event: Lines.Rearranged) -> None:
+        """Say what there is no room for, and show the details of the row that the cursor is on now."""
+        event.stop()
+        self._say_title()
+        if event.lines is self.rows:
+            self.moved(self.rows)
 
     def on_lines_entered(self, event: Lines.Entered) -> None:
         """Report that the user wants to go on."""

@@ -12,7 +12,7 @@ from textual.widget import Widget
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models.bars import Item
-from inspect_compile.tui.palette import style_of
+from inspect_compile.tui.palette import looks_of
 
 
 class Bar(Widget):
@@ -50,14 +50,16 @@ class Bar(Widget):
     def render_line(self, y: int) -> Strip:
         """The line."""
         style = self.rich_style
+        of = looks_of(self.app.theme).style
         return Strip(
-            [Segment(text, style + style_of(role) if role else style) for text, role, _ in self._placed()]
+            [Segment(text, style + of(role) if role else style) for text, role, _ in self._placed()]
         ).adjust_cell_length(self.size.width, style)
 
     def _placed(self) -> list[Item]:
         """The pieces with the gap between the two sides; what does not fit is cut, the right side first."""
         width = self.size.width
-        right = self._fit(self._right, width // 2 if self._left else width)
+        least = width // 2 if self._left else width
+        right = self._fit(self._right, max(least, width - _length(self._left) - 1))
         left = self._fit(self._left, width - _length(right) - bool(right))
         blank = width - _length(left) - _length(right)
         return [*left, Item(" " * blank), *right] if right else left

@@ -1,14 +1,14 @@
 """A list of any length that draws only the visible rows."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -17,41 +17,42 @@ from textual.strip import Strip
 
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.tables.columns import Span
+from inspect_compile.tables.layout import fitted
+from inspect_compile.tables.text import number_of, one_line
+from inspect_compile.tui.bindings import bindings
+from inspect_compile.tui.models.arranging.arranged import AS_IT_COMES, Arranged, Arrangement, arranged
 from inspect_compile.tui.models.chain import is_marked
-from inspect_compile.tui.models.code import NOTHING, Code
-from inspect_compile.tui.models.sheet import Sheet, Subject
-from inspect_compile.tui.palette import style_of
+from inspect_compile.tui.models.code import NOTHING
+from inspect_compile.tui.models.places import Places
+from inspect_compile.tui.models.sheet import Sheet, Subject, Table
+from inspect_compile.tui.palette import looks_of
 from inspect_compile.tui.work import start as begin_work
 
 MARK: Final = "▌"
+
+MOST_STRIPS: Final = 2_000
+"""Maximum number of drawn rows that are kept."""
 
 
 class Lines(ScrollView, can_focus=True):
     """The rows of a Sheet with a cursor, and marks on those that belong to the selection."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", "Up", show=False),
-        Binding("down,j", "move(1)", "Down", show=False),
-        Binding("pageup,ctrl+b", "page(-1)", "Page up", show=False),
-        Binding("pagedown,ctrl+f", "page(1)", "Page down", show=False),
-        Binding("home,g", "to_end(0)", "Start", show=False),
-        Binding("end,G", "to_end(1)", "End", show=False),
-        Binding("left,h", "sideways(-8)", "Left", show=False),
-        Binding("right,l", "sideways(8)", "Right", show=False),
-        Binding("m", "next_mark(1)", "Next mark", show=False),
-        Binding("M", "next_mark(-1)", "Previous mark", show=False),
-        Binding("enter", "enter", "Follow", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list")
 
     cursor: reactive[int] = reactive(0, repaint=False)
     """Index of the row under the cursor."""
 
+    takes_keys = False
+    """True if there is a program that reads keys."""
+
     class Moved(Message):
         """The user moved the cursor to another row."""
 
-        def __init__(self, lines: "Lines") -> None:
+        def __init__(self, lines: "Lines", *, is_step: bool = False) -> None:
             super().__init__()
             self.lines = lines
+            self.is_step = is_step
+            """True for a row or a screen up or down, False for a jump."""
 
         @property
         def control(self) -> "Lines":
@@ -61,29 +62,50 @@ class Lines(ScrollView, can_focus=True):
     class Entered(Moved):
         """The user wants to follow the row under the cursor."""
 
+    class Rearranged(Moved):
+        """Other rows or columns are shown of the same sheet, or there is room for others."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's name for it
         super().__init__(id=id)
         self.sheet: Sheet = NOTHING
+        """What is drawn: `whole` as it is arranged."""
+        self.whole: Sheet = NOTHING
+        self.arrangement = AS_IT_COMES
+        self._rows: Sequence[int] = ()
+        """For each row that is drawn its index in `whole`."""
         self.empty = ""
         """The text shown if there are no rows."""
         self.sought = ""
         """The searched text, in lower case; every match is coloured."""
+        self._places: Places | None = None
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
         self._linked: frozenset[int] = frozenset()
         self._is_colouring = False
         self._base = Style()
+        self._looks = looks_of("")
+        self._strips: dict[tuple[object, ...], Strip] = {}
+        """What was drawn of rows, by everything that their look depends on but the sheet and its colours."""
 
     # Contents
 
-    def show(self, sheet: Sheet) -> None:
-        """Show `sheet`; cursor and scroll position stay on the same rows if it has them."""
-        held = self.sheet.key(self.cursor) if len(self.sheet) else ""
+    def show(self, sheet: Sheet, ready: Arranged | None = None) -> None:
+        """Show `sheet` as it is arranged; cursor and scroll position stay on the same rows if it has them.
+
+        `ready` is what `arranged` made of it on another thread, if that was done for a long sheet.
+        """
+        self._linked = frozenset()
+        self._draw_rows(sheet, ready or arranged(sheet, self.arrangement))
+
+    def _draw_rows(self, whole: Sheet, shown: Arranged) -> None:
+        held = self.sheet.key(self.cursor) if 0 <= self.cursor < len(self.sheet) else ""
         offset = self.cursor - round(self.scroll_y)
+        self.whole = whole
+        sheet, self._rows, self._places = shown
         self.sheet = sheet
         self._marked.clear()
-        self._linked = frozenset()
-        self.virtual_size = Size(self._full_width(), max(len(sheet), 1) + sheet.header)
+        self._strips.clear()
+        self.virtual_size = Size(self._full_width(), max(len(sheet), 1) + self.above)
         found = self.find_key(held) if held else None
         with self.prevent(self.Moved):
             self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))
@@ -91,12 +113,49 @@ class Lines(ScrollView, can_focus=True):
             self.scroll_to(y=max(0, found - offset), animate=False)
         self.refresh()
 
-    def restart(self, sheet: Sheet) -> None:
-        """Show something else, from its beginning."""
+    def restart(self, sheet: Sheet, ready: Arranged | None = None) -> None:
+        """Show something else, from its beginning and unfiltered."""
+        if self.arrangement.text:
+            self.arrangement, ready = self.arrangement._replace(text=""), None
         self.sheet = NOTHING
         self.cursor = 0
         self.scroll_to(0, 0, animate=False, force=True)
-        self.show(sheet)
+        self.show(sheet, ready)
+
+    @property
+    def above(self) -> int:
+        """Number of lines above the first row: what is filtered by, the titles of the columns."""
+        return bool(self.arrangement.text) + self.sheet.header
+
+    @property
+    def position(self) -> int:
+        """Index of the cursor's row in the whole sheet."""
+        return self._rows[self.cursor] if self.cursor < len(self._rows) else -1
+
+    def rearrange(self, arrangement: Arrangement) -> None:
+        """Filter, sort, hide or show: done on another thread, as it looks at every row."""
+        self.arrangement = arrangement
+        begin_work(self, self._rearrange, group="arrange", latest=True)
+
+    async def _rearrange(self) -> None:
+        whole, arrangement = self.whole, self.arrangement
+        found = await asyncio.to_thread(lambda: arranged(whole, arrangement).with_places())
+        if whole is self.whole and arrangement == self.arrangement:
+            self._draw_rows(whole, found)
+            self.reveal()
+            self.post_message(self.Rearranged(self))
+
+    def missing_columns(self) -> list[str]:
+        """Titles of the columns for which there is no room."""
+        return self.sheet.missing_columns(self.scrollable_content_region.width - 2)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Titles of the columns that can be sorted by and hidden."""
+        table = self.whole
+        if not isinstance(table, Table) or not table.header:
+            return ()
+        return tuple(column.title for column in table.columns if column.title)
 
     def begin(self, index: int) -> None:
         """Put the cursor on a row without selecting it."""
@@ -106,24 +165,36 @@ class Lines(ScrollView, can_focus=True):
     def mark(self, selection: Selection, *, follow: bool) -> None:
         """Mark the rows that belong to `selection`; with `follow` the cursor goes to the first, unless it is on one."""
         self._selection = selection
-        self._marked.clear()
+        before, self._marked = self._marked, {}
         if follow and not self.is_marked(self.cursor):
-            first = self._search(0, 1, len(self.sheet), self.is_marked)
+            if self._places is None:
+                self._places = Places(self.sheet)
+            first = self._places.first(selection)
+            if first is not None:
+                self.begin(first)
+        top = round(self.scroll_y)
+        for index in range(top, min(top + self._height, len(self.sheet))):
+            if before.get(index) != self.is_marked(index):
+                self._refresh_row(index)
+
+    def link(self, rows: Iterable[int]) -> None:
+        """Highlight the rows of the whole sheet that belong to the row under the cursor of a list beside this one; go
+        to the first.
+        """
+        self._linked = frozenset(rows)
+        if self._linked and self.position not in self._linked:
+            first = next((place for place, row in enumerate(self._rows) if row in self._linked), None)
             if first is not None:
                 self.begin(first)
         self.refresh()
 
-    def link(self, rows: Iterable[int]) -> None:
-        """Highlight the rows that belong to the row under the cursor of a list beside this one; go to the first."""
-        self._linked = frozenset(rows)
-        if self._linked and self.cursor not in self._linked:
-            self.begin(min(self._linked))
-        self.refresh()
-
     @property
     def linked(self) -> frozenset[int]:
-        """The highlighted rows."""
+        """The highlighted rows, as rows of the whole sheet."""
         return self._linked
+
+    def _is_linked(self, index: int) -> bool:
+        return bool(self._linked) and self._rows[index] in self._linked
 
     def is_marked(self, index: int) -> bool:
         """True if a row belongs to the selection."""
@@ -200,11 +271,11 @@ class Lines(ScrollView, can_focus=True):
 
     def action_move(self, rows: int) -> None:
         """Up or down."""
-        self._go(self.cursor + rows)
+        self._go(self.cursor + rows, is_step=True)
 
     def action_page(self, pages: int) -> None:
         """A screen up or down."""
-        self._go(self.cursor + pages * max(1, self._height - 1))
+        self._go(self.cursor + pages * max(1, self._height - 1), is_step=True)
 
     def action_to_end(self, which: int) -> None:
         """To the first row or the last."""
@@ -231,20 +302,34 @@ class Lines(ScrollView, can_focus=True):
         self.post_message(self.Entered(self))
 
     def on_click(self, event: events.Click) -> None:
-        """Select the row under the mouse; a second click follows it."""
-        index = event.y + round(self.scroll_y) - self.sheet.header
-        if event.y >= self.sheet.header and 0 <= index < len(self.sheet):
+        """Select the row under the mouse; a second click follows it. A click on a title sorts by its column."""
+        index = event.y + round(self.scroll_y) - self.above
+        if self.sheet.header and event.y == self.above - 1 and isinstance(self.sheet, Table):
+            self.sort(self.sheet.column_at(event.x - 1, self.scrollable_content_region.width - 2))
+        elif event.y >= self.above and 0 <= index < len(self.sheet):
             self._go(index)
             if event.chain == 2:
                 self.action_enter()
 
-    def _go(self, index: int, *, centre: bool = False) -> None:
+    def sort(self, column: str) -> None:
+        """Sort by a column; by the same one again: the other way round, then as the rows come."""
+        now = self.arrangement
+        if not column:
+            return
+        if column != now.column:
+            self.rearrange(now._replace(column=column, is_descending=False))
+        elif not now.is_descending:
+            self.rearrange(now._replace(is_descending=True))
+        else:
+            self.rearrange(now._replace(column="", is_descending=False))
+
+    def _go(self, index: int, *, centre: bool = False, is_step: bool = False) -> None:
         index = min(max(0, index), len(self.sheet) - 1)
         if index < 0:
             return
         self.cursor = index
         self.reveal(centre)
-        self.post_message(self.Moved(self))
+        self.post_message(self.Moved(self, is_step=is_step))
 
     def reveal(self, centre: bool = False) -> None:
         """Scroll so that the cursor is visible."""
@@ -259,13 +344,15 @@ class Lines(ScrollView, can_focus=True):
 
     @property
     def _height(self) -> int:
-        return max(1, self.scrollable_content_region.height - self.sheet.header)
+        return max(1, self.scrollable_content_region.height - self.above)
 
     def watch_cursor(self, old: int, new: int) -> None:
         """Redraw the two rows that change."""
-        width = self.size.width
         for index in (old, new):
-            self.refresh(Region(0, index - round(self.scroll_y) + self.sheet.header, width, 1))
+            self._refresh_row(index)
+
+    def _refresh_row(self, index: int) -> None:
+        self.refresh(Region(0, index - round(self.scroll_y) + self.above, self.size.width, 1))
 
     # Drawing
 
@@ -277,33 +364,58 @@ class Lines(ScrollView, can_focus=True):
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines in `crop`."""
         self._base = self.rich_style  # collected from all enclosing widgets, so not once per line
+        self._looks = looks_of(self.app.theme)
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
         width = self.scrollable_content_region.width
-        if self.sheet.header and y == 0:
+        if self.arrangement.text and y == 0:
+            return self._strip([Span(" "), *fitted(self._filter_words(), width - 2)], [], width, self._base)
+        if self.sheet.header and y == self.above - 1:
             return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self._base)
-        index = y + round(self.scroll_y) - self.sheet.header
+        index = y + round(self.scroll_y) - self.above
         if not len(self.sheet) and index == 0:
-            return self._strip([Span(f" {self.empty}", "dim")], [], width, self._base)
+            empty = "no row has it" if self.arrangement.text else self.empty
+            return self._strip([Span(f" {empty}", "dim")], [], width, self._base)
         if not 0 <= index < len(self.sheet):
             return Strip.blank(width, self._base)
+        marked, linked = self.is_marked(index), self._is_linked(index)
+        cursor = ""
+        if index == self.cursor and (self.has_focus or not linked):
+            cursor = "row-cursor" if self.has_focus else "row-cursor-blurred"
+        look = (index, marked, linked, cursor, width, round(self.scroll_x), self._looks.name, self.sought, self._base)
+        found = self._strips.get(look)
+        if found is None:
+            if len(self._strips) > MOST_STRIPS:
+                self._strips.clear()
+            found = self._strips[look] = self._row_strip(index, width, cursor)
+        return found
+
+    def _row_strip(self, index: int, width: int, cursor: str) -> Strip:
         marked = self.is_marked(index)
         style = self._base
         if marked:
-            style += style_of("row-marked")
-        if index in self._linked:
-            style += style_of("row-linked")
-        if index == self.cursor and (self.has_focus or index not in self._linked):
-            style += style_of("row-cursor" if self.has_focus else "row-cursor-blurred")
-        fixed = [Span(MARK if marked else " ", "mark"), *self.sheet.fixed(index)]
-        used = sum(cell_len(span.text) for span in fixed)
-        spans = self.sheet.spans(index, width - used - 1)
-        if isinstance(self.sheet, Code) and self.sheet.wants_colour and not self._is_colouring:
+            style += self._looks.style("row-marked")
+        if self._is_linked(index):
+            style += self._looks.style("row-linked")
+        if cursor:
+            style += self._looks.style(cursor)
+        fixed, spans = self._spans(index, width, mark=Span(MARK if marked else " ", "mark"))
+        if self.sheet.wants_colour and not self._is_colouring:
             self._is_colouring = True
             self.call_after_refresh(self._begin_to_colour)
         return self._strip(fixed, spans, width, style)
+
+    def _spans(self, index: int, width: int, mark: Span) -> tuple[list[Span], list[Span]]:
+        """What does not scroll sideways, and the row. One that fails says so: rows are put into words only here."""
+        try:
+            fixed = [mark, *self.sheet.fixed(index)]
+            used = sum(cell_len(span.text) for span in fixed)
+            return fixed, self.sheet.spans(index, width - used - 1)
+        except Exception as error:
+            words = one_line(f"✗ This row cannot be shown: {type(error).__name__}: {error}")
+            return [mark], fitted([Span(words, "bad")], width - 2)
 
     def _begin_to_colour(self) -> None:
         self._is_colouring = False
@@ -311,10 +423,18 @@ class Lines(ScrollView, can_focus=True):
 
     async def _colour(self) -> None:
         sheet = self.sheet
-        if isinstance(sheet, Code):
-            await asyncio.to_thread(sheet.colour)
-            if self.sheet is sheet:
-                self.refresh()
+        await asyncio.to_thread(sheet.colour)
+        if self.sheet is sheet:
+            self._strips.clear()
+            self.refresh()
+
+    def _filter_words(self) -> list[Span]:
+        shown, whole = len(self.sheet), len(self.whole)
+        return [
+            Span("filter ", "key"),
+            Span(self.arrangement.text, "found"),
+            Span(f"  {shown:,} of {number_of(whole, 'row')}  esc shows all", "dim"),
+        ]
 
     def _strip(self, fixed: list[Span], spans: list[Span], width: int, style: Style) -> Strip:
         left = Strip(self._segments(fixed, style))
@@ -324,7 +444,8 @@ class Lines(ScrollView, can_focus=True):
         return Strip.join([left, right.crop_extend(shift, shift + room, style)]).adjust_cell_length(width, style)
 
     def _segments(self, spans: list[Span], style: Style) -> list[Segment]:
-        return [Segment(span.text, style + style_of(span.role) if span.role else style) for span in spans]
+        of = self._looks.style
+        return [Segment(span.text, style + of(span.role) if span.role else style) for span in spans]
 
     def _coloured(self, spans: list[Span]) -> list[Span]:
         """`spans` with the searched text in a role of its own."""

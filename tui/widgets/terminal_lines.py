@@ -46,8 +46,6 @@ class TerminalLines(Lines):
         """The user began or ended typing to the program."""
 
     is_typing = False
-    takes_keys = False
-    """True if there is a program that reads keys."""
 
     def release(self) -> None:
         """The program has ended: keys belong to the app again."""
@@ -57,8 +55,8 @@ class TerminalLines(Lines):
     def follow(self) -> None:
         """Draw new output; stay at the end if the cursor was there."""
         at_end = self.cursor >= self._length - 1
+        self.show(self.whole)
         self._length = len(self.sheet)
-        self.show(self.sheet)
         if at_end:
             self.cursor = max(0, self._length - 1)
             self.reveal()

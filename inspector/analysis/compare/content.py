@@ -177,7 +177,7 @@ def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> Graph
         nodes=tuple(lines),
         wiring=tuple(f"{line} {_wired(node, order)}" for line, node in zip(lines, nodes, strict=True)),
         collectives=tuple(line for line in lines if _COLLECTIVE.match(line) and _WAITS not in line),
-        kernels=tuple(_source(dump, kernel) for kernel in kernels.values()),
+        kernels=tuple(kernel_source(dump, kernel) for kernel in kernels.values()),
         kernel_names=tuple(kernel.name for kernel in kernels.values()),
         groups=tuple(_group(row, (order.get((row.graph, node), node) for node in row.nodes)) for row in groups),
         group_names=tuple(_group(row, row.nodes) for row in groups),
@@ -208,7 +208,7 @@ def _tensor(tensor: Tensor, devices: bool) -> str:
     return own(f"{tensor.dtype}[{size}] strides ({stride}) {tensor.device if devices else ''}".rstrip())
 
 
-def _source(dump: Dump, kernel: Kernel) -> str:
+def kernel_source(dump: Dump, kernel: Kernel) -> str:
     """A kernel's source without its name and comments; the function of an extern kernel."""
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is None:

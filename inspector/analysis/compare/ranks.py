@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
+from inspect_compile.analysis.compare.side_by_side import launches_of
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
 from inspect_compile.analysis.dumps.run_state import run_state
@@ -31,6 +32,12 @@ class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
     graph_breaks: int
     seconds: float | None
     """Time spent compiling graphs."""
+    launches: int
+    """Of one call of each graph, as are the next two."""
+    bytes: int
+    """Bytes that its kernels read and write, as far as known."""
+    kernel_seconds: float | None
+    """Measured; None if not all launches were."""
     same_as: int
     """The lowest rank that compiled the same."""
     unlike: tuple[int, ...] = ()
@@ -95,13 +102,18 @@ def summarize_ranks(there: dict[int, Part], found: Agreement) -> list[RankSummar
 
 
 def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSummary:
-    """The figures of one rank, and by `found` of which other ranks it compiled the same."""
+    """The figures of one rank, and by `found` of which other ranks it compiled the same; without that, what launches
+    cost is left out.
+    """
     dump = part.dump
     graphs = outermost(dump)
     ends = [dump.graph_end(graph.graph) for graph in graphs]
     state = run_state(dump)
     rank = part.rank if part.rank is not None else -1
     group = found.group_of(rank)
+    sums = [launches_of(dump, graph.graph) for graph in graphs] if found.groups else []
+    times = [one.seconds for one in sums if one.launches]
+    measured = [one for one in times if one is not None]
     return RankSummary(
         rank=rank,
         pid=dump.run.pid,
@@ -113,6 +125,9 @@ def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSumm
         recompiles=recompiles(dump),
         graph_breaks=len(dump.rows(GraphBreak)),
         seconds=round(sum(end.seconds for end in ends if end is not None), 6) if any(ends) else None,
+        launches=sum(one.launches for one in sums),
+        bytes=sum(one.bytes for one in sums),
+        kernel_seconds=sum(measured) if measured and len(measured) == len(times) else None,
         same_as=group[0],
         unlike=found.groups[0] if found.groups and group != found.groups[0] else (),
     )

@@ -1,47 +1,147 @@
-"""Kernels that compute nothing: they move values to another place or order in memory."""
+"""Work that computes nothing: values that are moved to another place, order or memory layout.
+
+A kernel may hold several scheduler nodes, of which some only move values: each of them is a finding of its own.
+"""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.facts import Graph, Operation, Remark
 from inspect_compile.knowledge.frontend.operator_names import operator_name
-from inspect_compile.knowledge.overview.findings import COPY, WORDS
+from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.overview.findings import (
+    CONVOLUTION_LAYOUT,
+    COPY,
+    LAYOUT,
+    LIBRARY_COPY,
+    LIBRARY_LAYOUT,
+    PADDING,
+    PRODUCT_COPY,
+    WORDS,
+)
 
 _GENERATED: Final = ("cpp", "triton")
 _MOVING: Final = frozenset({"clone", "cat", "constant_pad_nd", "repeat", "contiguous", "expand"})
 """Operators that a program can avoid, in the program's words."""
+_PADS: Final = "constant_pad_nd"
+_CONVOLUTION: Final = "convolution"
+_PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
+"""Batched matrix products: they read and write one order of axes."""
+_PADDED: Final = "padded-matmul"
+"""The code of remarks about matrix products with sizes that the device is slower with."""
+_LEAST: Final = 1024
+"""Fewer bytes than this are no finding."""
+
+
+class _Purpose(NamedTuple):
+    """What values are moved for."""
+
+    kind: str
+    words: str
+    """The key of its WORDS."""
+    part: Part
+    why: str = ""
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
-    """One for each launch of such a kernel."""
+    """One for each scheduler node of a launch that only moves values."""
+    padded = _padded(dump)
     for graph in graphs:
-        moved = launch_traffic(dump, graph.graph)
-        nodes = lowered_by_name(dump, graph.graph)
-        for launch in moved.launches:
-            if launch.kernel.kind not in _GENERATED or launch.kernel.computes or launch.line is None:
+        copies = _Copies(dump, graph, padded.get(graph.compile_id or "", {}))
+        for launch, row in copies.all():
+            purpose = copies.purpose(row)
+            if purpose is None or (saved := copies.saved(launch, row)) < _LEAST:
                 continue
-            rows = [nodes[launch.graph, name] for name in launch.nodes if (launch.graph, name) in nodes]
-            named = [(operator_name(row.original_aten or row.target), row) for row in rows]
-            parts = tuple(Part(row.name, name, row.where) for name, row in named if name in _MOVING)
-            traffic = moved.of(launch)
-            if not parts or not traffic.read:
-                continue
-            cost = costs.of_launch(launch)
+            cost = costs.of_launch(launch) if len(launch.groups) == 1 else costs.of_bytes(saved, [launch])
             yield Finding(
-                kind=COPY,
+                kind=purpose.kind,
                 graph=launch.graph,
-                what=WORDS[COPY].what,
-                parts=parts[-2:],
+                what=WORDS[purpose.words].what,
+                parts=(purpose.part,),
                 seconds=cost.seconds,
                 sure=cost.sure,
-                bytes=traffic.least,
-                is_bound=traffic.unsure > 0,
-                to_do=WORDS[COPY].to_do,
+                bytes=saved,
+                is_bound=copies.moved.of(launch).unsure > 0,
+                why=purpose.why,
+                to_do=WORDS[purpose.words].to_do,
                 names=(launch.kernel.name,),
+                buffers=row.buffers,
             )
+
+
+def _padded(dump: Dump) -> dict[str, dict[tuple[str, int], str]]:
+    """Compile → file and line of each matrix product that torch padded → what it said of that."""
+    told: dict[str, dict[tuple[str, int], str]] = {}
+    for row in dump.rows(Remark):
+        if row.code == _PADDED and row.kind == "passed" and row.place is not None:
+            told.setdefault(row.graph, {})[row.place.file, row.place.line] = row.message
+    return told
+
+
+class _Copies:
+    """The scheduler nodes of one graph, nested graphs included, that only move values."""
+
+    def __init__(self, dump: Dump, graph: Graph, padded: dict[tuple[str, int], str]) -> None:
+        """`padded`: file and line of a matrix product that torch padded → what it said of that."""
+        self.moved = launch_traffic(dump, graph.graph)
+        self._is_backward = graph.kind == "backward"
+        calls = [row for row in self.moved.groups.after.values() if row.kind == "extern" and row.nodes]
+        self._readers = {(row.graph, one.buffer): row for row in reversed(calls) for one in row.reads}
+        """(graph, buffer) → the first library call that reads it."""
+        self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
+        self._padded = padded
+
+    def all(self) -> Iterator[tuple[Launch, Operation]]:
+        """Each of them with its launch."""
+        for launch in self.moved.launches:
+            if launch.kernel.kind in _GENERATED and launch.line is not None:
+                rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups)
+                computes = set(launch.kernel.computes)
+                yield from ((launch, row) for row in rows if row is not None and computes.isdisjoint(row.nodes))
+
+    def saved(self, launch: Launch, row: Operation) -> int:
+        """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
+        rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups if name != row.name)
+        others = [other for other in rows if other is not None]
+        left = self.moved.groups.sums(others, launch.kernel.kind, launch.kernel.name).rows() if others else []
+        return max(0, self.moved.of(launch).least - sum(one.read + one.written for one in left))
+
+    def purpose(self, row: Operation) -> _Purpose | None:
+        """None if nobody can do without it: of what a backward graph moves, autograd chose all but the layouts of
+        convolutions.
+        """
+        reader = next(filter(None, (self._readers.get((row.graph, name)) for name in row.buffers)), None)
+        maker = next(filter(None, (self._makers.get((row.graph, one.buffer)) for one in row.reads)), None)
+        own = next((part for name in reversed(row.nodes) if (part := self._part(row, name)).operator in _MOVING), None)
+        if own is None:
+            wants = None if reader is None else self._part(reader, reader.nodes[-1])
+            if wants is None or (self._is_backward and _CONVOLUTION not in wants.operator):
+                return None
+            if _CONVOLUTION in wants.operator:
+                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
+            is_inside = wants.where is not None and is_library(wants.where.file)
+            return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
+        if self._is_backward:
+            return None
+        where = own.where
+        if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
+            return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
+        if any(call is not None and self._is_product(call) for call in (reader, maker)):
+            return _Purpose(COPY, PRODUCT_COPY, own)
+        return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
+
+    def _is_product(self, call: Operation) -> bool:
+        node = self.moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        return node is not None and node.target.startswith(_PRODUCTS)
+
+    def _part(self, row: Operation, name: str) -> Part:
+        node = self.moved.groups.nodes.get((row.graph, name))
+        if node is None:
+            return Part(name, "", None)
+        return Part(name, operator_name(node.original_aten or node.target), node.where)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import Bounds, roofline
 from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
-from inspect_compile.analysis.findings.finding import ESTIMATED, MEASURED, NOT_KNOWN
 from inspect_compile.analysis.kernels.launch_times import Key, measured
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN
 
 
 class Cost(NamedTuple):
@@ -34,9 +34,10 @@ class Costs:
         """
         rows = {_key(launch): launch for launch in launches}
         took = [self._times.get(key) for key in rows]
-        every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
-        if rows and every and None not in took:
-            return Cost(sum(one or 0.0 for one in took) * min(1.0, moved / every), MEASURED)
+        if rows and None not in took:
+            every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
+            if every:
+                return Cost(sum(one or 0.0 for one in took) * min(1.0, moved / every), MEASURED)
         if self._roof is None:
             return Cost(None, NOT_KNOWN)
         return Cost(moved / self._roof.bandwidth, ESTIMATED)

@@ -1,14 +1,17 @@
 """All findings of a dump: what each kind finds, equal ones as one, the most expensive first."""
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.findings import copies, frames, fusions, kernels, oddities, operators, results
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, merged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.knowledge.overview.findings import COPY, LAYOUT, MISSED_FUSION, PADDING
 
 Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 """Finds what there is of one kind in these outermost graphs of a dump."""
@@ -18,6 +21,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     frames.breaks,
     frames.recompiles,
     frames.caches,
+    frames.cache_misses,
     fusions.found,
     copies.found,
     operators.found,
@@ -29,6 +33,11 @@ KINDS: Final[tuple[Kind, ...]] = (
 """Every kind of finding; new ones are added here."""
 
 
+_MOVED: Final = (MISSED_FUSION, COPY, LAYOUT, PADDING)
+"""Kinds that cost bytes which kernels move."""
+_LEAST_SHARE: Final = 0.002
+
+
 def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
     """The findings of `graph`, its compile and the run; without a graph those of the whole dump."""
     graphs, costs = graphs_of(dump, graph), Costs(dump)
@@ -36,4 +45,12 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
     if graph is not None:
         about = {"", *(one.compile_id for one in graphs)}
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]
-    return merged(found)
+    moved = functools.cache(lambda name: launch_traffic(dump, name).moved)
+    return [row for row in merged(found) if _is_noticeable(row, moved)]
+
+
+def _is_noticeable(row: Finding, moved: Callable[[str], int]) -> bool:
+    """False for what is hardly anything of all that the kernels of its outermost graph move, which `moved` tells."""
+    if row.kind not in _MOVED or row.bytes is None:
+        return True
+    return row.bytes >= _LEAST_SHARE * moved(row.graph.partition("/")[0])

@@ -6,14 +6,12 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
 from inspect_compile.knowledge.overview.findings import NUMERICS, TYPICAL_BANDWIDTH
 
-MEASURED: Final = "measured"
-ESTIMATED: Final = "estimated"
-NOT_KNOWN: Final = "not known"
 EACH_CALL: Final = "each call"
 ONCE: Final = "once"
 
@@ -58,8 +56,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     knob: str = ""
     """A setting that may change it; `trial` says whether that was tried."""
     trial: Trial | None = None
-    saves_bytes: bool = True
-    """False if mending it moves no fewer bytes: one kernel goes over them twice, and may find them in a cache."""
     names: tuple[str, ...] = ()
     """torch's names of the first one: two scheduler nodes, a kernel, a node."""
     buffers: tuple[str, ...] = ()
@@ -104,6 +100,6 @@ def _one(same: list[Finding]) -> Finding:
 
 def _order(found: Finding) -> tuple[object, ...]:
     size = found.bytes or 0
-    likely = found.seconds if found.seconds is not None else found.saves_bytes * size / TYPICAL_BANDWIDTH
+    likely = found.seconds if found.seconds is not None else size / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
     return found.kind != NUMERICS, -likely, -size, own_first(where), found.what

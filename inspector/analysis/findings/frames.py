@@ -1,23 +1,39 @@
 """What made Dynamo stop, compile again, or leave torch's caches unused; in seconds of compiling."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from inspect_compile.analysis.caches.lookups import Lookups
+from inspect_compile.analysis.caches.words import differences_text
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import EACH_CALL, MEASURED, NOT_KNOWN, ONCE, Finding, parts_at
+from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
 from inspect_compile.analysis.frontend.frames import Cause, causes, frames, resumed
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, GraphBreak, Location, Recompile, Remark
+from inspect_compile.knowledge.caches.keys import OF_GRAPH
+from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.knowledge.overview.findings import BREAK, CACHE, RECOMPILE, RECOMPILE_LIMIT, WORDS
+from inspect_compile.knowledge.overview.findings import (
+    BREAK,
+    CACHE,
+    CACHE_MISS,
+    RECOMPILE,
+    RECOMPILE_LIMIT,
+    RECOMPILE_NUMBER,
+    WORDS,
+)
 
 _NO_USE: Final = "This graph break is fundamental"
+_REPORT: Final = "Please report an issue to PyTorch"
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
+_FRACTION: Final = re.compile(r"-?(?:\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
+"""A float of Python's, as `repr` writes it."""
+_FX_GRAPHS: Final = "fx_graph"
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
@@ -68,18 +84,24 @@ def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
             why=row.explanation or row.reason.strip().rpartition("\n")[2],
-            to_do=" ".join(hint for hint in row.hints if _is_of_use(hint, row.where)) or WORDS[BREAK].to_do,
+            to_do=_sentences(hint for hint in row.hints if _is_of_use(hint, row.where)) or WORDS[BREAK].to_do,
             names=(row.graph,),
         )
 
 
 def _is_of_use(hint: str, where: Location | None) -> bool:
     """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
-    if hint.startswith(_NO_USE):
+    if hint.startswith(_NO_USE) or _REPORT in hint:
         return False
     called = _CALLED.findall(hint)
     code = "" if where is None or is_library(where.file) else where.code
     return all(name.rpartition(".")[2] in code for name in called)
+
+
+def _sentences(hints: Iterable[str]) -> str:
+    """Hints one after the other, each with a full stop."""
+    *others, last = [hint.strip() for hint in hints] or [""]
+    return " ".join((*(hint if hint.endswith((".", "!")) else f"{hint}." for hint in others), last))
 
 
 def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
@@ -92,7 +114,8 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
         known = [cause for row in rows for cause in causes(dump, row)]
         called = next((one.caller for row in rows for one in dump.rows_of_compile(Frame, row.graph)), None)
         own = Location(file, line, function, caller=called)
-        where = next((cause.where for cause in known if cause.where is not None), None) or own
+        places = [cause.where for cause in known if cause.where is not None]
+        where = next((one for one in (*places, own) if not is_library(one.file)), next(iter(places), own))
         hints = dict.fromkeys(cause.failed.hint for cause in known if cause.failed.hint)
         yield Finding(
             kind=RECOMPILE,
@@ -104,7 +127,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             when=ONCE,
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=next(iter(hints), "") or WORDS[RECOMPILE].to_do,
+            to_do=next(iter(hints), "") or WORDS[RECOMPILE_NUMBER if _is_of_numbers(known) else RECOMPILE].to_do,
             names=(rows[0].graph,),
         )
     for remark in dump.rows(Remark):
@@ -130,13 +153,11 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     ).items():
         seconds = times.of(graph)
         if seconds is not None and seconds >= _LEAST_SECONDS:
-            frame = next(iter(dump.rows_of_compile(Frame, graph)), None)
-            where = None if frame is None else Location(frame.file, frame.line, frame.function, caller=frame.caller)
             yield Finding(
                 kind=CACHE,
                 graph=graph,
                 what=WORDS[CACHE].what,
-                parts=() if where is None else (Part("", where.function, where),),
+                parts=_of_frame(dump, graph),
                 seconds=seconds,
                 when=ONCE,
                 sure=MEASURED,
@@ -145,11 +166,50 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
+def cache_misses(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Compiles that torch's cache of FX graphs had no entry for. A look-up that this tool made to miss is none."""
+    times = _Times(dump)
+    lookups = Lookups(dump)
+    missed = (row for row in dump.rows(CacheLookup) if row.cache == _FX_GRAPHS and row.outcome == "miss")
+    for row in {row.graph: row for row in missed}.values():  # a backward graph is looked up by itself
+        seconds = times.of(row.graph)
+        if seconds is None or seconds < _LEAST_SECONDS:
+            continue
+        nearest, _, unlike = lookups.nearest(row) or ("", "", ())
+        is_same_graph = bool(unlike) and OF_GRAPH.isdisjoint(one.part for one in unlike)
+        yield Finding(
+            kind=CACHE_MISS,
+            graph=row.graph,
+            what=WORDS[CACHE_MISS].what,
+            parts=_of_frame(dump, row.graph),
+            seconds=seconds,
+            when=ONCE,
+            sure=MEASURED,
+            why=f"the key is that of {nearest} but for {differences_text(unlike)}" if is_same_graph else "",
+            to_do=WORDS[CACHE_MISS].to_do,
+            names=(row.cache,),
+        )
+
+
+def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
+    frame = next(iter(dump.rows_of_compile(Frame, compile_id)), None)
+    if frame is None:
+        return ()
+    return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
+
+
+def _is_of_numbers(found: list[Cause]) -> bool:
+    """True if all that changed are numbers with a fraction, which are no sizes: a rate, or what `.item()` gave."""
+    values = [value for cause in found for value in (cause.failed.before, cause.failed.after)]
+    return bool(values) and all(_FRACTION.fullmatch(value) for value in values)
+
+
 def _changes(found: list[Cause]) -> str:
-    return few(list(dict.fromkeys(filter(None, (_change(cause.failed) for cause in found)))), _MOST_CHANGES, "; ")
+    return few(list(dict.fromkeys(filter(None, (change_words(cause.failed) for cause in found)))), _MOST_CHANGES, "; ")
 
 
-def _change(failed: FailedGuard) -> str:
+def change_words(failed: FailedGuard) -> str:
+    """What made a guard fail: `size of x in dimension 0: 8 → 9`."""
     if failed.what and (failed.before or failed.after):
         return f"{failed.what}: {failed.before or '?'} → {failed.after or '?'}"
     return failed.condition and f"no longer true: {failed.condition}"

@@ -5,12 +5,13 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import NOT_KNOWN, Finding, parts_at
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.findings.finding import Finding, parts_at
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Remark
+from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.overview.findings import CUDAGRAPH_AGAIN, NO_CUDAGRAPH, SPILL, WORDS
 
 _CODES: Final = ("no-cudagraphs", "cudagraph-again")

@@ -5,10 +5,11 @@ from typing import Final
 
 from inspect_compile.analysis.dumps.rows import disabled, hooks
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import MEASURED, ONCE, Finding
+from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.overview.summary import incomplete
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import INCOMPLETE, PROBE, SLOW_PROBES, WORDS
 from inspect_compile.knowledge.overview.nothing import advice_for
 

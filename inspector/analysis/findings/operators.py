@@ -6,14 +6,17 @@ from typing import Final
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.findings.costs import Cost, Costs
-from inspect_compile.analysis.findings.finding import EACH_CALL, NOT_KNOWN, Finding
+from inspect_compile.analysis.findings.finding import EACH_CALL, Finding
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Remark
+from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
-from inspect_compile.knowledge.overview.findings import FALLBACK, WORDS
+from inspect_compile.knowledge.overview.findings import FALLBACK, FOREACH, WORDS
 
+_FOREACH: Final = "aten._foreach_"
+"""torch's operators over lists of tensors."""
 _MENDABLE: Final = ("implicit", "dtype", "config")
 """Causes of a fallback that a program or a setting can change; the others are choices that torch has made well."""
 
@@ -44,7 +47,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             bytes=moved.of(calls[0]).least if calls else None,
             is_bound=True,
             why=remark.message.rpartition("nothing fuses with it: ")[2],
-            to_do=WORDS[FALLBACK].to_do,
+            to_do=WORDS[FOREACH if node is not None and node.target.startswith(_FOREACH) else FALLBACK].to_do,
             knob=knob,
             trial=trial_of(dump, outer, knob),
             names=remark.ids[:1],

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import MEASURED, Finding, parts_at
+from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
 
 

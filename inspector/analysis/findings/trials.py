@@ -1,6 +1,5 @@
 """What a dump's replays showed about a setting."""
 
-from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.findings.finding import Trial
 from inspect_compile.dump import Dump
@@ -20,6 +19,8 @@ def trial_of(dump: Dump, graph: str, knob: str) -> Trial | None:
     numbers = [number for number in tried if number is not None]
     if not numbers:
         return None
+    from inspect_compile.analysis.compare.replays import replays  # most dumps have none
+
     rows = [
         Trial(
             row.config[knob],

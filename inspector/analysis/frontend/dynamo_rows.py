@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.rows import shared_fields
-from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, Lookups, causes, frames
+from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, causes, frames
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, Recompile, Skip
+from inspect_compile.facts import Frame, Recompile, Skip
 
 
 class FrameRow(Frame, frozen=True, kw_only=True, tag="frame_row"):
@@ -36,22 +37,13 @@ class RecompileRow(Recompile, frozen=True, kw_only=True, tag="recompile_row"):
     """What kept the earlier compiles from being used, each once, newest compile first."""
 
 
-class CacheRow(CacheLookup, frozen=True, kw_only=True, tag="cache_row"):
-    """One lookup in a cache, and how its key differs from earlier ones."""
-
-    nearest: str | None
-    """The earlier compile with the most similar key; None if there is none to compare with."""
-    differing: tuple[str, ...]
-    """The parts of the key that differ from that one."""
-
-
 def dynamo_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
     """Each frame with its compiles: the compile, why it was needed, its graph breaks and lookups in caches.
 
     Frames that triggered others stand before them. With `graph` only the compile that made it.
     """
     wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
-    lookups = Lookups(dump.rows(CacheLookup))
+    lookups = Lookups(dump)
     for run in frames(dump):
         for one in run.compiles:
             if wanted is None or one.compile_id in wanted:
@@ -68,5 +60,4 @@ def _compile(dump: Dump, run: FrameRun, one: Compile, lookups: Lookups) -> Itera
         yield RecompileRow(causes=found, **msgspec.structs.asdict(one.recompile))
     yield from one.breaks
     for lookup in one.lookups:
-        nearest, differing = lookups.differing(lookup) or (None, ())
-        yield CacheRow(nearest=nearest, differing=differing, **msgspec.structs.asdict(lookup))
+        yield lookups.row(lookup)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -13,9 +13,6 @@ from inspect_compile.facts.compile_id import compile_order, frame_id
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
 _AGAIN = re.compile(r"_\d+$")
-_MOST_KEYS: Final = 200
-"""Maximum number of keys compared: a sweep has thousands of lookups."""
-
 F = TypeVar("F", bound=Fact)
 
 
@@ -158,34 +155,3 @@ def plain_source(source: str) -> str:
     found = re.sub(r"\b__import_(\w+)", lambda match: match[1].replace("_dot_", "."), found)
     found = re.sub(r"\._(?:modules|parameters|buffers)\['(\w+)'\]", r".\1", found)
     return re.sub(r"\b__builtins_dict__\w*\['(\w+)'\]", r"\1", found)
-
-
-class Lookups:
-    """The lookups in each cache of a dump, for comparing their keys."""
-
-    def __init__(self, rows: Iterable[CacheLookup]) -> None:
-        self._told: dict[str, list[CacheLookup]] = {}
-        self._position: dict[int, int] = {}
-        for row in rows:
-            same = self._told.setdefault(row.cache, [])
-            self._position[id(row)] = len(same)
-            if row.components:
-                same.append(row)
-
-    def differing(self, lookup: CacheLookup) -> tuple[str, tuple[str, ...]] | None:
-        """The compile with the most similar earlier key, and the parts that differ; None for a first lookup.
-
-        Only the last `_MOST_KEYS` are compared.
-        """
-        position = self._position[id(lookup)]
-        earlier = self._told[lookup.cache][max(0, position - _MOST_KEYS) : position]
-        if not earlier or not lookup.components:
-            return None
-        compared = [(_parts(other, lookup), other.graph) for other in earlier]
-        parts, compile_id = min(compared, key=lambda found: len(found[0]))
-        return compile_id, parts
-
-
-def _parts(a: CacheLookup, b: CacheLookup) -> tuple[str, ...]:
-    names = dict.fromkeys((*a.components, *b.components))
-    return tuple(name for name in names if a.components.get(name) != b.components.get(name))

@@ -11,12 +11,12 @@ from inspect_compile.facts.fusion import ALLOWED, OVERRULED, Refusal
 from inspect_compile.knowledge.fusion.reasons import code_of
 
 REASONS: Final = {
-    "backend-refused": "the backend cannot hold both in one kernel (it gives no reason)",
+    "backend-refused": "torch's code generator does not put both into one loop, and gives no reason",
     "lost-to": "allowed, and another pair came first",
     "one-group": "both are in one group already",
-    "put-off": "allowed, and put off: the backend has other fusions first",
+    "put-off": "allowed, and left for a later round: torch does other kinds of fusion first",
     "slower": "allowed, timed, and slower than apart",
-    "undone": "fused, and taken apart again later",
+    "undone": "fused at first, and separated again later",
     "no-common-buffer": "they use no buffer in common",
     "outside-window": "between them are more nodes that use the buffer than are tried",
     "unfusable": "one of them is a call or a view: such nodes are never paired",

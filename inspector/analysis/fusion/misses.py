@@ -8,6 +8,7 @@ import msgspec
 from inspect_compile.analysis.dumps.rows import ResultCache, source_lines
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.fusion.shared_bytes import SharedBytes, shared_bytes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Location, Node, Operation, Symbol, WrapperLine
@@ -15,16 +16,6 @@ from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Locati
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
 _NOT_FUSABLE: Final = ("extern", "nop")
-
-
-class Part(msgspec.Struct, frozen=True):
-    """What one of two scheduler nodes does with the buffer that they share."""
-
-    node: str
-    """The FX node."""
-    operator: str
-    """The same in the program's words: `softmax`; empty if there is no node."""
-    where: Location | None
 
 
 class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):

@@ -1,12 +1,24 @@
 """What was fused, what was refused and why, and which pairs stayed apart although they share bytes."""
 
 from collections import Counter
+from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, LeftOut, Miss, left_out, misses, most_expensive_first
 from inspect_compile.dump import Dump
+from inspect_compile.facts import (
+    FusionCombo,
+    FusionLooks,
+    FusionOrder,
+    FusionRound,
+    Kernel,
+    Node,
+    Operation,
+    WrapperLine,
+)
 from inspect_compile.knowledge.fusion.reasons import words_of
 
 
@@ -52,7 +64,15 @@ class GraphFusion(msgspec.Struct, frozen=True):
 
 
 def fusion(dump: Dump, graph: str) -> GraphFusion:
-    """The fusion of `graph`, from its ledgers."""
+    """The fusion of `graph`, from its ledgers; cached until the dump has more rows."""
+    kinds = (FusionLooks, FusionRound, FusionOrder, FusionCombo, Operation, Kernel, WrapperLine, Node)
+    return _SUMMED.of(dump, graph, tuple(len(dump.rows(kind, graph)) for kind in kinds), lambda: _summed(dump, graph))
+
+
+_SUMMED: Final = ResultCache[GraphFusion]()
+
+
+def _summed(dump: Dump, graph: str) -> GraphFusion:
     found = ledgers(dump, graph)
     candidates = [row for one in found for row in one.candidates]
     codes = Counter(row.code for row in candidates if row.verdict == "refused")

@@ -17,9 +17,9 @@ Kind = Literal[
     "line of output_code.py", "configuration", "source", "form of a kernel's line", "line of a kernel",
     "statement of a line", "statement of a node", "statement of both", "mapped statement", "reason", "round",
     "form of a program's line", "operation of a line", "form of a moment", "moment", "file of a profile",
-    "format of a profile", "content of a profile", "kernel of a profile",
+    "format of a profile", "content of a profile", "kernel of a profile", "thing",
 ]  # fmt: skip
-"""What was looked for. `compile`: anything, in a dump without a graph."""
+"""What was looked for. `compile`: anything, in a dump without a graph; `thing`: whatever has a name."""
 
 _NEAR: Final = 5
 _MOST_NAMES: Final = 20_000

@@ -4,13 +4,17 @@ Bytes are relative to the start of the call. The memory of inputs belongs to the
 forward saved is freed by the backward. Not visible: workspaces of extern kernels, and the allocator's rounding.
 """
 
+from typing import Final
+
 import msgspec
 from msgspec.structs import replace
 
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.memory.replay import MemoryStep, Replay, replays
 from inspect_compile.analysis.memory.saved_owners import OnlySaved, only_saved
 from inspect_compile.analysis.memory.storages import Storage
 from inspect_compile.dump import Dump
+from inspect_compile.facts import MemoryPlan, Node, Operation, Partition, Saved, WrapperLine
 
 
 class Memory(msgspec.Struct, frozen=True):
@@ -58,7 +62,16 @@ def memory(dump: Dump, graph: str) -> Memory:
 
 
 def memories(dump: Dump, graph: str) -> dict[str, Memory]:
-    """The replay of `graph`, then of each nested graph that has a wrapper."""
+    """The replay of `graph`, then of each nested graph that has a wrapper; cached until the dump has more rows."""
+    of_graph = tuple(len(dump.rows(kind, graph)) for kind in (WrapperLine, MemoryPlan, Operation, Node))
+    of_compile = tuple(len(dump.rows(kind)) for kind in (Partition, Saved))
+    return _PLAYED.of(dump, graph, (*of_graph, *of_compile), lambda: _played(dump, graph))
+
+
+_PLAYED: Final = ResultCache[dict[str, Memory]]()
+
+
+def _played(dump: Dump, graph: str) -> dict[str, Memory]:
     saved = only_saved(dump, graph)
     found = replays(dump, graph).items()
     return {name: _memory(name, replay, saved if name == graph else OnlySaved({}, {})) for name, replay in found}

@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Location, NonFinite, Operand
+from inspect_compile.facts import FlaggedCalls, Kernel, Location, NonFinite, Operand
 
 
 class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="non_finite_row"):
@@ -21,6 +21,12 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     """NaN or Inf."""
     output: int
     """Which result of the graph has it, from 0."""
+    step: int
+    """Of the recorder: in which step of the program, from 1; 0 for any other check."""
+    again: bool
+    """Of the recorder: an earlier call had it, too, and then some had not."""
+    reason: str
+    """Why nothing more is known; empty if it was looked for."""
     came_in: str
     """The graph's input that had it already; empty if it was made in the graph."""
     kernel: str
@@ -66,6 +72,9 @@ def nonfinite_rows(dump: Dump, graph: str | None = None) -> Iterator[NonFiniteRo
             call=row.call,
             kind=row.kind,
             output=row.output,
+            step=row.step,
+            again=row.again,
+            reason=row.reason,
             came_in=row.came_in,
             kernel=row.kernel,
             line=row.line,
@@ -83,6 +92,19 @@ def nonfinite_rows(dump: Dump, graph: str | None = None) -> Iterator[NonFiniteRo
             operand_places=tuple(known.line_of(row.graph, one.node) for one in row.operands),
             from_inf=row.from_inf,
         )
+
+
+def flagged_calls(dump: Dump, graph: str | None = None) -> list[FlaggedCalls]:
+    """What the recorder has seen of each graph's calls."""
+    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
+    last = {row.graph: row for row in dump.rows(FlaggedCalls)}
+    return [row for row in last.values() if names is None or row.graph in names]
+
+
+def nonfinite_facts(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+    """What made each first NaN and Inf, then what the recorder has seen."""
+    yield from nonfinite_rows(dump, graph)
+    yield from flagged_calls(dump, graph)
 
 
 def _statement(dump: Dump, statements: Statements, row: NonFinite) -> tuple[str, int | None]:

@@ -31,6 +31,8 @@ def _wrong(row: Judged) -> Remark:
     found = row.measured
     at = f"[{', '.join(map(str, found.worst))}]" if found.worst else ""
     values = f": {row.node}{at} is {found.compiled:.6g}, exact {found.exact:.6g}" if _has_values(row) else ""
+    if found.mismatch:
+        values = f": it is {found.mismatch}"
     if row.level:
         source = f", first {found.source} ({found.operator})" if found.source else ""
         what = f"{makes(row.level)} {row.buffer} of the graph wrong{source}"
@@ -68,11 +70,16 @@ def _unstable(row: Judged) -> Remark:
 
 def _not_finite(row: NonFiniteRow) -> Remark:
     made = f"the input {row.came_in} has it" if row.came_in else f"{row.node or row.buffer} makes it"
+    if row.kernel:
+        made += f" in {row.kernel}"
+    if row.reason:
+        made = f"what makes it is not known ({row.reason})"
+    step = f" (step {row.step:,})" if row.step else ""
     return Remark(
         graph=row.graph,
         kind="analysis",
         code=NON_FINITE,
-        message=f"a result has {row.kind} in call {row.call:,}: {made}{f' in {row.kernel}' if row.kernel else ''}",
+        message=f"a result has {row.kind} in call {row.call:,}{step}: {made}",
         where=_place(row.where),
         place=row.where,
         ids=tuple(name for name in (row.kernel, row.node) if name),

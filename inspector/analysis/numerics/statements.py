@@ -2,13 +2,27 @@
 
 import math
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.kernels.statements import Annotated, Statements
+from inspect_compile.analysis.numerics.error_kinds import ErrorKind, of_right, of_wrong
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
+from inspect_compile.knowledge.kernels.statement_forms import assigned
+from inspect_compile.knowledge.numerics import error_kinds as kinds
+
+_GROWN: Final = 3
+_OF_WHOLE: Final = {
+    "loop": ErrorKind(kind=kinds.LEFT_OUT),
+    "store": ErrorKind(kind=kinds.NOT_WRITTEN),
+    "index": ErrorKind(kind=kinds.STORED_ELSEWHERE),
+    "variable": ErrorKind(kind=kinds.OTHER_VARIABLE),
+    "node": ErrorKind(kind=kinds.OTHER_NODE),
+}
+"""What is wrong with a statement → the kind that this is; that of a wrong value is found from the values."""
 
 
 class StatementRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +44,8 @@ class StatementRow(msgspec.Struct, frozen=True, kw_only=True):
     error: float | None
     """How far `value` is from `exact`, as a part of that."""
     is_wrong: bool
+    kind: ErrorKind | None = None
+    """What kind of error it makes, or makes larger; None if there is nothing to say."""
 
 
 class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="kernel_statements"):
@@ -49,7 +65,9 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
     blamed: StatementRow | None
     """The statement that is wrong; None if each computes its operation, or their values are not known."""
     why: str
-    """What is wrong with it: value, index, store or node."""
+    """What is wrong with it: value, index, variable, store, loop or node."""
+    kind: ErrorKind | None = None
+    """What kind of error it makes. If no statement is wrong, None."""
     reason: str
     """Why the values are not known; empty if they are."""
     statements: tuple[StatementRow, ...]
@@ -65,15 +83,24 @@ def kernel_statements(dump: Dump, graph: str | None = None) -> Iterator[KernelSt
             yield _read(dump, statements, row)
 
 
+def grown(row: KernelStatements) -> list[StatementRow]:
+    """The statements, each right, that make errors or make them larger in a known way; the largest errors first."""
+    found = [one for one in row.statements if one.kind is not None and not one.is_wrong]
+    return sorted(found, key=lambda one: -(one.error or 0.0))[:_GROWN]
+
+
 def _read(dump: Dump, statements: Statements, row: StatementsOf) -> KernelStatements:
     kernel = next((one for one in dump.rows(Kernel, row.graph) if one.name == row.kernel), None)
     makers = [one.name for one in dump.rows(Operation, row.graph) if row.buffer in one.buffers]
     source = {} if kernel is None else {one.line: one for one in statements.all_annotated(kernel, makers)}
     text = dump.text(row.graph, kernel.source) if kernel is not None and kernel.source else None
     lines = (text or "").splitlines()
-    rows = []
+    rows: list[StatementRow] = []
+    known: dict[str, StatementValue] = {}
     for one in row.statements:
-        rows.append(_row(statements, row.graph, one.line, lines, source.get(one.line), one))
+        read = _row(statements, row.graph, one.line, lines, source.get(one.line), one)
+        rows.append(msgspec.structs.replace(read, kind=_kind(one, read, known)))
+        known.update(dict.fromkeys(assigned(read.text), one))
     blamed = next((one for one in rows if one.line == row.blamed), None)
     if blamed is None and row.blamed is not None:
         blamed = _row(statements, row.graph, row.blamed, lines, source.get(row.blamed), None)
@@ -87,9 +114,18 @@ def _read(dump: Dump, statements: Statements, row: StatementsOf) -> KernelStatem
         node=row.node,
         blamed=blamed,
         why=row.why,
+        kind=_OF_WHOLE.get(row.why) or (None if blamed is None else blamed.kind),
         reason=row.reason,
         statements=tuple(rows),
     )
+
+
+def _kind(row: StatementValue, read: StatementRow, known: dict[str, StatementValue]) -> ErrorKind | None:
+    if row.operator == "loop":
+        return _OF_WHOLE["loop"]
+    if not row.value or not row.expected:
+        return None
+    return of_wrong(row, read.text) if row.is_wrong else of_right(row, read.error, known)
 
 
 def _row(

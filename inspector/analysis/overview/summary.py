@@ -13,81 +13,10 @@ from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Omission, Operation, Recompile, Remark
-
-
-class GraphSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_summary"):
-    """Figures of one outermost graph, nested graphs included: `show summary --json`, `show graphs --json`."""
-
-    graph: str
-    kind: str
-    compile_id: str | None
-    device: str
-    status: str
-    """compiled, failed, stopped (recorded in part), open (still compiling), or unfinished (the program ended)."""
-    exception: str | None
-    seconds: float | None
-    nested: int
-    """Number of nested graphs."""
-    nodes: int
-    """Number of post-grad nodes."""
-    operations: int
-    """Number of scheduler nodes before fusion."""
-    groups: int
-    """Number of scheduler nodes after fusion."""
-    kernels: dict[str, int]
-    """Kind → number of kernels; extern functions count once each."""
-    launches: int
-    """Number of calls of kernels and extern functions in the generated code."""
-    flops: int
-    flops_by_kind: dict[str, int]
-    flops_uncounted: int
-    """Number of nodes that compute something and are not counted."""
-    moved_bytes: int
-    """Bytes that all calls read and write, each element of a buffer once per call."""
-    least_bytes: int
-    """Bytes of the inputs that are read, and of the outputs."""
-    unknown_launches: int
-    """Number of calls whose bytes are not fully known; the known part is in `moved_bytes`."""
-    peak_bytes: int
-    """Peak memory, relative to the start of the call."""
-    peak_line: int | None
-    allocated_bytes: int
-    accounted: float
-    """Share of nodes accounted for, between 0 and 1."""
-    missing: tuple[str, ...]
-    """Nodes that nothing accounts for."""
-    unknown_lines: tuple[int, ...]
-    """Lines of output_code.py of no known kind."""
-    fused: int
-    refused: int
-    missed_pairs: int
-    """Number of pairs that share bytes and ended in different launches, without library calls."""
-
-
-class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary"):
-    """The run as a whole. The first row of `show summary --json`."""
-
-    status: str
-    argv: tuple[str, ...]
-    versions: dict[str, str]
-    seconds: float | None
-    probe_seconds: float
-    """Time that the probes took."""
-    failed_hooks: int
-    """Number of hooks that were turned off because they raised, or that found nothing to watch."""
-    graphs: int
-    frames: dict[str, int]
-    """Status → number of frames that Dynamo tried."""
-    graph_breaks: int
-    recompiles: int
-    remarks: dict[str, int]
-    """Kind → number of remarks."""
-    notes: tuple[str, ...]
-    omitted: tuple[Omission, ...]
-    """What is not in the dump because of a limit."""
+from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, Recompile, Remark
 
 
 def summarize_run(dump: Dump) -> RunSummary:

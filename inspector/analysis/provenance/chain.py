@@ -11,7 +11,9 @@ from typing import Literal, TypeVar
 from inspect_compile.analysis.dumps.rows import lowered_nodes, scheduled
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Lowering, Node, Operation
+from inspect_compile.knowledge.frontend.own_code import own_line
 
+K = TypeVar("K")
 T = TypeVar("T")
 Level = Literal["line", "node", "buffer", "operation", "kernel"]
 
@@ -78,6 +80,35 @@ class Provenance:
         return {self.key(node.graph, node.name): Line.of(node.where) for node in self.nodes if node.where is not None}
 
     @cached_property
+    def lines_of_node(self) -> dict[str, tuple[Line, ...]]:
+        """Post-grad node → its source line; if that is a library's, the user's own line that led to it, too."""
+        found: dict[str, tuple[Line, ...]] = {}
+        for node in self.nodes:
+            if node.where is not None:
+                lines = (Line.of(one) for one in (node.where, own_line(node.where)) if one is not None)
+                found[self.key(node.graph, node.name)] = tuple(dict.fromkeys(lines))
+        return found
+
+    @cached_property
+    def nodes_of_line(self) -> dict[str | Line | int, set[str]]:
+        """Source line → its post-grad nodes; of the user's own lines also those of the libraries that they call."""
+        found: dict[str | Line | int, set[str]] = {}
+        for node, lines in self.lines_of_node.items():
+            for line in lines:
+                found.setdefault(line, set()).add(node)
+        return found
+
+    @cached_property
+    def nodes_of_operation(self) -> dict[str, set[str]]:
+        """Operation → its origins."""
+        return _sets((name, node) for node, names in self.operations_of_node.items() for name in names)
+
+    @cached_property
+    def operations_of_buffer(self) -> dict[str, set[str]]:
+        """Buffer → the operations that write it."""
+        return _sets((buffer, name) for name, buffers in self.buffers_of_operation.items() for buffer in buffers)
+
+    @cached_property
     def operations_of_node(self) -> dict[str, set[str]]:
         """Post-grad node → operations that it is an origin of."""
         return _sets(
@@ -130,21 +161,19 @@ class Provenance:
         elif level in ("operation", "buffer"):
             operations = {name for name in wanted if isinstance(name, str)}
             if level == "buffer":
-                operations = {
-                    operation for operation, buffers in self.buffers_of_operation.items() if operations & set(buffers)
-                }
-            nodes = {node for node, found in self.operations_of_node.items() if found & operations}
+                operations = {name for buffer in operations for name in self.operations_of_buffer.get(buffer, ())}
+            nodes = {node for operation in operations for node in self.nodes_of_operation.get(operation, ())}
             positions = {
                 position for operation in operations for position in self.kernels_of_operation.get(operation, ())
             }
         else:
             nodes = {name for name in wanted if isinstance(name, str)}
             if level == "line":
-                nodes = {node for node, line in self.line_of_node.items() if line in wanted}
+                nodes = {node for line in wanted for node in self.nodes_of_line.get(line, ())}
             operations = {operation for node in nodes for operation in self.operations_of_node.get(node, ())}
             positions = {position for node in nodes for position in self.kernels_of_node.get(node, ())}
         return Selection(
-            lines=frozenset(line for node in nodes if (line := self.line_of_node.get(node)) is not None),
+            lines=frozenset(line for node in nodes for line in self.lines_of_node.get(node, ())),
             nodes=frozenset(nodes),
             buffers=frozenset(
                 buffer for operation in operations for buffer in self.buffers_of_operation.get(operation, ())
@@ -154,8 +183,8 @@ class Provenance:
         )
 
 
-def _sets(pairs: Iterable[tuple[str, T]]) -> dict[str, set[T]]:
-    found: dict[str, set[T]] = {}
+def _sets(pairs: Iterable[tuple[K, T]]) -> dict[K, set[T]]:
+    found: dict[K, set[T]] = {}
     for name, other in pairs:
         found.setdefault(name, set()).add(other)
     return found

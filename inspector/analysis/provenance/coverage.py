@@ -1,10 +1,11 @@
 """Checks that each node of the graph that Inductor lowered is accounted for in what runs."""
 
 import re
+from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes
+from inspect_compile.analysis.dumps.rows import ResultCache, lowered_nodes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
 
@@ -50,7 +51,15 @@ class Coverage(msgspec.Struct, frozen=True):
 
 
 def coverage(dump: Dump, graph: str) -> Coverage:
-    """What became of each post-grad node of `graph`."""
+    """What became of each post-grad node of `graph`; cached until the dump has more rows."""
+    kinds = (Kernel, Lowering, Operation, Graph, Node, WrapperLine)
+    return _COVERED.of(dump, graph, tuple(len(dump.rows(kind, graph)) for kind in kinds), lambda: _made(dump, graph))
+
+
+_COVERED: Final = ResultCache[Coverage]()
+
+
+def _made(dump: Dump, graph: str) -> Coverage:
     in_kernel: dict[tuple[str, str], str] = {}
     scheduled = set()
     for kernel in dump.rows(Kernel, graph):

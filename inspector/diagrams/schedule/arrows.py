@@ -136,7 +136,7 @@ class Arrows:
         for own in by_group.values():
             operation = own[0][0]
             head, into = self._boxes.id((operation.graph, operation.name)), self._into(self._group(operation))
-            found.arrows.append(_stored(box.id, head, {key[1]: _most(own)}, words.reads(own), into))
+            found.arrows.append(_stored(box.id, head, {key[1]: most(own)}, words.reads(own), into))
 
     def _link(self, found: SectionArrows, number: int, link: Link) -> None:
         section = self._section(link.tail)
@@ -152,7 +152,7 @@ class Arrows:
             tail = box.id
         is_inside = self._schedule.group_of[link.tail] is group
         into = None if is_inside or link.is_order else self._into(group)
-        sizes = {buffer: _most(reads) for buffer, reads in link.reads.items()}
+        sizes = {buffer: most(reads) for buffer, reads in link.reads.items()}
         producer = self._operations[link.tail]
         is_kept = (
             not link.is_order
@@ -190,7 +190,7 @@ class Arrows:
         box = self._boxes.elsewhere("to", tail, sections, self._section(tail), ends)
         group = self._schedule.group_of[tail]
         found.after.setdefault(self._first_key(group), []).append(box)
-        sizes = {buffer: _most(reads) for link in links for buffer, reads in link.reads.items()}
+        sizes = {buffer: most(reads) for link in links for buffer, reads in link.reads.items()}
         found.arrows.append(_stored(self._boxes.id(tail), box.id, sizes, [f"{tail[1]} → {', '.join(ends)}"]))
 
     def _call(self, found: SectionArrows, number: int, key: Key, graph: str) -> None:
@@ -223,6 +223,6 @@ def _stored(tail: str, head: str, sizes: dict[str, int | None], told: list[str],
     return Arrow(tail, head, "stored", words.buffer_lines(sizes), words.tooltip(told), size, into)
 
 
-def _most(reads: list[Read]) -> int | None:
+def most(reads: list[Read]) -> int | None:
     """Bytes of a buffer of which several readers may read a part; None if not known."""
     return max((access.bytes for _, access in reads if access.bytes is not None), default=None)

@@ -50,15 +50,18 @@ class Boxes:
     """Graph → its inputs by name."""
     heat: Heat | None = None
     """What colours them; None: their kinds."""
+    modules: dict[Key, str] = field(default_factory=dict)
+    """FX node → path of its nn.Module."""
     ids: Ids = field(default_factory=Ids)
 
     @classmethod
     def of(cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None) -> "Boxes":
         """What the boxes need to know of the dump."""
-        nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad" and node.where is not None]
+        nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
         where = {(node.graph, node.name): node.where for node in nodes if node.where is not None}
         graphs = dict.fromkeys([graph, *(unit.graph for unit in drawn.units)])
-        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat)
+        modules = {(node.graph, node.name): node.module for node in nodes if node.module}
+        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, modules)
 
     def id(self, key: Key) -> str:
         """The id of an operation's box."""
@@ -76,7 +79,7 @@ class Boxes:
         title = words.shortened(operation.name)
         beside = words.listed(nodes, words.WIDTH - len(title))
         found = [words.shortened(words.place_and_code(line), words.LINE_WIDTH)] if line is not None else []
-        kind = _kind(operation)
+        kind = kind_of(operation)
         if kind == "extern":
             kernel = unit.launch.kernel.name if unit.launch is not None else operation.extern_kernel or ""
             title = words.name_shortened(kernel or operation.name, words.WIDTH + 14)
@@ -103,14 +106,17 @@ class Boxes:
             beside,
             tuple(found),
             words.operation_tooltip(operation, self._lines(operation), unit.launch),
-            *self._shaded(operation),
+            *self._shaded(operation, unit),
         )
 
-    def _shaded(self, operation: Operation) -> tuple[Shade | None, str]:
+    def _shaded(self, operation: Operation, unit: Unit) -> tuple[Shade | None, str]:
         if self.heat is None:
             return None, ""
+        if self.heat.is_of_launches:
+            found = self.heat.launch(unit.launch) if unit.launch is not None else None
+            return (self.heat.unknown, "") if found is None else (found.shade, "" if unit.is_kernel else found.words)
         found = self.heat.operation(operation)
-        return (self.heat.unknown, "") if found is None else found
+        return (self.heat.unknown, "") if found is None else (found.shade, found.words)
 
     def _line(self, operation: Operation, nodes: Sequence[str]) -> Location | None:
         """Source line of the last node that computes. Nodes made by a pass have none, and get no other's."""
@@ -224,7 +230,8 @@ _ROLES = {
 }
 
 
-def _kind(operation: Operation) -> BoxKind:
+def kind_of(operation: Operation) -> BoxKind:
+    """The kind of an operation's box."""
     if operation.ir_type == MULTI_OUTPUT:
         return "item"
     if operation.kind == "grouped":

@@ -3,14 +3,20 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.cost.roofline import roofline
+from inspect_compile.analysis.cost.roofs import roof_of
+from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.launch_times import measured
+from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.numerics.worst import worst, worst_of
 from inspect_compile.diagrams.look import SHADES
 from inspect_compile.diagrams.picture import Shade
 from inspect_compile.facts import Operation
 from inspect_compile.knowledge.numerics.verdicts import VERDICTS, WORSE, WRONG
-from inspect_compile.tables.text import number_of
+from inspect_compile.tables.text import byte_text, multiple_text, number_of, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -21,6 +27,8 @@ class Heated(NamedTuple):
 
     shade: Shade
     words: str
+    degree: float = 0.0
+    """Of several things in one box the one with the highest degree colours it."""
 
 
 class Heat(NamedTuple):
@@ -31,6 +39,8 @@ class Heat(NamedTuple):
     unknown: Shade
     """The colour of what was not measured."""
     subtitles: tuple[str, ...]
+    is_of_launches: bool = False
+    """An operation has the colour of the launch that runs it."""
 
 
 def error(dump: "Dump", graph: str) -> Heat | None:
@@ -62,11 +72,77 @@ def error(dump: "Dump", graph: str) -> Heat | None:
     )
 
 
+def moved(dump: "Dump", graph: str) -> Heat | None:
+    """Bytes that each launch reads and writes, each element once."""
+    traffic = launch_traffic(dump, graph)
+    values = {_key(one): float(traffic.of(one).least) for one in traffic.launches if traffic.of(one).is_known}
+    return _scale(values, "bytes read and written, each element once", lambda value: byte_text(round(value)))
+
+
+def computed(dump: "Dump", graph: str) -> Heat | None:
+    """FLOPs of each launch: of matmuls, convolutions and attention, and other scalar operations."""
+    values = {key: float(work.heavy + work.scalar) for key, work in launch_work(dump, graph).items()}
+    return _scale(values, "FLOPs", lambda value: multiple_text(value, "FLOP"))
+
+
+def took(dump: "Dump", graph: str) -> Heat | None:
+    """The measured time of each launch; without any, what the roofline says that it takes at least."""
+    told = "measured time"
+    values = {key: row.milliseconds / 1000 for key, row in measured(dump, graph).items()}
+    roof = roof_of(dump) if not values else None
+    if roof is not None:
+        told = "least time, by the roofline of the device (not measured)"
+        values = {(row.graph, row.kernel, row.line): row.least_seconds for row in roofline(dump, graph, roof)}
+    return _scale(values, told, time_text)
+
+
+def registers(dump: "Dump", graph: str) -> Heat | None:
+    """Registers of the configuration of each Triton kernel that runs."""
+    found = of_kernels(configurations(dump, graph))
+    values = {}
+    for one in launches(dump, graph):
+        rows = of_kernel(found, one.graph, one.kernel.name)
+        if rows and rows[0].registers is not None:
+            values[_key(one)] = float(rows[0].registers)
+    return _scale(values, "registers of a thread", lambda value: f"{value:.0f}")
+
+
+def _key(launch: Launch) -> tuple[str, str, int | None]:
+    return launch.graph, launch.kernel.name, launch.line
+
+
+def _scale(values: dict[tuple[str, str, int | None], float], what: str, told: Callable[[float], str]) -> Heat | None:
+    """Five colours by the share of the largest value; each says which values it stands for."""
+    top = max(values.values(), default=0.0)
+    if not top:
+        return None
+    steps = []
+    upper = top
+    for number, (name, least) in enumerate(_STEPS):
+        words = f"{told(least * top)} to {told(upper)}" if number < len(_STEPS) - 1 else f"less than {told(upper)}"
+        steps.append((least * top, Shade(words, *SHADES[name], "the most" if not number else "")))
+        upper = least * top
+
+    def launch(row: Launch) -> Heated | None:
+        value = values.get(_key(row))
+        if value is None:
+            return None
+        shade = next(shade for least, shade in steps if value >= least)
+        return Heated(shade, told(value), value)
+
+    unknown = Shade("not known", *SHADES["unknown"], "nothing is known of it, or it is no launch")
+    return Heat(lambda row: None, launch, unknown, (f"colour: {what}, of each launch",), is_of_launches=True)
+
+
 def _heated(row: Judged) -> Heated:
     shade = Shade(row.verdict, *SHADES[_SHADE_OF.get(row.verdict, "unknown")], VERDICTS[row.verdict])
     is_far = row.verdict in (WRONG, WORSE) and row.times_rounding
-    return Heated(shade, f"{row.verdict}, {row.times_rounding:.2g} × rounding" if is_far else row.verdict)
+    told = f"{row.verdict}, {row.times_rounding:.2g} × rounding" if is_far else row.verdict
+    return Heated(shade, told, -list(SHADES.values()).index((shade.fill, shade.line)))
 
+
+_STEPS: Final = (("hottest", 0.5), ("hot", 0.2), ("mild", 0.05), ("cool", 0.01), ("coldest", 0.0))
+"""Colour → the least share of the largest value that it stands for."""
 
 _SHADE_OF: Final = {
     "wrong": "hottest",
@@ -76,5 +152,11 @@ _SHADE_OF: Final = {
     "exact": "coldest",
 }
 
-HEATS: Final[dict[str, Callable[["Dump", str], Heat | None]]] = {"error": error}
+HEATS: Final[dict[str, Callable[["Dump", str], Heat | None]]] = {
+    "bytes": moved,
+    "flops": computed,
+    "time": took,
+    "registers": registers,
+    "error": error,
+}
 """Name in the command → heat of a graph, None if nothing was measured of it."""

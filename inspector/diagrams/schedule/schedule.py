@@ -6,6 +6,8 @@ from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
 from inspect_compile.diagrams.schedule.arrows import Arrows
 from inspect_compile.diagrams.schedule.boxes import Boxes
+from inspect_compile.diagrams.schedule.folded import folded_section
+from inspect_compile.diagrams.schedule.folded import subtitles as fold_subtitles
 from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
@@ -21,6 +23,9 @@ CURVES_UP_TO: Final = 700
 LABELS_UP_TO: Final = 8000
 """Number of operations; in larger pictures arrows have no labels, and the legend says so."""
 
+FOLDED_FROM: Final = 300
+"""Number of scheduler nodes from which on a schedule is folded by itself."""
+
 PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
@@ -33,13 +38,17 @@ def schedule_dot(
     depth: int = 2,
     refused: bool = False,
     heat: Heat | None = None,
+    fold: bool | None = None,
 ) -> str:
     """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
 
+    `fold` draws each kernel as one box, and what repeats once; None: if there are many, and nothing else was asked for.
     `around` keeps only what is at most `depth` arrows from one of those operations. `refused` adds the pairs that were
     not fused, before fusion. `heat` colours by what was measured, in place of the kinds of operations.
     """
-    return dot_text(schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused, heat=heat))
+    return dot_text(
+        schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused, heat=heat, fold=fold)
+    )
 
 
 def schedule_picture(
@@ -51,11 +60,14 @@ def schedule_picture(
     depth: int = 2,
     refused: bool = False,
     heat: Heat | None = None,
+    fold: bool | None = None,
 ) -> Picture:
     """The picture that `schedule_dot` writes."""
     if phase not in get_args(Phase):
         raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
     whole = schedule(dump, graph, phase)
+    if fold or (fold is None and around is None and not refused and is_folded(whole)):
+        return _folded(dump, graph, phase, whole, heat)
     units = list(whole.units)
     if around is not None:
         units = _around(whole, frozenset((around.graph, name) for name in around.operations), depth)
@@ -87,6 +99,25 @@ def schedule_picture(
         outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
         has_curves=size <= CURVES_UP_TO,
         has_labels=size <= LABELS_UP_TO,
+    )
+
+
+def is_folded(whole: Schedule) -> bool:
+    """True for a schedule that is folded unless somebody asks for all of it."""
+    return sum(1 for unit in whole.units for _ in unit.groups) >= FOLDED_FROM
+
+
+def _folded(dump: "Dump", graph: str, phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:
+    section, found = folded_section(dump, graph, phase, whole, heat)
+    return Picture(
+        _title(dump, graph, phase),
+        (
+            *_subtitles(whole, graph, 0, None, 0),
+            *fold_subtitles(whole, found),
+            *(heat.subtitles if heat is not None else ()),
+        ),
+        (section,),
+        outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
     )
 
 

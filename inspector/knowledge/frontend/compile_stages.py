@@ -48,6 +48,10 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     CACHES: ("inductor_codecache_torch_key", "CacheBase.get_system.triton_key", "AOTAutogradCache.inductor_load"),
     COLLECTING: ("gc",),
 }
+BUILDERS: Final = frozenset(
+    {"compile_file", "StaticAutotunerFuture.warm_precompile", "CachingAutotuner.slow_precompile_config"}
+)
+"""Timers of single runs of a compiler, several of which may run at a time."""
 _EXACT: Final = {name: stage for stage, names in _NAMES.items() for name in names}
 _BEGINS: Final[tuple[tuple[str, str], ...]] = (
     ("compile_attempt_", DYNAMO),
@@ -71,3 +75,8 @@ def stage_of(name: str) -> str:
         return _EXACT[name]
     begins = next((stage for start, stage in _BEGINS if name.startswith(start)), None)
     return begins or next((stage for end, stage in _ENDS if name.endswith(end)), OTHER)
+
+
+def is_stage(name: str) -> bool:
+    """True for the timers of whole stages, not of single passes: they are few, and tell where a compile is."""
+    return name in _EXACT

@@ -6,6 +6,7 @@ NAN: Final = "NaN"
 INF: Final = "Inf"
 KINDS: Final = (NAN, INF)
 """Values that are not finite, as facts and tables name them."""
+HALF: Final = ("float16", "bfloat16")
 LARGEST: Final[dict[str, float]] = {
     "float16": 65504.0,
     "bfloat16": 3.3895313892515355e38,

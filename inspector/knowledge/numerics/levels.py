@@ -12,15 +12,18 @@ JOINT_PASSES: Final = "joint passes"
 """Edits of the joint graph by Inductor outside of a pass with a name."""
 PARTITIONER: Final = "the partitioner"
 ALL_PASSES: Final = "all passes"
+LOWERING: Final = "the lowering"
+"""All that follows the passes, for a result that no FX node of a launch has the value of."""
 CALL: Final = "the whole call"
 """In the place of a level: something below is wrong, or nothing is."""
-NOT_PASSES: Final = frozenset({DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, CALL})
+NOT_PASSES: Final = frozenset({DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, LOWERING, CALL})
 
+LOWERED_GRAPH: Final = "the graph that is lowered"
 BEFORE_PASSES: Final = "the graph before the passes"
 JOINT_GRAPH: Final = "the joint graph"
 DYNAMO_GRAPH: Final = "Dynamo's graph"
 FUNCTION: Final = "the program's function"
-AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
+AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GRAPH)
 """What results of a graph, or of a call, are compared with."""
 
 

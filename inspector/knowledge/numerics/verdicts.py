@@ -57,14 +57,20 @@ relative tolerance of `torch.testing.assert_close`, tenfold for float32 and floa
 """
 OTHER_TOLERANCE: Final = 0.125
 """For 8-bit floating types: one unit in the last place of three bits."""
+NEAR: Final = 0.8
+"""A result that differs from eager's by at most this share of the tolerance is not wrong, whatever is exact."""
 
 
 def verdict(row: Checked) -> str:
     """The verdict on `row`."""
     if row.reason:
         return NOT_COMPARABLE
+    if row.mismatch:
+        return WRONG
     if row.is_equal:
         return EXACT
+    if row.apart is not None:
+        return ROUNDING
     if row.no_exact:
         return _against_eager(row)
     if row.nonfinite_wrong or row.untied:
@@ -93,6 +99,17 @@ def is_beyond_rounding(row: Checked) -> bool:
     scale = max(abs(row.exact or 0.0), row.exact_rms or 0.0)
     beyond = HALF_BEYOND_ROUNDING if row.dtype in _HALF else BEYOND_ROUNDING
     return error > beyond * explained and error > TOLERANCE.get(row.dtype, OTHER_TOLERANCE) * scale
+
+
+def is_near(dtype: str, apart: float, eager_rms: float) -> bool:
+    """True if no exact value could make a result wrong: it is finite, as eager's is, and differs from it by `apart` at
+    most, which is small beside the root mean square of eager's.
+
+    Of its largest error e, eager's largest E and the multiple b of `is_beyond_rounding`: e ≤ E + apart. If E is at
+    least apart / (b - 1), e ≤ b · E, which rounding explains. If not, e < apart · b / (b - 1), which is at most 0.92 of
+    the tolerance for b = 8, and the exact value's root mean square differs from eager's by E at most.
+    """
+    return apart <= NEAR * TOLERANCE.get(dtype, OTHER_TOLERANCE) * eager_rms
 
 
 def _against_eager(row: Checked) -> str:

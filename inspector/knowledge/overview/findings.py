@@ -11,14 +11,23 @@ class Words(NamedTuple):
     """What a person can change; empty if each finding has its own advice."""
 
 
+MISSED_FUSION: Final = "missed-fusion"
 APART_HANDED: Final = "apart-handed"
 APART_READ: Final = "apart-read"
-LOOPS: Final = "loops"
 COPY: Final = "copy"
+LIBRARY_COPY: Final = "library-copy"
+PRODUCT_COPY: Final = "product-copy"
+LAYOUT: Final = "layout"
+LIBRARY_LAYOUT: Final = "library-layout"
+CONVOLUTION_LAYOUT: Final = "convolution-layout"
+PADDING: Final = "padding"
 BREAK: Final = "graph-break"
 RECOMPILE: Final = "recompile"
+RECOMPILE_NUMBER: Final = "recompile-number"
 RECOMPILE_LIMIT: Final = "recompile-limit"
 CACHE: Final = "cache"
+CACHE_MISS: Final = "cache-miss"
+FOREACH: Final = "foreach"
 FALLBACK: Final = "fallback"
 SPILL: Final = "spill"
 NO_CUDAGRAPH: Final = "no-cudagraph"
@@ -32,11 +41,38 @@ SLOW_PROBES: Final = "slow-probes"
 WORDS: Final[dict[str, Words]] = {
     APART_HANDED: Words("one kernel writes to memory what the next one reads back"),
     APART_READ: Words("two kernels read the same values from memory"),
-    LOOPS: Words("two loops of one kernel go over the same values"),
     COPY: Words(
-        "a kernel only moves values to another place or order in memory",
+        "values are only moved to another place or order in memory",
         "compute in the layout that the next step needs: no transpose before a reshape, no .contiguous(), and one"
         " tensor written in parts rather than parts joined later",
+    ),
+    LIBRARY_COPY: Words(
+        "values are only moved to another place or order in memory",
+        "the code of a library does it: look for an option that leaves it out, as use_cache=False does in"
+        " transformers where nothing is generated",
+    ),
+    PRODUCT_COPY: Words(
+        "values are only moved to another order in memory, for a batched matrix product or behind it",
+        "of attention, torch.nn.functional.scaled_dot_product_attention reads and writes any order; leaving out a"
+        " .contiguous() does not help",
+    ),
+    LAYOUT: Words(
+        "values are copied into the memory layout that a library call wants",
+        "make them in that layout: without a transpose or a slice before the call",
+    ),
+    LIBRARY_LAYOUT: Words(
+        "values are copied into the memory layout that a library call wants",
+        "the code of a library makes the call: look for an option that leaves its argument out, or another"
+        " implementation of it",
+    ),
+    CONVOLUTION_LAYOUT: Words(
+        "values are copied into channels-last memory for a convolution, in each call",
+        "keep them there: model.to(memory_format=torch.channels_last), and the same for its input",
+    ),
+    PADDING: Words(
+        "a matrix product works on copies of its inputs, padded to sizes that the device is faster with",
+        "give these dimensions such a size in the program, so that nothing is copied: a multiple of 8"
+        " (of 4 in float32)",
     ),
     BREAK: Words(
         "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
@@ -46,11 +82,25 @@ WORDS: Final[dict[str, Words]] = {
         "the function is compiled again",
         "keep the value the same from call to call, or mark the size as dynamic: torch._dynamo.mark_dynamic",
     ),
+    RECOMPILE_NUMBER: Words(
+        "the function is compiled again",
+        "a number of Python's is a constant of each compile: pass it as a tensor; if it comes from .item(), mend the"
+        " graph break there, so that it never leaves the graph",
+    ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",
         "see above what changes from call to call",
     ),
     CACHE: Words("each start of the program compiles this again: torch cannot keep it in its cache"),
+    CACHE_MISS: Words(
+        "torch's cache of compiled graphs had no entry for this one",
+        "if this was not the first start, keep the cache between starts: TORCHINDUCTOR_CACHE_DIR, or"
+        " torch.compiler.save_cache_artifacts",
+    ),
+    FOREACH: Words(
+        "the operator runs as a call of its own: torch.compile generates no code for it",
+        "it takes a list of tensors, which what you call does by itself: pass foreach=False there",
+    ),
     FALLBACK: Words(
         "the operator runs as a call of its own: torch.compile generates no code for it",
         "where it is an operator of yours, write it with torch's operators, or give it a decomposition",

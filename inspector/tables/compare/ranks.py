@@ -21,7 +21,7 @@ from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
 from inspect_compile.tables.styled_text import Claim, Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import number_of, one_line, seconds_text
+from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -30,9 +30,18 @@ COLUMNS: Final[tuple[Column[RankSummary], ...]] = (
     Column("rank", lambda row: str(row.rank), right=True),
     Column("graphs", lambda row: f"{row.graphs:,}", right=True),
     Column("kernels", lambda row: f"{row.kernels:,}", right=True),
+    Column("launches", lambda row: f"{row.launches:,}", right=True, drop=2),
+    Column("bytes", lambda row: byte_text(row.bytes), right=True, drop=2),
+    Column(
+        "measured",
+        lambda row: "" if row.kernel_seconds is None else time_text(row.kernel_seconds),
+        right=True,
+        optional=True,
+        drop=2,
+    ),
     Column("recompiles", lambda row: f"{row.recompiles:,}", right=True),
     Column("breaks", lambda row: f"{row.graph_breaks:,}", right=True, drop=1),
-    Column("time", lambda row: seconds_text(row.seconds) if row.seconds is not None else "", right=True),
+    Column("compiling", lambda row: seconds_text(row.seconds) if row.seconds is not None else "", right=True),
     Column("status", lambda row: row.status),
     Column(
         "differs",

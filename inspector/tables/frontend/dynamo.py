@@ -9,10 +9,12 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.frames import Compile, FrameRun, Lookups, causes, frames, resumed
+from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
+from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import (
@@ -31,13 +33,6 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _STYLES: Final = {"failed": "red", "compiled": "green", "skipped": "yellow"}
-_OUTCOMES: Final = {
-    "passed over": "bypassed, so that there is a lowering to watch",
-    "hit": "hit: nothing was lowered, so there is nothing to see of it",
-    "miss": "miss",
-    "bypass": "not used",
-}
-_CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
 _NO_USE: Final = "Please report an issue to PyTorch."
 _CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
 """torch's name for a closure variable, whose cell is guarded."""
@@ -54,7 +49,7 @@ def dynamo(request: Request) -> RenderableType:
     wanted = None if request.graph is None else {found.compile_id for found in request.graphs()}
     found = [kept for run in frames(dump) if (kept := _kept(run, wanted, request.names)) is not None]
     shown = found[: request.limit]
-    lookups = Lookups(dump.rows(CacheLookup))
+    lookups = Lookups(dump)
     parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
     if not found:
         parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
@@ -87,7 +82,7 @@ def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compi
 
 def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
     """A line that wraps below itself if there is no room."""
-    return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP))
+    return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP), expand=False)
 
 
 def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[RenderableType]:
@@ -151,7 +146,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
     outcomes: dict[str, list[str]] = {}
     for lookup in one.lookups:
-        outcomes.setdefault(_outcome(lookups, lookup), []).append(_CACHES.get(lookup.cache, one_line(lookup.cache)))
+        outcomes.setdefault(outcome_text(lookups.row(lookup)), []).append(cache_name(lookup))
     for outcome, caches in outcomes.items():
         yield _line(depth + 1, (f"{' and '.join(dict.fromkeys(caches))} cache: ", "dim"), outcome)
 
@@ -207,19 +202,6 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
     for hint in row.hints:
         if hint != _NO_USE:
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
-
-
-def _outcome(lookups: Lookups, row: CacheLookup) -> str:
-    told = _OUTCOMES.get(row.outcome, one_line(row.outcome))
-    if row.reason:
-        told += f": {one_line(row.reason)}"
-    if row.outcome == "miss":
-        unlike = lookups.differing(row)
-        if unlike is None:
-            told += ": nothing is stored under the key of this graph"
-        elif unlike[1]:
-            told += f": the key is not that of {one_line(unlike[0])}: {one_line(', '.join(unlike[1]))} differ"
-    return told
 
 
 def _microseconds(seconds: float) -> str:

@@ -23,6 +23,7 @@ from inspect_compile.tables.fusion.why_text import (
     round_words,
     saved_words,
     score_words,
+    verdict_word,
 )
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
@@ -41,7 +42,7 @@ _MOST_BUFFERS: Final = 4
 
 
 def _verdict(row: Candidate) -> Cell:
-    return cell(row.verdict, _ROLES.get(row.verdict, "dim"))
+    return cell(verdict_word(row.verdict), _ROLES.get(row.verdict, "dim"))
 
 
 def _part(row: Miss, index: int) -> Cell:
@@ -193,5 +194,8 @@ def _summary(request: Request, graph: Graph) -> list[RenderableType]:
 
 def found_text(found: GraphFusion) -> str:
     """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
+    told = (
+        ", ".join(f"{count:,} {verdict_word(verdict)}" for verdict, count in found.verdicts.items())
+        or "no pair was tried"
+    )
     return f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told

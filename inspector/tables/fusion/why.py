@@ -7,7 +7,14 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
-from inspect_compile.tables.fusion.why_text import StyledLine, advice_lines, difference_lines, order_words, verdict_line
+from inspect_compile.tables.fusion.why_text import (
+    StyledLine,
+    advice_lines,
+    between_lines,
+    difference_lines,
+    order_words,
+    verdict_line,
+)
 from inspect_compile.tables.parts import title, why_command
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -27,6 +34,8 @@ _LOOK: Final = {"good": "green", "bad": "red", "warn": "yellow", "dim": "dim"}
 def pair(story: "PairStory", dump_argument: str, *, is_asking_try: bool = False) -> Stack:
     """The whole story of one pair. `dump_argument` is the dump as the user typed it."""
     parts: list[RenderableType] = [TerminalTable(SIDES, (story.a, story.b)), _line(verdict_line(story))]
+    if between := list(between_lines(story)):
+        parts.append(Stack(map(_line, between), gap=False))
     if story.rounds:
         parts.append(_rounds(story.rounds))
     if story.differences:
@@ -69,7 +78,7 @@ def _what_to_do(story: "PairStory", dump_argument: str, is_asking_try: bool) -> 
         yield _line(line)
     if story.outcome == "apart" and story.knobs and story.legality != "illegal" and not is_asking_try:
         again = why_command(dump_argument, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
-        yield joined("To see what the knob does: ", (again, "cyan"))
+        yield joined("To see what the setting does: ", (again, "cyan"))
 
 
 def _line(line: StyledLine) -> Text:

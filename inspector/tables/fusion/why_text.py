@@ -11,8 +11,9 @@ from inspect_compile.tables.text import byte_text, clean, number_of, one_line, p
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.dependencies import Between
     from inspect_compile.analysis.fusion.ledger import Candidate
-    from inspect_compile.analysis.fusion.misses import LeftOut, Miss, Part
+    from inspect_compile.analysis.fusion.misses import LeftOut, Miss
     from inspect_compile.analysis.fusion.pair_story import PairStory
+    from inspect_compile.analysis.fusion.part import Part
     from inspect_compile.analysis.indexing.difference import Difference
     from inspect_compile.facts import Location
 
@@ -22,9 +23,9 @@ _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
 _KINDS: Final = ("two launches", "two loops of one launch", "library calls")
-_NOT_ASKED: Final = "torch did not check whether fusing them would be legal"
+_NOT_ASKED: Final = "torch did not check whether one kernel for both would be correct"
 _LEGALITY: Final = {
-    "allowed": "fusing them would be legal, but was not expected to pay off",
+    "allowed": "one kernel for both would be correct, but was not expected to pay off",
     "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
     "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
     "other-index": f"{_NOT_ASKED}, and it is not checked here: one reads what the other writes at another index",
@@ -37,11 +38,19 @@ _ELSE: Final = {
 }
 """Legality where something else than profit decided, and torch may have asked for a part of it."""
 _ABOUT: Final = {
-    "legality": "This is legality: fused, they would compute something else, or in the wrong order",
-    "profit": "This is profit, not legality",
-    "backend": "This is the backend: its code generator cannot put both into one kernel",
+    "legality": "This is about correctness: in one kernel they would compute something else, or in the wrong order",
+    "profit": "This is about gain, not about correctness",
+    "backend": "This is the code generator: it cannot put both into one kernel",
     "never tried": "The pair was never looked at",
 }
+
+
+_VERDICTS: Final = {"legal": "allowed", "put-off": "later"}
+
+
+def verdict_word(verdict: str) -> str:
+    """What came of looking at a pair, for a person: `refused`, `later`."""
+    return _VERDICTS.get(verdict, verdict)
 
 
 class StyledLine(NamedTuple):
@@ -80,7 +89,8 @@ def because(story: "PairStory") -> str:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
     if decisive.code == _BETWEEN and story.between:
-        return f"{between_words(story.between)} must run between the two: {path_words(story)}"
+        path = path_words(story.a.group, story.between, story.b.group)
+        return f"{between_words(story.between)} must run between the two: {path}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
 
 
@@ -116,24 +126,38 @@ def _stands(between: "tuple[Between, ...]") -> str:
     return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
 
 
-def path_words(story: "PairStory") -> str:
+def path_words(a: str, between: "Sequence[Between]", b: str) -> str:
     """`op54 → op58 → op70`."""
-    names = [clean(one.name) for one in story.between]
+    names = [clean(one.name) for one in between]
     if len(names) > _MOST_BETWEEN:
         names = [*names[: _MOST_BETWEEN - 1], "…", names[-1]]
-    return " → ".join((clean(story.a.group), *names, clean(story.b.group)))
+    return " → ".join((clean(a), *names, clean(b)))
+
+
+def between_lines(story: "PairStory") -> Iterator[StyledLine]:
+    """Each scheduler node that must run between the two, with what it does and its line, in order."""
+    if story.outcome in ("together", "same"):
+        return
+    for one in story.between[:_MOST_BETWEEN]:
+        what = operator_words(one.operator, one.where)
+        code = one_line(one.where.code) if one.where is not None else ""
+        words = "   ".join(word for word in (what, code) if word)
+        yield StyledLine(f"  between: {clean(one.name)}   {words}".rstrip(), "warn", is_sentence=True)
+    if len(story.between) > _MOST_BETWEEN:
+        yield StyledLine(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
 
 
 def miss_words(miss: "Miss") -> str:
-    """Why the two are apart: what must run between them, or the reason, and whether fusing them would be legal."""
+    """Why the two are apart: what must run between them, or the reason, and whether one kernel would be correct."""
     if miss.code == _BETWEEN and miss.between:
-        return f"{between_words(miss.between)} must run between"
+        path = path_words(miss.a, miss.between, miss.b)
+        return f"{between_words(miss.between)} must run between: {path}"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
     if miss.between:
-        return f"{words}; illegal too: {_stands(miss.between)}"
+        return f"{words}; one kernel would also be wrong: {_stands(miss.between)}"
     reason = by_code(miss.code)
     is_decided = miss.is_checked or miss.code == _UNFUSABLE or (reason is not None and reason.about == "legality")
-    return words if is_decided else f"{words}; not checked whether it is legal"
+    return words if is_decided else f"{words}; not checked whether one kernel would be correct"
 
 
 def apart_words(miss: "Miss") -> str:
@@ -195,8 +219,9 @@ def _with_legality(story: "PairStory", words: str) -> str:
     """Something else decided; whether it would be right too is another question, which torch may not have come to."""
     is_profit = story.reason is not None and story.reason.about == "profit"
     if story.legality == "illegal":
-        of_profit = "This is profit, but illegal too"
-        return f"{of_profit if is_profit else f'{words}; illegal too'}: {_stands(story.between)}: {path_words(story)}"
+        begins = "This is about gain, but" if is_profit else f"{words};"
+        path = path_words(story.a.group, story.between, story.b.group)
+        return f"{begins} one kernel would also be wrong: {_stands(story.between)}: {path}"
     told = (_LEGALITY if is_profit else _ELSE).get(story.legality)
     return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
 
@@ -260,7 +285,7 @@ def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
 
 
 def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
-    """Legality or profit, the setting, and what to change in the program."""
+    """Correctness or gain, the setting, and what to change in the program."""
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
         words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
@@ -277,7 +302,7 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
             yield StyledLine(f"In the program: {between.advice}")
         return
     if story.knobs:
-        words += f"; {'the knob is' if len(story.knobs) == 1 else 'the knobs are'} {', '.join(story.knobs)}"
+        words += f"; {'the setting is' if len(story.knobs) == 1 else 'the settings are'} {', '.join(story.knobs)}"
     yield StyledLine(f"{words}.")
     if reason.advice:
         yield StyledLine(f"In the program: {reason.advice}")

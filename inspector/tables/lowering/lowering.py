@@ -55,7 +55,7 @@ VALUE: Final[Column[LoweringRow]] = Column("value", _value, stretch=True, least=
 COLUMNS: Final[tuple[Column[LoweringRow], ...]] = (
     Column("node", _name, stretch=True, least=12, most=40, middle=True),
     TARGET,
-    Column("way", _way, most=14),
+    Column("how", _way, most=14),
     Column("made", _made, role="accent", stretch=True, least=8, most=24),
     VALUE,
     Column("FLOP", lambda row: f"{row.flops:,}" if row.flops else "", role="dim", right=True, drop=2, optional=True),

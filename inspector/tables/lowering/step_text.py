@@ -52,7 +52,7 @@ def step_lines(
     if row.op == "call_function":
         title.append(f"{row.flops:,} FLOP" + (f" ({row.flops_kind})" if row.flops_kind not in ("none", "") else ""))
     yield "   ".join(title)
-    yield field("way", _way(row))
+    yield field("how", _way(row))
     if row.constraint is not None:
         yield field("layout", f"its arguments first took the layout of {row.constraint}()")
     if row.arguments:
@@ -122,9 +122,9 @@ def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
     name = ask.buffer or "a value without a name"
     who = f"{ask.caller} through {ask.through}" if ask.through else ask.caller
     if not ask.realized:
-        yield field("asked", f"{name}{whose} is realized already: {ask.reason}   [{who}]")
+        yield field("stored", f"{name}{whose} already is: {ask.reason}   [{who}]")
         return
-    yield field("real", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{who}]")
+    yield field("stored", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{who}]")
     yield from _block("", fold(ask.text, told, node=ask.node or ""))
 
 

@@ -7,12 +7,13 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
-from inspect_compile.facts import NumericsCall, Operand
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_rows
+from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
 from inspect_compile.tables.parts import Request, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.text import number_of, place_text, unbroken
+from inspect_compile.tables.text import byte_text, number_of, place_text, unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -23,15 +24,21 @@ _TROUBLE: Final = 6
 """Maximum number of calls that are named because they were not looked at."""
 
 
-def finding_lines(row: NonFiniteRow) -> Iterator[Text]:
-    """What is known of one finding, line by line."""
+def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
+    """What is known of one finding, line by line; `rank` says of which rank, where there are several."""
     place = f" ({place_text(row.where)})" if row.where is not None else ""
-    call = f"  {row.graph}, call {row.call:,}, result {row.output}"
+    step = f"step {row.step:,}, " if row.step else ""
+    call = f"  {row.graph}, {step}call {row.call:,}, result {row.output}"
+    kind = joined((rank, "cyan"), (f"{row.kind} again" if row.again else f"first {row.kind}", "bold red"))
+    if row.reason:
+        yield joined(kind, (call, "dim"))
+        yield styled(f"  what makes it is not known: {row.reason}")
+        return
     if row.came_in:
-        yield joined((f"first {row.kind}", "bold red"), call)
+        yield joined(kind, call)
         yield joined("  it came in: ", (row.came_in, "cyan"), f"{place}, an input of the graph, has it")
         return
-    yield joined((f"first {row.kind}", "bold red"), f": {row.node or row.buffer}{place}", (call, "dim"))
+    yield joined(kind, f": {row.node or row.buffer}{place}", (call, "dim"))
     if row.element or row.value:
         least = f"; the largest {row.dtype} is {LARGEST[row.dtype]:.6g}" if _is_overflow(row) else ""
         yield joined(f"  {_element(row, row.node or row.buffer)} = {row.value}", _others(row), least)
@@ -78,28 +85,69 @@ def nonfinite(request: Request) -> RenderableType:
         for row in nonfinite_rows(request.dump, request.graph)
         if all(name in (row.graph, row.kernel, row.node, row.buffer, row.came_in, row.kind) for name in request.names)
     ]
-    if rows:
-        return _stanzas(rows, request.limit, request.every("nonfinite"))
+    flagged = [] if request.names else flagged_calls(request.dump, request.graph)
+    if rows or flagged:
+        told = [("", row) for row in rows]
+        found = [_stanzas(told, request.limit, request.every("nonfinite"))] if rows else []
+        return Stack([*found, *recorder_lines(flagged)], gap=False)
     how = "no NaN or Inf was found: inspect-compile numerics --nonfinite SCRIPT looks for them"
     return styled(text_or_nothing(request.dump, how), "dim")
 
 
-def _stanzas(rows: Sequence[NonFiniteRow], limit: int | None, every: str) -> RenderableType:
+def _stanzas(rows: Sequence[tuple[str, NonFiniteRow]], limit: int | None, every: str) -> RenderableType:
     shown, notes = first_of(rows, limit, every)
-    return Stack([line for row in shown for line in finding_lines(row)] + [*notes], gap=False)
+    return Stack([line for rank, row in shown for line in finding_lines(row, rank)] + [*notes], gap=False)
+
+
+def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[Text]:
+    """Which flags rose, what was kept in memory, and what could not have been examined."""
+    calls = f"{number_of(sum(row.calls for row in rows), 'call')} of {number_of(len(rows), 'graph')}"
+    if rows and not any(row.flagged for row in rows):
+        yield styled(f"no flag rose in {calls}")
+    for row in rows:
+        if row.flagged:
+            last = f"; the last is call {row.last:,}" if row.flagged > 1 else ""
+            had = f"{row.flagged:,} of {number_of(row.calls, 'call')} had NaN or Inf"
+            yield joined((row.graph, "cyan"), f": {had}, call {row.first:,} first{last}")
+    for device in sorted({row.device for row in rows if row.kept_bytes}):
+        kept = [row for row in rows if row.device == device and row.kept_bytes]
+        most = ", ".join(
+            f"{row.graph} {byte_text(row.kept_bytes)} for {number_of(row.kept_calls, 'call')}" for row in kept
+        )
+        yield styled(
+            f"kept on {device} to examine a call: {byte_text(sum(row.kept_bytes for row in kept))} ({most})", "dim"
+        )
+    for row in rows:
+        if row.calls > row.examinable:
+            missed = f"{row.calls - row.examinable:,} of {number_of(row.calls, 'call')}"
+            yield styled(f"could not have been examined: {missed} of {row.graph}: {row.reason}", "dim")
+        if row.waits:
+            yield styled(
+                f"{row.graph} waited {row.waits:,} times for its device, {row.waited_seconds:.3f} s in all", "dim"
+            )
+
+
+def _rank(dump: "Dump") -> str:
+    """`rank 1: `; empty for a process that is no rank."""
+    return "" if dump.run.rank is None else f"rank {dump.run.rank}: "
 
 
 def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
-    """What `inspect-compile numerics --nonfinite` prints: the findings of all processes, and what was not looked at."""
-    rows = [row for dump in dumps for row in nonfinite_rows(dump)]
-    trouble = [call for dump in dumps for call in dump.rows(NumericsCall) if call.reason]
+    """What `inspect-compile numerics --nonfinite` and `--recorder` print: the findings of all processes, and what was
+    not looked at.
+    """
+    rows = [(_rank(dump), row) for dump in dumps for row in nonfinite_rows(dump)]
+    trouble = [(_rank(dump), call) for dump in dumps for call in dump.rows(NumericsCall) if call.reason]
+    flagged = [(_rank(dump), row) for dump in dumps for row in flagged_calls(dump)]
     lines: list[RenderableType] = []
     if rows:
         lines.append(_stanzas(rows, _SHOWN, command(dump_argument, "nonfinite", "--all")))
-    else:
+    elif not any(row.flagged for _, row in flagged):
         lines.append(styled("no result of a compiled graph has NaN or Inf"))
-    for call in trouble[:_TROUBLE]:
-        lines.append(styled(f"not looked at: {call.graph}, call {call.call}: {call.reason}", "dim"))
+    for rank, of_rank in grouped(flagged, lambda pair: pair[0]).items():
+        lines += [joined((rank, "cyan"), line) for line in recorder_lines([row for _, row in of_rank])]
+    for rank, call in trouble[:_TROUBLE]:
+        lines.append(styled(f"{rank}not looked at: {call.graph}, call {call.call}: {call.reason}", "dim"))
     if len(trouble) > _TROUBLE:
         lines.append(styled(f"not looked at: {number_of(len(trouble) - _TROUBLE, 'more call')}", "dim"))
     if rows:

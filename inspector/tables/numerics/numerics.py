@@ -57,6 +57,10 @@ def _why(row: Judged) -> Cell:
         words.append(f"{found.unstable:,} of {found.elements:,} differ when it runs again on the same inputs")
     if row.verdict == NOT_COMPARABLE:
         return cell("; ".join([*words, row.reason]), "" if words else "dim")
+    if found.mismatch:
+        words.append(f"it is {found.mismatch}")
+    if found.apart is not None:
+        words.append(f"at most {_figure(found.apart)} from eager's, which cannot be wrong")
     if found.nonfinite_wrong:
         words.append(f"{found.nonfinite_wrong:,} of {found.elements:,} are NaN or Inf and should not be, or should be")
     if found.untied:
@@ -64,6 +68,10 @@ def _why(row: Judged) -> Cell:
     if found.worst_error and row.verdict in (WRONG, WORSE):
         values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
         words.append(f"at {list(found.worst)} {values}")
+    if found.is_step and row.verdict in (WRONG, WORSE):
+        words.append(f"a step of the lowering of {row.node}")
+    if found.turn:
+        words.append(f"the nested graph's run {found.turn:,}")
     if row.verdict == WRONG and found.source:
         words.append(f"the first wrong value is {_source(row)}")
     if row.verdict == WRONG and found.unforced:
@@ -105,7 +113,8 @@ def numerics(request: Request) -> RenderableType:
     whole = summary(request.dump, request.graph)
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
-        if request.dump.run.numerics is not None and request.dump.run.numerics.nonfinite:
+        asked = request.dump.run.numerics
+        if asked is not None and asked.only_nonfinite:
             how = "no launch was checked; results were looked through for NaN and Inf: `show nonfinite` has them"
         return styled(text_or_nothing(request.dump, how), "dim")
     statements = [row for row in kernel_statements(request.dump, request.graph) if _concerns(row, request.names)]
@@ -164,7 +173,9 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
     if first is not None:
         where = f" ({place_text(first.where)})" if first.where is not None else ""
         if first.kernel:
+            others = first.measured.unforced_of
             made = f"{first.kernel}, line {first.line} of {first.graph}"
+            made += f", or {' or '.join(others)}, which wrote what it reads" if others else ""
         else:
             made = f"{makes(first.level)} {first.buffer} of {first.graph} wrong"
         node = _source(first) if first.measured.source else first.node

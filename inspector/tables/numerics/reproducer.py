@@ -14,19 +14,19 @@ from inspect_compile.tables.text import place_text, unbroken
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
+_AS_WRONG: Final = 0.1
+"""With other inputs a result is as wrong if its relative error is at least that part of the recorded one."""
 _NOT_IN_A_TEXT: Final = re.compile(r'["\\]')
 
 _SCRIPT: Final = '''\
 """{title}
 
 {about}
-It needs torch and the file {file}, which is beside it. Exit status: 1 where the result is wrong, 0 where it is not.
+It needs {needs}. Exit status: 1 where the result is wrong, 0 where it is not.
 """
 
 {vectors}{imports}
-from pathlib import Path
-
-FILE = Path(__file__).with_name({file_literal})
+{recorded}
 
 {definitions}
 
@@ -39,7 +39,7 @@ def empty(size, stride, dtype, device):
 
 def compiled():
     """The result of the launch."""
-    kept = torch.load(FILE, weights_only=True)
+    kept = recorded()
     given = kept["variables"] | {{name: empty(*one) for name, one in kept["empty"].items()}}
 {variables}
     {statement}
@@ -71,7 +71,7 @@ def main():
     scale = max(here.item() if here.isfinite() else 0.0, numbers.square().mean().sqrt().item() if len(numbers) else 0.0)
     # The largest error of an element that rounding makes: eager's, or that of a run of the graph with noise.
     of_eager = of_eager[of_eager.isfinite()]
-    rounding = max({noise!r}, of_eager.max().item() if len(of_eager) else 0.0)
+    rounding = max({noise}, of_eager.max().item() if len(of_eager) else 0.0)
     is_wrong = error.max().item() > max({beyond!r} * rounding, {tolerance!r} * scale)
     print("wrong" if is_wrong else "not wrong")
     return int(is_wrong)
@@ -88,9 +88,9 @@ _FUNCTIONS: Final = '''\
 
 def references():
     """Eager's value of {node}, and the exact one in fp64."""
-    eager = reference(*torch.load(FILE, weights_only=True)["arguments"])
+    eager = reference(*recorded()["arguments"])
     torch.set_default_dtype(torch.float64)
-    arguments = [wide(one) for one in torch.load(FILE, weights_only=True)["arguments"]]
+    arguments = [wide(one) for one in recorded()["arguments"]]
     return eager, exact(*arguments)
 
 
@@ -99,22 +99,37 @@ def wide(value):
     return value.double() if torch.is_tensor(value) and value.is_floating_point() else value
 '''
 
+_LOADED: Final = '''\
+from pathlib import Path
+
+FILE = Path(__file__).with_name({file_literal})
+
+
+def recorded():
+    """What the launch was given."""
+    return torch.load(FILE, weights_only=True)
+'''
+
 _RECORDED: Final = '''\
 def references():
     """Eager's value of {node}, as it was recorded, also in the place of the exact one.
 
     {why}.
     """
-    eager = torch.load(FILE, weights_only=True)["eager"]
+    eager = recorded()["eager"]
     return eager, eager
 '''
 
 
-def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
-    """The script. `file` is the name of the file with the inputs beside it. Raises CommandError for what the dump does
-    not have.
+def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
+    """The script. `file` is the name of the file with the inputs beside it; without one they are drawn from a seed.
+
+    With other inputs rounding is another: it is then taken as large, relative to the result, as in the check, and the
+    result has to be as wrong, within a factor of 10. Raises CommandError for what the dump does not have.
     """
     inputs, found = kept
+    if file is None and not inputs.drawn:
+        raise CommandError(f"{inputs.kernel}: its inputs can't be drawn from a seed: {inputs.not_drawn}")
     around = excerpt_of(dump, inputs.graph, inputs.line)
     if around is None:
         raise CommandError(f"{inputs.graph}: line {inputs.line} of its output_code.py launches nothing that is known")
@@ -127,11 +142,16 @@ def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
         f"{inputs.node}{where} in call {inputs.call:,} of {inputs.graph}, launched at line {inputs.line} of its"
         f" output_code.py.\nRecorded with torch {versions.get('torch', '?')} on {dump.run.device or 'the CPU'}."
     )
+    noise, scale = measured.noise_worst or 0.0, measured.exact_rms or 0.0
+    tolerance = TOLERANCE.get(measured.dtype, OTHER_TOLERANCE) if measured.rmse is not None else 0.0
+    if file is None:
+        largest = max(scale, abs(measured.exact or 0.0))
+        tolerance = max(tolerance, _AS_WRONG * (measured.worst_error or 0.0) / largest if largest else 0.0)
     fields = {
         "title": _in_text(f"{inputs.kernel} computes something else than its FX node {inputs.node}."),
         "about": _in_text(about),
-        "file": _in_text(file),
-        "file_literal": json.dumps(file),
+        "needs": "torch" if file is None else f"torch and the file {_in_text(file)}, which is beside it",
+        "recorded": f"\n\n{inputs.drawn}" if file is None else _LOADED.format(file_literal=json.dumps(file)),
         "vectors": _vectors(dump, inputs.graph, inputs.kernel),
         "imports": around.imports,
         "definitions": around.definitions,
@@ -140,9 +160,9 @@ def reproducer(dump: "Dump", kept: Kept, file: str) -> str:
         "result": inputs.result,
         "reference": _reference(kept),
         "node": re.sub(r"\W", "_", inputs.node),
-        "noise": measured.noise_worst or 0.0,
+        "noise": repr(noise) if file is not None else f"{noise / scale if scale else 0.0!r} * scale",
         "beyond": BEYOND_ROUNDING,
-        "tolerance": TOLERANCE.get(measured.dtype, OTHER_TOLERANCE) if measured.rmse is not None else 0.0,
+        "tolerance": tolerance,
     }
     return _SCRIPT.format(**fields)
 

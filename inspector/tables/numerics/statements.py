@@ -6,8 +6,9 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.numerics.statements import KernelStatements, StatementRow
+from inspect_compile.analysis.numerics.statements import KernelStatements, StatementRow, grown
 from inspect_compile.tables.columns import Column, cell, place_cell
+from inspect_compile.tables.numerics.error_kinds import sentence
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import place_text
@@ -30,6 +31,7 @@ COLUMNS: Final[tuple[Column[StatementRow], ...]] = (
     Column("should be", lambda row: cell(_number(row.expected), "bad" if row.is_wrong else ""), right=True),
     Column("exact", lambda row: _number(row.exact), right=True, drop=2),
     Column("error", lambda row: "" if row.error is None else f"{row.error:.1e}", right=True, drop=2),
+    Column("kind", lambda row: "" if row.kind is None else sentence(row.kind), most=60, optional=True, drop=3),
     Column("where", lambda row: place_cell(row.where), optional=True, drop=5),
 )
 
@@ -40,10 +42,14 @@ def blamed_lines(row: KernelStatements) -> Iterator[Text]:
     if found is None:
         why = row.reason or f"each computes its operation for the worst element of {row.node}"
         yield joined("its statements: ", (why, "dim"))
+        for one in () if row.reason else grown(row):
+            yield joined(f"  line {one.line}: ", (one.text, "bold"), f"  {sentence(one.kind)}" if one.kind else "")
         return
     place = f"  {found.node}{f' ({place_text(found.where)})' if found.where is not None else ''}" if found.node else ""
     yield joined(f"the statement, line {found.line} of {row.kernel}: ", (found.text, "bold red"), (place, "cyan"))
     yield styled(f"  {_why(row, found)}")
+    if row.why == "value" and row.kind is not None:
+        yield styled(f"  {sentence(row.kind)}")
 
 
 def _why(row: KernelStatements, found: StatementRow) -> str:
@@ -55,6 +61,8 @@ def _why(row: KernelStatements, found: StatementRow) -> str:
         return f"its value is right, and stored in another place: element {row.element:,} of {row.buffer}"
     if row.why == "variable":
         return f"it stores a variable that is for no buffer, as element {row.element:,} of {row.buffer}"
+    if row.why == "loop":
+        return f"it ends at {float(found.value):,.0f}, and is to end at {float(found.expected):,.0f}"
     if row.why == "store":
         return f"it never stores element {row.element:,} of {row.buffer}"
     return f"the statements up to it do what they were generated for, which is not what {found.node} is"

@@ -11,13 +11,19 @@ def result_story(row: Judged) -> Iterator[str]:
     """The verdict and what it means, the errors, the worst element, and the source line."""
     found = row.measured
     yield f"{row.verdict}: {row.reason if row.verdict == NOT_COMPARABLE else VERDICTS[row.verdict]}"
-    if found.elements:
+    if found.mismatch:
+        yield f"value     {found.mismatch}"
+    elif found.elements:
         size = ", ".join(map(str, found.size))
         differ = "" if row.verdict == EXACT else f", {found.differing:,} not as eager's"
         yield f"value     {found.dtype}[{size}], {found.elements:,} elements{differ}"
     if row.times_rounding is not None:
         yield f"error     {row.times_rounding:.2g} × that of rounding"
         yield f"RMSE      {_short(found.rmse)}, eager {_short(found.eager_rmse)}, rounding {rounding_error(found):.2g}"
+    if found.apart is not None:
+        values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}"
+        yield f"error     not measured: it is at most {_short(found.apart)} from eager's, so that it cannot be wrong"
+        yield f"worst     {list(found.worst)}: {values}"
     if found.ulp_worst is not None:
         yield f"ULP       median {_short(found.ulp_median)}, 99 % {_short(found.ulp_99)}, max {_short(found.ulp_worst)}"
     if found.worst_error:
@@ -31,6 +37,10 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"again     {found.unstable:,} elements differ when it runs again on the same inputs"
     if found.unforced:
         yield f"reads     {', '.join(found.unforced)} as the compiled code wrote it"
+    if found.is_step:
+        yield f"step      of the lowering of {row.node}, compared with the loops of torch's IR"
+    if found.turn:
+        yield f"run       {found.turn:,} of the nested graph in this call"
     launched = f"{row.kernel}, line {row.line} of output_code.py" if row.kernel else f"pass {row.level}"
     yield f"written   {row.buffer} by {launched}, call {row.call:,}"
     if row.where is not None:

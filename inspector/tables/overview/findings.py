@@ -8,15 +8,14 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
-from inspect_compile.analysis.findings.every import findings as every
-from inspect_compile.analysis.findings.finding import MEASURED, NOT_KNOWN, ONCE, Finding
-from inspect_compile.analysis.findings.fusions import KIND as FUSION
+from inspect_compile.analysis.findings.finding import ONCE, Finding
+from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.parts import Request, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import STYLES
+from inspect_compile.tables.terminal_table import spans_text
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ _TABLES: Final = {
     kinds.RECOMPILE: "dynamo",
     kinds.RECOMPILE_LIMIT: "dynamo",
     kinds.CACHE: "dynamo",
+    kinds.CACHE_MISS: "dynamo",
     kinds.NO_CUDAGRAPH: "cudagraphs",
     kinds.CUDAGRAPH_AGAIN: "cudagraphs",
     kinds.NUMERICS: "numerics",
@@ -49,7 +49,7 @@ def cost_words(found: Finding) -> str:
         return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
     if found.bytes is None:
         return ""
-    return f"{byte_text(found.bytes)} read again" if not found.saves_bytes else f"{most}{byte_text(found.bytes)} a call"
+    return f"{most}{byte_text(found.bytes)} a call"
 
 
 def sure_words(found: Finding) -> str:
@@ -84,9 +84,9 @@ def to_do_words(found: Finding) -> str:
 
 def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
     """The command that shows more."""
-    if found.kind == FUSION:
+    if found.kind == kinds.MISSED_FUSION:
         return why_command(dump_argument, *found.names, *which)
-    if found.kind in (kinds.COPY, kinds.SPILL):
+    if found.kind in (kinds.COPY, kinds.LAYOUT, kinds.PADDING, kinds.SPILL):
         return command(dump_argument, "kernel", *found.names, *which)
     if found.kind == kinds.FALLBACK:
         return command(dump_argument, "node", *found.names, *which)
@@ -111,6 +111,8 @@ COLUMNS: Final[tuple[Column[Finding], ...]] = (
 
 def findings(request: Request) -> RenderableType:
     """Each finding on a few lines, with the command that shows more."""
+    from inspect_compile.analysis.findings.every import findings as every  # not for the overview, which has them
+
     rows = request.kept(every(request.dump, request.graph))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
@@ -131,7 +133,7 @@ def heading(rows: Sequence[Finding]) -> str:
 
 def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
     """Why seconds are not known, and what to do, where that is so."""
-    if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes and row.saves_bytes for row in rows):
+    if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes for row in rows):
         words = " This CPU was not measured, so that bytes cannot be told as seconds"
         return [Claim(styled(words, "dim"), "inspect-compile doctor --measure")]
     return []
@@ -142,15 +144,14 @@ def nothing_words() -> str:
     return "None: nothing was missed that a change of the program or of a setting could mend"
 
 
-def first_lines(dump: "Dump", rows: Sequence[Finding], dump_argument: str) -> Iterator[RenderableType]:
+def first_lines(rows: Sequence[Finding]) -> Iterator[RenderableType]:
     """Findings in short, as a summary has them: what it costs and where, what it is, what to do."""
     for row in rows:
-        evidence = command_words(row, dump_argument, _which(dump, row))
         head = joined((" ▲ ", "yellow"), (cost_words(row) or "not known", "bold"), "  ", _places(row), *_times(row))
         yield Claim(head, "")
         told = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
         yield Claim(joined("   ", (told, "")))
-        yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"), evidence)
+        yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"))
 
 
 def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[RenderableType]:
@@ -164,7 +165,7 @@ def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Itera
         yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))
     if to_do := to_do_words(row):
         yield Claim(joined("   ", ("to do  ", "cyan"), to_do))
-    names = " ".join(map(one_line, row.names)) if row.kind == FUSION else ""
+    names = " ".join(map(one_line, row.names)) if row.kind == kinds.MISSED_FUSION else ""
     names += f": {few([one_line(name) for name in row.buffers], _MOST_BUFFERS, ' ')}" if names and row.buffers else ""
     yield Claim(joined("   ", (f"sure   {sure_words(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
 
@@ -177,7 +178,7 @@ def _places(row: Finding) -> Text:
     spans = places_cell(row)
     if not plain(spans):
         return styled(one_line(" ".join(row.names)), "dim")
-    return Text.assemble(*((span.text, STYLES.get(span.role, "")) for span in spans))
+    return spans_text(spans)
 
 
 def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:

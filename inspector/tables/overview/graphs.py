@@ -5,13 +5,16 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import nothing_text
-from inspect_compile.analysis.overview.summary import GraphSummary, summarize
+from inspect_compile.analysis.overview.records import GraphSummary
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.parts import Request, first_of
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
+
+KIND_WORDS: Final = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
+"""Kind of kernels, if a person calls it otherwise."""
 
 
 def _outcome(row: GraphSummary) -> Cell:
@@ -41,7 +44,7 @@ COLUMNS: Final[tuple[Column[GraphSummary], ...]] = (
         right=True,
     ),
     Column("peak", lambda row: byte_text(row.peak_bytes), right=True, drop=1),
-    Column("time", lambda row: seconds_text(row.seconds), right=True),
+    Column("compiling", lambda row: seconds_text(row.seconds), right=True),
     Column("outcome", _outcome, stretch=True, least=16, optional=True),
 )
 
@@ -53,4 +56,6 @@ def graphs(request: Request) -> RenderableType:
     if not wanted:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))
+    from inspect_compile.analysis.overview.summary import summarize  # the overview only needs the columns
+
     return TerminalTable(COLUMNS, [summarize(request.dump, found) for found in shown], notes=notes)

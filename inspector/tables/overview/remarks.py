@@ -1,13 +1,15 @@
 """What the compiler did, missed or noticed, in words."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
-from inspect_compile.tables.columns import Cell, Column, cell, place_cell
+from inspect_compile.tables.columns import Cell, Column, cell, place_cell, plain
 from inspect_compile.tables.parts import Request, limited, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
@@ -21,13 +23,31 @@ def remark_place(row: Remark) -> Cell:
     return place_cell(row.place) if row.place is not None else cell(file_name(row.where or ""))
 
 
+class Same(NamedTuple):
+    """A remark that was made so many times in a graph, in the same words about the same line."""
+
+    remark: Remark
+    times: int
+
+
+def same(rows: Iterable[Remark]) -> list[Same]:
+    """Equal remarks as one, in the order of the first of each."""
+    told = grouped(rows, lambda row: (row.kind, row.code, plain(remark_place(row)), row.message, row.knob))
+    return [Same(every[0], len(every)) for every in told.values()]
+
+
 _ROLES: Final = {"missed": "warn", "passed": "good"}
-COLUMNS: Final[tuple[Column[Remark], ...]] = (
+_COLUMNS: Final[tuple[Column[Remark], ...]] = (
     Column("kind", lambda row: cell(row.kind, _ROLES.get(row.kind, ""))),
     Column("code", lambda row: row.code, stretch=True, least=16, most=32, middle=True),
     Column("where", remark_place, stretch=True, least=14, most=44),
     Column("remark", lambda row: one_line(row.message), stretch=True, least=34, most=100, wraps=True),
     Column("setting", lambda row: row.knob or "", stretch=True, least=40, optional=True, middle=True, drop=1),
+)
+COLUMNS: Final[tuple[Column[Same], ...]] = (
+    *(column.through(lambda row: row.remark) for column in _COLUMNS[:2]),
+    Column("times", lambda row: f"{row.times:,}" if row.times > 1 else "", right=True, optional=True, drop=2),
+    *(column.through(lambda row: row.remark) for column in _COLUMNS[2:]),
 )
 
 
@@ -37,7 +57,7 @@ def remarks(request: Request) -> RenderableType:
     for row in request.kept(remark_rows(request.dump, request.graph)):
         found.setdefault(row.graph, []).append(row)
     sheets = [
-        limited(COLUMNS, rows, request.limit, request.every("remarks"), title=_title(request.dump, name, rows))
+        limited(COLUMNS, same(rows), request.limit, request.every("remarks"), title=_title(request.dump, name, rows))
         for name, rows in found.items()
     ]
     return Stack(sheets or [styled("no remarks", "dim")])

@@ -10,43 +10,32 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.compare.ranks import summarize_rank
 from inspect_compile.analysis.cost.flops import HEAVY
 from inspect_compile.analysis.dumps.graphs import ShortNames
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing
-from inspect_compile.analysis.dumps.parts import asked, is_only_parts
+from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
-from inspect_compile.analysis.dumps.parts import replays as replays_of
-from inspect_compile.analysis.dumps.parts import targets as targets_of
-from inspect_compile.analysis.dumps.rows import disabled
-from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.every import findings
-from inspect_compile.analysis.overview.summary import (
-    GraphSummary,
-    Incomplete,
-    RunSummary,
-    incomplete,
-    summarize,
-    summarize_run,
-)
+from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
+from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
 from inspect_compile.facts import Collective, CudaGraph, Frame, Graph, Launched, Remark, Tuning
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import Why, advice_for
 from inspect_compile.tables.overview.findings import first_lines, note, nothing_words
+from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.parts import Request, command, omitted
+from inspect_compile.tables.overview.run_words import Told, others, run_words, warnings
+from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import STYLES
+from inspect_compile.tables.terminal_table import STYLES, spans_text
 from inspect_compile.tables.text import (
     byte_text,
     exception_text,
     multiple_text,
     number_of,
     one_line,
-    program_words,
     seconds_text,
-    shared_text,
 )
 
 if TYPE_CHECKING:
@@ -58,7 +47,6 @@ _LEAST_SHARE = 0.005
 _REMARKS = 2
 _TOLD = ("graph-break", "recompile", "recompile-limit", "no-cudagraphs", "cudagraph-again")
 """Codes of remarks that findings tell."""
-_HOOKS = 3
 _INCOMPLETE = 4
 _INCOMPLETE_WORDS = {
     "failed": "did not compile",
@@ -67,7 +55,6 @@ _INCOMPLETE_WORDS = {
     "unfinished": "not finished, as the program ended before",
     "compiled": "with nodes that are not accounted for",
 }
-_KERNEL_WORDS = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
 
 
 def summary(request: Request) -> RenderableType:
@@ -83,9 +70,16 @@ def summary(request: Request) -> RenderableType:
     shown = graphs[:_GRAPHS] if request.limit is not None else graphs
     parts: list[RenderableType] = []
     for found in shown:
-        of_graph = _Say(request.dump_argument, () if run.graphs == 1 else ("--graph", short.of(found)))
+        which = () if run.graphs == 1 else ("--graph", short.of(found))
+        of_graph = _Say(request.dump_argument, which, is_brief=True)
         lines = _graph(summarize(dump, found), of_graph)
-        parts.append(Stack([*lines, *_tuned(dump, found, of_graph), *_ran(dump, found, of_graph)], gap=False))
+        every: list[RenderableType] = [
+            *lines,
+            *_tuned(dump, found, of_graph),
+            *_ran(dump, found, of_graph),
+            of_graph.form(),
+        ]
+        parts.append(Stack(every, gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(_rest(dump, rest, say), gap=False))
     if not graphs and (why := nothing(dump)) is not None:
@@ -102,11 +96,24 @@ class _Say(NamedTuple):
     dump_argument: str
     which: tuple[str, ...] = ()
     """The options that select the graph."""
+    is_brief: bool = False
+    """The claims name their table alone; `form` says once how the command goes on."""
 
     def __call__(self, words: str | Text, style: str = "", table: str = "", *names: str) -> Claim:
         """The words, with the command that shows `table`."""
         text = styled(words, style) if isinstance(words, str) else words
+        if self.is_brief:
+            return Claim(text, table)
         return Claim(text, command(self.dump_argument, table, *names, *self.which) if table else "")
+
+    def form(self) -> Text:
+        """The command that the tables at the ends of lines stand for."""
+        return joined((" TABLE of a line: ", "dim"), (command(self.dump_argument, "TABLE", *self.which), "cyan"))
+
+    def told(self, told: Told) -> Claim:
+        """A sentence about the run, with its command."""
+        text = styled(f" {told.text}", STYLES.get(told.role, ""))
+        return Claim(text, told.command or (command(self.dump_argument, *told.table) if told.table else ""))
 
 
 def _rest(dump: "Dump", graphs: list[Graph], say: _Say) -> Iterator[Claim]:
@@ -130,27 +137,9 @@ def _rest(dump: "Dump", graphs: list[Graph], say: _Say) -> Iterator[Claim]:
 
 
 def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
-    words = [one_line(" ".join(program_words(run.argv)) or dump.root.name)]
-    words += [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
-    words.append(dump.run.device)
-    words += [f"rank {dump.run.rank}"] if dump.run.rank is not None else []
-    if dump.run.replay_of:
-        words.append(f"compiled again {asked('', dump.run.config, dump.run.denied)}".rstrip())
-    spent = ""
-    if run.seconds is not None:
-        spent = f"   {seconds_text(run.seconds)}, of which probes {seconds_text(run.probe_seconds)}"
-    yield say(joined((" · ".join(words), "bold"), (spent, "dim")), "", "overhead")
-    state = run_state(dump)
-    if state.text:
-        yield say(f" {exception_text(state.text)}", "yellow" if state.is_growing else "red")
-    yield from _disabled(dump, say)
-    for warning in _warnings(dump):
-        yield say(f" {warning}", "yellow")
-    yield from omitted(dump)
-    for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
-        if noted:
-            yield say(f" {one_line(noted)}", "yellow")
-    yield from _parts(dump, say)
+    yield say(spans_text(run_words(dump, run)[0]), "", "overhead")
+    for told in (*warnings(dump, run), *others(dump, say.dump_argument)):
+        yield say.told(told)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
@@ -160,45 +149,6 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
         from inspect_compile.tables.runtime.collectives import claims
 
         yield from claims(dump, say.dump_argument)
-
-
-def _disabled(dump: "Dump", say: _Say) -> Iterator[Claim]:
-    hooks = disabled(dump)
-    for hook in hooks[:_HOOKS]:
-        what = "was turned off" if hook.state == "failed" else "found nothing to watch"
-        told = f" The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
-        yield say(told, "yellow", "overhead", hook.target.rpartition(".")[2])
-    if len(hooks) > _HOOKS:
-        yield say(f" … {number_of(len(hooks) - _HOOKS, 'more probe')} turned off", "yellow", "overhead")
-
-
-def _warnings(dump: "Dump") -> Iterator[str]:
-    """What torch alone would not have done (fusion was steered, results were replaced); and that lines are damaged."""
-    run = dump.run
-    if run.fusions is not None:
-        yield f"fusions that were allowed: {run.fusions:,} (bisect-fusions)"
-    for a, b in run.denied if not run.replay_of else ():
-        yield f"fusion had to keep {one_line(a)} and {one_line(b)} apart"
-    if run.numerics is not None and run.numerics.continue_with == "reference":
-        yield "checked calls returned what their graphs compute node by node (numerics --continue-with reference)"
-    if dump.damaged:
-        yield f"{number_of(dump.damaged, 'line')} of the tables could not be read"
-
-
-def _parts(dump: "Dump", say: _Say) -> Iterator[Claim]:
-    """What else the dump holds: targets, other processes, replays."""
-    targets, again = targets_of(dump), replays_of(dump)
-    for target, part in targets.items():
-        row = summarize_rank(part)
-        told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
-        yield Claim(styled(f" {part.name}   {told}"), f"{command(say.dump_argument, '')} --target {target}")
-    others = [part.dump.root for part in parts_of(dump) if part.replay is None]
-    if others and not is_only_parts(dump) and not targets:
-        told = f" {number_of(len(others), 'process', 'processes')} of the same run compiled too"
-        yield Claim(styled(told), f"show {others[0]}")
-    if again:
-        graphs = number_of(len({part.dump.run.replay_of for part in again.values()}), "graph")
-        yield say(f" {number_of(len(again), 'replay')} of {graphs}", "", "replays")
 
 
 def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
@@ -215,7 +165,7 @@ def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
         yield say(f" did not compile: {reason}", "red", "lowering")
         if advice := advice_for(row.exception or ""):
             yield say(f" To do: {advice}", "yellow")
-    kinds = ", ".join(f"{count} {_KERNEL_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
+    kinds = ", ".join(f"{count} {KIND_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
     steps = [
         number_of(row.nodes, "node"),
         number_of(row.operations, "operation"),
@@ -282,11 +232,12 @@ def _findings(request: Request, say: _Say) -> Iterator[RenderableType]:
     """The most expensive findings, then what the compiler noticed and nobody has to act on."""
     dump = request.dump
     rows = findings(dump, request.graph)
-    yield styled("Findings, most expensive first" if len(rows) > 1 else "Findings", "bold")
+    told = "Findings, most expensive first" if len(rows) > 1 else "Findings"
+    yield say(told, "bold", "findings" if rows else "")
     if not rows:
         yield say(f" {nothing_words()}", "dim")
     yield from note(dump, rows[:_FINDINGS])
-    yield from first_lines(dump, rows[:_FINDINGS], say.dump_argument)
+    yield from first_lines(rows[:_FINDINGS])
     if (left := len(rows) - _FINDINGS) > 0:
         yield say(f" … {number_of(left, 'more finding')}", "dim", "findings")
     yield from _remarks(dump, say)
@@ -298,12 +249,11 @@ def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
     remarks = sorted(told, key=lambda remark: remark.kind != "missed")
     same = Counter((remark_place(remark), remark.message) for remark in remarks)
     for (place, message), times in list(same.items())[:_REMARKS]:
-        again = (f"   {times} times", "dim") if times > 1 else ""
-        spans = ((span.text, STYLES.get(span.role, "")) for span in place)
-        yield say(joined((" ● ", "cyan"), *spans, "  " * bool(place), one_line(message), again), "", "remarks")
-    if len(same) > _REMARKS:
-        left = len(remarks) - sum(list(same.values())[:_REMARKS])
-        yield say(f" … {number_of(left, 'more remark')}", "dim", "remarks")
+        often = (f"   {times} times", "dim") if times > 1 else ""
+        yield say(joined((" ● ", "cyan"), spans_text(place), "  " * bool(place), one_line(message), often))
+    left = len(remarks) - sum(list(same.values())[:_REMARKS])
+    if remarks:
+        yield say(f" … {number_of(left, 'more remark')}" if left else " All remarks", "dim", "remarks")
 
 
 def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:

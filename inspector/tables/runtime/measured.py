@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _FIRST: Final = "in which kernels are compiled and tuned, and caches are cold"
 
+NOT_MEASURED: Final = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
+
 
 def rate_text(rate: float | None, *, is_unsure: bool = False) -> str:
     """GB/s."""
@@ -65,8 +67,7 @@ def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
         columns, options = (LAUNCHES, ()) if by is None else (SUMS[by], ("--by", by))
         tables.append(request.sheet("measured", found, columns, rows, options=options, notes=_sums(own)))
     if not tables:
-        how = "nothing was measured: inspect-compile run --measure SCRIPT times each launch"
-        return styled(text_or_nothing(dump, how), "dim")
+        return styled(text_or_nothing(dump, NOT_MEASURED), "dim")
     return Stack([*tables, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import torch
 from torch.fx import Node
-from torch.fx.node import map_aggregate
+
+from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 
 _TAKES_ARGUMENTS: Final = ("FallbackKernel", "ConcatKernel", "ScatterFallback", "IndexPutFallback", "ExternKernelAlloc")
 """Operations whose inputs are the tensors among the arguments of their FX node, in the same order."""
@@ -30,21 +31,14 @@ def copied_arguments(lowering: Any, makers: Mapping[str, str]) -> Iterator[tuple
         node = nodes.get(makers.get(operation.get_operation_name(), ""))
         if node is None or type(operation).__name__ not in _TAKES_ARGUMENTS:
             continue
-        arguments = [one for one in _leaves([node.args, node.kwargs]) if _is_tensor(one)]
-        inputs = _leaves(list(operation.inputs))
+        arguments = [one for one in leaves([node.args, node.kwargs]) if _is_tensor(one)]
+        inputs = leaves(list(operation.inputs))
         if len(arguments) < len(inputs):
             continue
         for one, argument in zip(inputs, arguments, strict=False):
             name = str(one.get_name())
             if made.get(name) == node.name and has_form(one, argument.meta["val"]):
                 yield name, argument.name
-
-
-def _leaves(value: Any) -> list[Any]:
-    """What is in lists, tuples and dictionaries."""
-    found: list[Any] = []
-    map_aggregate(value, found.append)
-    return found
 
 
 def _is_tensor(argument: Any) -> bool:

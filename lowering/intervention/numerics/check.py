@@ -1,6 +1,8 @@
 """The check of a process: which graphs there are, and what is done with their calls."""
 
+import atexit
 import importlib
+import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -9,10 +11,14 @@ from typing import Any
 from inspect_compile.facts import Asked, Fact, NumericsCall
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
+from inspect_compile.lowering.intervention.numerics.graphs import patterns
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
 from inspect_compile.lowering.intervention.numerics.levels import Levels
+from inspect_compile.lowering.intervention.numerics.recorder.around import inside
+from inspect_compile.lowering.intervention.numerics.recorder.calls import GraphCalls
+from inspect_compile.lowering.intervention.numerics.recorder.recorder import Recorder
 from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
@@ -37,23 +43,31 @@ class Check:
         """torch's GraphLowering → what its nodes were lowered to."""
         self.levels = Levels()
         self.origins = Origins()
+        self._recorder: Recorder | None = None
+        self._ends = False
+        """The recorder is finished when the process ends."""
         self._lock = threading.Lock()
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
+        os.register_at_fork(after_in_child=self._forked)
 
     def ask(self, asked: Asked | None) -> None:
         """Check graphs that are compiled from now on, and no longer those of before; None: no graphs."""
+        self._end()
         self._asked = asked
+        self._recorder = Recorder(asked, self._add, self._lock) if asked is not None and asked.recorder else None
         self.is_on = asked is not None
         self.levels.is_on = asked is not None
-        self.eager = EagerCheck(asked, self._add) if asked is not None and asked.eager and not asked.nonfinite else None
+        self.eager = (
+            EagerCheck(asked, self._add) if asked is not None and asked.eager and not asked.only_nonfinite else None
+        )
         self._room = Room(0 if asked is None else asked.keep, self._write)
 
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
-        lowered = self.lowered.pop(lowering, Lowered())
         scope, asked = SCOPES.of(lowering), self._asked
         is_helper = scope is not None and scope.kind in ("constants", "autotune")
         if asked is None or is_helper or not asked.has_graph(graph):
+            self.lowered.pop(lowering, None)
             return None
         levels = self.levels.take()
         is_backward = scope is not None and scope.kind == "backward"
@@ -65,17 +79,26 @@ class Check:
             if code.lost:
                 lost = ", ".join(code.lost[:3])
                 self._tell(NumericsCall(graph=graph, reason=f"not found in a function of the code: {lost}"))
-            found = plan(graph, lowering, lowered)
+            taken: dict[int, Lowered] = {}
+            found = plan(lowering, _graph_of, lambda one: taken.setdefault(id(one), self.lowered.pop(one, Lowered())))
         except Exception as error:
             let_pass(error)
             self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
             return None
+        if self._recorder is not None:
+            self._ended_early()
+            calls = GraphCalls(found, code, "inference" if scope is None else scope.kind, self._recorder.room)
+            return inside(self._recorder, calls) if calls.is_watched else None
         check: FiniteCheck | LaunchCheck
         if asked.nonfinite:
             check = FiniteCheck(found, code, self._tell, self._lock)
         else:
             keeper = Keeper(found, code, self._room, self._tell)
-            upstream = UpstreamCheck(graph, levels[0], origin, is_backward=is_backward) if origin is not None else None
+            upstream = (
+                UpstreamCheck(graph, levels[0], origin, is_backward=is_backward, always_exact=asked.exact)
+                if origin is not None
+                else None
+            )
             check = LaunchCheck(found, levels, upstream, code, asked, self._tell, self._lock, keeper)
         done = 0
 
@@ -89,10 +112,29 @@ class Check:
 
         return call
 
+    def _ended_early(self) -> None:
+        """Finish before what calls need is taken down: at exit torch forgets operators that are defined in Python."""
+        if not self._ends:
+            self._ends = True
+            atexit.register(self._end)
+
+    def _end(self) -> None:
+        if self._recorder is not None:
+            self._recorder.finish()
+
+    def _forked(self) -> None:
+        if self._recorder is not None:
+            self._recorder.forget()
+
     def _tell(self, fact: Fact) -> None:
         if self.eager is not None:
             self.eager.told(fact)
         self._add(fact)
+
+
+def _graph_of(lowering: Any) -> str:
+    scope = SCOPES.of(lowering)
+    return "" if scope is None else scope.graph
 
 
 def install(check: Check) -> None:
@@ -113,3 +155,4 @@ def install(check: Check) -> None:
         return run_node
 
     replace(importlib.import_module(names.RUN_NODE.module), names.RUN_NODE, watched)
+    patterns.install(lambda: check.is_on)

@@ -17,6 +17,8 @@ _AT_ONCE: Final = 1 << 16
 """Number of elements that are compared at once: their values and intermediate results in fp64 stay in a core's cache,
 which is several times as fast as new memory for each.
 """
+_AT_ONCE_ON_A_DEVICE: Final = 1 << 24
+"""The same on a GPU, which a part of that size does not keep busy: it only bounds the memory for them."""
 _EXPONENT: Final = 0x7FF0_0000_0000_0000
 """The exponent's bits of a float64: with all others cleared it is the power of two at or below the number."""
 
@@ -58,6 +60,29 @@ def measured(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, n
     return _discrete(compiled, eager, exact, noisy)
 
 
+def apart(compiled: torch.Tensor, eager: torch.Tensor) -> tuple[float, float, dict[str, Any]] | None:
+    """The largest difference of two values that have one shape and are not equal, the root mean square of `eager`, and
+    the fields of a `Checked` that tell of the element with this difference. None if an element is not finite, or they
+    are of no real floating type.
+    """
+    if not compiled.is_floating_point():
+        return None
+    worst, at, differing = 0.0, 0, 0
+    norms = []
+    for start, (one, other) in _in_parts(compiled, eager):
+        difference = (one - other).abs()
+        most, largest = float(difference.max()), float(other.abs().max())
+        if not math.isfinite(most + largest):
+            return None
+        if most > worst:
+            worst, at = most, start + int(difference.argmax())
+        differing += int(difference.count_nonzero())
+        norms.append(_norm(other, largest))
+    values = {"compiled": float(compiled.reshape(-1)[at]), "eager": float(eager.reshape(-1)[at])}
+    found = {"worst": index_at(at, compiled), "differing": differing} | values
+    return worst, math.hypot(*norms) / math.sqrt(compiled.numel()), found
+
+
 def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, moved: torch.Tensor) -> dict[str, Any]:
     """The fields that tell how far rounding moves a result: `moved` is the exact value again, with noise. All are of a
     floating type and have one shape.
@@ -97,8 +122,9 @@ def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) 
 
 def _in_parts(*tensors: torch.Tensor) -> Iterator[tuple[int, list[torch.Tensor]]]:
     flat = [one.reshape(-1) for one in tensors]
-    for start in range(0, flat[0].numel(), _AT_ONCE):
-        yield start, [one[start : start + _AT_ONCE].double() for one in flat]
+    count = _AT_ONCE if flat[0].device.type == "cpu" else _AT_ONCE_ON_A_DEVICE
+    for start in range(0, flat[0].numel(), count):
+        yield start, [one[start : start + count].double() for one in flat]
 
 
 class _Sums:

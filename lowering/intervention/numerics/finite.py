@@ -7,7 +7,7 @@ import torch
 from torch.fx import Node
 
 from inspect_compile.facts import Operand
-from inspect_compile.knowledge.numerics.formats import INF, NAN
+from inspect_compile.knowledge.numerics.formats import HALF, INF, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.errors import index_at
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
@@ -82,6 +82,11 @@ class FiniteLaunches:
         let_pass(error)
         self.trouble = f"{launch.kernel}: {type(error).__name__}: {error}"[:300]
 
+    def first_of_node(self, kind: str, node: str) -> dict[str, Any]:
+        """The same for the value of a node; empty if no buffer has it."""
+        buffers = [name for name in self._made if self._plan.nodes.get(name) == node and kind in self._kinds[name]]
+        return self.first(kind, buffers[0]) if buffers else {}
+
     def first(self, kind: str, output: str) -> dict[str, Any]:
         """The fields of a `NonFinite` that name the launch which made what is in the buffer `output`."""
         name = output
@@ -106,7 +111,19 @@ class FiniteLaunches:
 
 def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
     """The fields of a `NonFinite` that name the FX node which makes it in the reference, as far as it does."""
-    node = results_of(plan.module)[output]
+    return _first_above(plain, kind, results_of(plan.module)[output])
+
+
+def overflow_above(plan: Plan, plain: Reference, node: str) -> dict[str, Any]:
+    """The same for the Inf in the value of `node`, if it outgrew a half type: Inf may be meant, as in a mask."""
+    start = next((one for one in plan.module.graph.nodes if one.name == node), None)
+    found = _first_above(plain, INF, start)
+    is_made = bool(found.get("operands")) and not any(one.has_inf for one in found["operands"])
+    return found if is_made and found["dtype"] in HALF else {}
+
+
+def _first_above(plain: Reference, kind: str, start: Any) -> dict[str, Any]:
+    node = start
     if not isinstance(node, Node) or kind not in kinds_of(plain.values.get(node.name)):
         return {}
     while True:

@@ -1,19 +1,16 @@
 """Calls of a graph whose results are looked through for NaN and Inf, and what made the first of them."""
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from inspect_compile.facts import Fact, NonFinite, NumericsCall
+from inspect_compile.facts import Fact, NumericsCall
 from inspect_compile.knowledge.numerics.formats import KINDS
-from inspect_compile.lowering.intervention.numerics.finite import FiniteLaunches, first_in_graph, kinds_of
-from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
+from inspect_compile.lowering.intervention.numerics.explained import explained
+from inspect_compile.lowering.intervention.numerics.finite import kinds_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
-from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
@@ -66,31 +63,14 @@ class FiniteCheck:
         self, found: set[str], has: Sequence[frozenset[str]], kept: list[Any], state: RandomState, number: int
     ) -> None:
         """Never raises, unless the exception is the program's own."""
-        started, launches, reason = time.perf_counter(), 0, ""
         self._known |= found
-        try:
-            with self._lock, state, unseen(), torch.no_grad():
-                state.restore()
-                plain = reference(self._plan.module, copies(kept), philox.form_of(self._code.source))
-                state.restore()
-                seen = FiniteLaunches(self._plan, self._code.aliases, kept)
-                with self._code.watched(OneThread(seen)) as run:
-                    run(copies(kept))
-                launches, reason = seen.launches, seen.trouble
-                for kind in KINDS:
-                    if kind in found:
-                        output = next(at for at, kinds in enumerate(has) if kind in kinds)
-                        self._tell(self._first(kind, output, number, seen, plain))
-        except Exception as error:
-            let_pass(error)
-            reason = f"{type(error).__name__}: {error}"[:300]
-            error.__traceback__ = None
-        seconds = round(time.perf_counter() - started, 6)
+        outputs: dict[str, int] = {
+            kind: next(at for at, kinds in enumerate(has) if kind in kinds) for kind in KINDS if kind in found
+        }
+        with self._lock:
+            rows, launches, seconds, reason = explained(self._plan, self._code, kept, state, outputs, number)
+        for row in rows:
+            self._tell(row)
         self._tell(
             NumericsCall(graph=self._plan.graph, call=number, launches=launches, forced_seconds=seconds, reason=reason)
         )
-
-    def _first(self, kind: str, output: int, number: int, seen: FiniteLaunches, plain: Any) -> NonFinite:
-        """What made the first NaN, or Inf, that reached the result `output` of the graph."""
-        fields = seen.first(kind, self._plan.outputs[output]) | first_in_graph(self._plan, plain, kind, output)
-        return NonFinite(graph=self._plan.graph, call=number, kind=kind, output=output, **fields)

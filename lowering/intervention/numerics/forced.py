@@ -1,17 +1,22 @@
 """One forced call: each launch gets the reference's values as inputs, and what it writes is judged."""
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
+
+_NOT_KNOWN: Final = "it belongs to a nested graph that is not known"
+_NOT_REACHED: Final = "it belongs to a nested graph that the reference does not get to: it takes another way"
+_LATER: Final = f"it belongs to a nested graph that ran {TURNS} times before in the call"
 
 
 class Judge(Protocol):
@@ -20,8 +25,8 @@ class Judge(Protocol):
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
         """`row` with what was found; `value` is that of `node`, computed from the values of the nodes `sources`."""
 
-    def next_launch(self) -> None:
-        """The results that follow are those of another launch."""
+    def next_launch(self, nodes: Collection[str]) -> None:
+        """The results that follow are those of another launch, with the values of these nodes."""
 
 
 class Given(NamedTuple):
@@ -37,6 +42,25 @@ class Given(NamedTuple):
     """Variables of buffers whose last part it writes."""
 
 
+@dataclass
+class _Turn:
+    """One time that a graph runs: the graph of the call, or one that is nested in it."""
+
+    plan: Plan
+    plain: Reference
+    buffers: Buffers
+    number: int
+    """Which time, from 1; 0 for the graph of the call."""
+    line: int = 0
+    """Line number of the latest launch. A nested graph has no loop of its own: an earlier line is another turn."""
+    writers: dict[str, str] = field(default_factory=dict)
+    """Buffer → the kernel that wrote it last."""
+    last: dict[str, tuple[Launch, tuple[str, ...]]] = field(default_factory=dict)
+    """Buffer that is written in parts → the launch that wrote the latest, with its unforced inputs."""
+    sources: dict[str, set[str]] = field(default_factory=dict)
+    """The same → the FX nodes whose values these launches read."""
+
+
 class Forced:
     """The state of one forced call. Its methods never raise: what goes wrong is in `trouble`."""
 
@@ -50,44 +74,56 @@ class Forced:
         tell: Callable[[Checked], None],
     ) -> None:
         """`plain` has the reference's values, `aliases` are those of the generated code."""
-        self._plan = plan
-        self._plain = plain
+        self._aliases = aliases
         self._number = number
         self._judge = judge
         self._tell = tell
-        self.buffers = Buffers(plan, aliases)
-        """Which buffer is in which variable."""
-        self._last: dict[str, tuple[Launch, tuple[str, ...]]] = {}
-        """Buffer that is written in parts → the launch that wrote the latest, with its unforced inputs."""
-        self._sources: dict[str, set[str]] = {}
-        """The same → the FX nodes whose values these launches read."""
+        self._plans = {each.graph: each for each in plan.all_graphs()}
+        self._nested = plain.nested
+        self.turn = _Turn(plan, plain, Buffers(plan, aliases), 0)
+        """That of the launch which was begun last."""
+        self._turns = {plan.graph: self.turn}
+        """Graph → the latest time that it ran."""
         self.launches = 0
+        self.results: Sequence[Any] = ()
+        """What the call returned."""
         self.trouble = ""
+        self._unknown = ""
+        """Why the results of the launch that was begun last are not compared; empty if they are."""
+
+    @property
+    def buffers(self) -> Buffers:
+        """Which buffer is in which variable."""
+        return self.turn.buffers
 
     def before(self, launch: Launch, local: dict[str, Any]) -> Given | None:
         """Put the reference's values into the launch's inputs, and NaN into what it has to write."""
         with self._guarded(launch):
             self.launches += 1
-            if launch.graph != self._plan.graph:
+            self._unknown = ""
+            self._unknown = self._enter(launch, local)
+            if self._unknown:
                 return None
-            buffers = self.buffers
+            buffers, plan = self.buffers, self.turn.plan
             buffers.begin(launch)
+            self._results_of_nested(launch, local)
             written = [name for name in launch.names if buffers.is_written(name)]
             sources, unforced, finished = set[str](), list[str](), list[str]()
             for name in launch.names:
                 tensor = local.get(name)
-                if name in self._plan.assembled and name not in buffers.nodes and isinstance(tensor, torch.Tensor):
+                if name in plan.assembled and name not in buffers.nodes and isinstance(tensor, torch.Tensor):
                     # What writes a part of it, and reads it, is the last that does.
                     if any(name in buffers.chain(one)[1:] for one in written):
                         finished.append(name)
-                        buffers.put(name, buffers.seen(name, tensor), self._plan.nodes.get(name, ""))
+                        buffers.put(name, buffers.seen(name, tensor), plan.nodes.get(name, ""))
                     else:
                         self._assembled(name, tensor)
                 source = buffers.source(name)
                 if source is None:
                     continue
                 if self._force(tensor, source):
-                    sources.add(buffers.nodes[source])
+                    node = buffers.nodes[source]
+                    sources |= {node, *plan.steps.get(node, ())}
                 else:
                     unforced.append(source)
             for name in written:
@@ -100,29 +136,66 @@ class Forced:
     def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """Judge what the launch wrote."""
         with self._guarded(launch):
-            self._judge.next_launch()
             if state is None:
                 row = self._row(launch, (), "")
-                reason = "it belongs to a nested graph" if launch.graph != self._plan.graph else self.trouble
-                self._tell(with_fields(row, reason=reason))
+                self._tell(with_fields(row, reason=self._unknown or self.trouble))
                 return
             written, sources, unforced, finished = state
-            for name, tensor, node in list(self.buffers.results(launch, written, local)):
+            plan, turn = self.turn.plan, self.turn
+            results = list(self.buffers.results(launch, written, local))
+            wholes = [plan.nodes.get(name, "") for name in finished]
+            self._judge.next_launch({*(node for _, _, node in results), *wholes})
+            for name, tensor, node in results:
                 self.buffers.put(name, tensor, node)
+                turn.writers[name] = launch.kernel
                 for whole in self.buffers.chain(name)[1:]:
-                    if whole in self._plan.assembled:
-                        self._last[whole] = launch, unforced
-                        self._sources.setdefault(whole, set()).update(sources)
+                    if whole in plan.assembled:
+                        turn.last[whole] = launch, unforced
+                        turn.sources.setdefault(whole, set()).update(sources)
                 self._judge_result(self._row(launch, unforced, name), tensor, node, sources)
-            for name in finished:
-                seen, node = self.buffers.seen(name, local.get(name)), self._plan.nodes.get(name, "")
+            for name, node in zip(finished, wholes, strict=True):
+                seen = self.buffers.seen(name, local.get(name))
                 self._judge_result(self._row(launch, unforced, name), seen, node, sources)
+
+    def _enter(self, launch: Launch, local: dict[str, Any]) -> str:
+        """Go on with the graph that the launch belongs to. Returns why it is not compared; empty if it is."""
+        known = self._turns.get(launch.graph)
+        if known is not None and (not known.number or launch.line > known.line):
+            self.turn = known
+            known.line = launch.line
+            return "" if known.plain is not _NOTHING else _reason(known.number)
+        plan = self._plans.get(launch.graph)
+        if plan is None:
+            return _NOT_KNOWN
+        number = 1 if known is None else known.number + 1
+        plain = self._nested.get((launch.graph, number), _NOTHING)
+        self.turn = self._turns[launch.graph] = _Turn(plan, plain, Buffers(plan, self._aliases), number, launch.line)
+        if plain is _NOTHING:
+            return _reason(number)
+        for name, node in plan.inputs.items():
+            if isinstance(local.get(name), torch.Tensor):
+                self.buffers.put(name, local[name], node)
+        return ""
+
+    def _results_of_nested(self, launch: Launch, local: dict[str, Any]) -> None:
+        """What nested graphs have returned, and the launch reads: no launch of this graph has written it."""
+        plan, buffers = self.turn.plan, self.buffers
+        for variable in launch.names:
+            for name in buffers.chain(variable):
+                if name not in plan.is_part or name in buffers.nodes:
+                    continue
+                node = plan.nodes.get(name, "")
+                tensor, value = local.get(name, local.get(variable)), self.turn.plain.values.get(node)
+                # A variable that has the memory by another name may see it in another form.
+                if isinstance(tensor, torch.Tensor) and (name in local or tensor.shape == getattr(value, "shape", ())):
+                    buffers.put(name, tensor, node)
 
     def _force(self, tensor: Any, source: str) -> bool:
         """Overwrite the value of the buffer `source`, which is in the memory of `tensor`, by the reference's."""
         node = self.buffers.nodes[source]
-        value, _ = value_in(self._plan, self._plain, source, node)
-        if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor) or node in self._plain.unknown:
+        plan, plain = self.turn.plan, self.turn.plain
+        value, _ = value_in(plan, plain, source, node)
+        if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor) or node in plain.unknown:
             return False
         memory = self.buffers.memory(source, tensor)
         if memory is None:
@@ -135,12 +208,12 @@ class Forced:
 
     def _assembled(self, name: str, tensor: torch.Tensor) -> None:
         """Judge a buffer whose parts were written one by one, before anything reads it."""
-        node = self._plan.nodes.get(name, "")
+        node = self.turn.plan.nodes.get(name, "")
         seen = self.buffers.seen(name, tensor)
-        launch = self._last.get(name)
+        launch = self.turn.last.get(name)
         if launch is not None:
-            self._judge.next_launch()
-            self._judge_result(self._row(*launch, name), seen, node, self._sources.get(name, set()))
+            self._judge.next_launch({node})
+            self._judge_result(self._row(*launch, name), seen, node, self.turn.sources.get(name, set()))
         self.buffers.put(name, seen, node)
 
     def _judge_result(self, row: Checked, tensor: Any, node: str, sources: Collection[str]) -> None:
@@ -151,10 +224,12 @@ class Forced:
             graph=launch.graph,
             call=self._number,
             index=self.launches - 1,
+            turn=self.turn.number,
             kernel=launch.kernel,
             line=launch.line,
             buffer=buffer,
             unforced=unforced,
+            unforced_of=tuple(dict.fromkeys(filter(None, map(self.turn.writers.get, unforced)))),
         )
 
     @contextlib.contextmanager
@@ -165,6 +240,14 @@ class Forced:
         except Exception as error:
             let_pass(error)
             self.trouble = f"{launch.kernel}: {type(error).__name__}: {error}"[:300]
+
+
+_NOTHING: Final = Reference({}, {}, {}, {}, {}, (), None, {}, {})
+"""That of a turn of which nothing is kept."""
+
+
+def _reason(turn: int) -> str:
+    return _LATER if turn > TURNS else _NOT_REACHED
 
 
 def value_in(plan: Plan, plain: Reference, buffer: str, node: str) -> tuple[Any, bool]:

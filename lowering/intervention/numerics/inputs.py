@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import torch
+from torch.fx import GraphModule
 
+from inspect_compile.lowering.intervention.numerics.graphs.shared import changes_nothing
 from inspect_compile.torch_compat.dynamo import NO_TORCH_FUNCTION
 from inspect_compile.torch_compat.runtime import NO_DISPATCH_MODES
 
@@ -41,6 +43,11 @@ def copies(args: Sequence[Any]) -> list[Any]:
 
     with torch.no_grad():
         return [copied(value) for value in args]
+
+
+def given(module: GraphModule, args: Sequence[Any]) -> list[Any]:
+    """The arguments for a graph that is run node by node: copies, unless it changes nothing."""
+    return same_memory(args) if changes_nothing(module) else copies(args)
 
 
 def same_memory(args: Sequence[Any]) -> list[Any]:

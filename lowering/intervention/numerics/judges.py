@@ -1,12 +1,19 @@
 """What a result of a launch is compared with: the reference, or what the same launch wrote before."""
 
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import torch
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
+from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, is_near, verdict
+from inspect_compile.lowering.intervention.numerics.errors import (
+    apart,
+    differing_bits,
+    is_equal,
+    measured,
+    shifted,
+)
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
 from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_graph
@@ -14,60 +21,73 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
 
 NO_TENSOR: Final = "it is no tensor"
+_SIZES: Final = "it has another size, and sizes depend on values"
 
 
 class ByReference:
     """Compares with eager's value, and with the exact one."""
 
     def __init__(self, plan: Plan, plain: Reference) -> None:
-        self._plan = plan
+        self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
         self._noise: dict[int, Noise] = {}
-        self._exacts: dict[frozenset[str], Exacts] = {}
-        """What the results of one launch have in common: sources → values in fp64."""
+        self._exacts: dict[tuple[str, int, frozenset[str]], Exacts] = {}
+        """What the results of one launch have in common: graph, turn, sources → values in fp64."""
+        self._wanted: Collection[str] | None = None
+        """The nodes of these results."""
 
-    def next_launch(self) -> None:
+    def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
         self._exacts.clear()
+        self._wanted = nodes
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
         """See `Judge`."""
+        plan, plain = self._plans[row.graph], self._values(row)
+        made = plan.makers.get(row.buffer, "")
         if not node:
-            made = self._plan.makers.get(row.buffer, "")
             return with_fields(row, reason=f"a step of the lowering of {made}" if made else "no FX node has its value")
-        row = with_fields(row, node=of_the_graph(node))
-        eager, is_whole = value_in(self._plan, self._plain, row.buffer, node)
+        is_step = node in plan.steps
+        row = with_fields(row, node=made if is_step else of_the_graph(node), is_step=is_step)
+        if node in plain.unknown:
+            return with_fields(row, reason=plain.unknown[node])
+        eager, is_whole = value_in(plan, plain, row.buffer, node)
         if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
             return with_fields(row, reason=NO_TENSOR)
         value = in_form_of_node(value, eager)
         row = described(row, value)
-        if node in self._plain.unknown:
-            return with_fields(row, reason=self._plain.unknown[node])
-        if value.shape != eager.shape or value.dtype != eager.dtype:
-            kind = f"{str(eager.dtype).removeprefix('torch.')}{list(eager.shape)}"
-            return with_fields(row, reason=f"{node} is {kind}, which is not what the buffer is")
+        if _kind(value) != _kind(eager):
+            return with_fields(row, reason=f"{node} is {_kind(eager)}, which is not what the buffer is")
         if is_whole:
-            return compared(row, value, eager, node, self._from(sources))
+            return compared(row, value, eager, node, self._from(row, sources))
         if not is_equal(value, eager):
             row = with_fields(row, no_exact=f"{node} changes a part of it")
             wide = eager.double() if eager.is_floating_point() else eager
             return with_fields(row, **measured(value, eager, wide, lambda seed: wide))
         return with_fields(row, is_equal=True)
 
-    def exact(self, node: str, sources: frozenset[str]) -> Any:
-        """The value of a node in fp64, from those of `sources` in their dtypes."""
-        return self._from(sources - {node}).of().value(node)
+    def exact(self, row: Checked, node: str, sources: frozenset[str]) -> Any:
+        """The value in fp64 of a node of the graph that `row` is of, from those of `sources` in their dtypes."""
+        if self._wanted is not None:
+            self._exacts.clear()
+            self._wanted = None
+        return self._from(row, sources - {node}).of().value(node)
 
-    def _from(self, sources: frozenset[str]) -> Exacts:
-        if sources not in self._exacts:
-            self._exacts[sources] = Exacts(self._plan.module, self._plain, sources, self._noise)
-        return self._exacts[sources]
+    def _values(self, row: Checked) -> Reference:
+        return self._plain.nested[row.graph, row.turn] if row.turn else self._plain
+
+    def _from(self, row: Checked, sources: frozenset[str]) -> Exacts:
+        key = row.graph, row.turn, sources
+        if key not in self._exacts:
+            module, plain = self._plans[row.graph].module, self._values(row)
+            wanted = None if self._wanted is None else {name for name in self._wanted if name in plain.values}
+            self._exacts[key] = Exacts(module, lambda: plain, sources, self._noise, wanted)
+        return self._exacts[key]
 
 
 def described(row: Checked, value: torch.Tensor) -> Checked:
     """`row` with what kind of tensor was checked."""
-    dtype = str(value.dtype).removeprefix("torch.")
-    return with_fields(row, dtype=dtype, size=tuple(value.shape), elements=value.numel())
+    return with_fields(row, dtype=_dtype(value), size=tuple(value.shape), elements=value.numel())
 
 
 def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, exact: Exacts) -> Checked:
@@ -83,21 +103,62 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     if why := exact.of().taken.get(node):
         row = with_fields(row, no_exact=why)
     row = with_fields(row, **measured(value, eager, ideal, lambda seed: exact.of(seed).value(node)))
+    return with_noise(row, value, eager, ideal, lambda: exact.of(0).value(node))
+
+
+def with_noise(
+    row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[], torch.Tensor]
+) -> Checked:
+    """`row` with how far noise moves the exact value, where that decides about it; `noisy` gives the value moved."""
     if row.rmse is None or row.no_exact or verdict(row) not in (WRONG, WORSE):
         return row
-    return with_fields(row, **shifted(value, eager, ideal, exact.of(0).value(node)))
+    return with_fields(row, **shifted(value, eager, ideal, noisy()))
 
 
-def compared_graphs(row: Checked, value: Any, eager: Any, node: str, exact: Exacts, *, other_kind: str) -> Checked:
-    """`row` with how near `value`, a result of a graph, is to that of another one, `eager`, which is its `node`.
+def near(row: Checked, value: torch.Tensor, eager: torch.Tensor) -> Checked | None:
+    """`row` with how far `value` is from `eager`, if no exact value could make that wrong; None if one could."""
+    found = apart(value, eager)
+    if found is None or not is_near(row.dtype, found[0], found[1]):
+        return None
+    return with_fields(row, apart=found[0], **found[2])
 
-    `other_kind` says why they are not comparable if they have another shape or dtype.
+
+def compared_graphs(
+    row: Checked, value: Any, eager: Any, node: str, exact: Exacts, *, always_exact: bool = False
+) -> Checked:
+    """`row` with how near `value`, a result of a graph, is to that of another one, `eager`, which is its `node`. Exact
+    values are computed where they can matter, or `always_exact`.
     """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
         return with_fields(row, reason=NO_TENSOR)
-    if value.shape != eager.shape or value.dtype != eager.dtype:
-        return with_fields(row, reason=other_kind)
-    return compared(described(row, value), value, eager, node, exact)
+    row = described(row, value)
+    if other := of_another_kind(row, value, eager, exact.has_sizes_of_values):
+        return other
+    if not always_exact and not is_equal(value, eager) and (found := near(row, value, eager)):
+        return found
+    return compared(row, value, eager, node, exact)
+
+
+def of_another_kind(
+    row: Checked, value: torch.Tensor, eager: torch.Tensor, has_sizes_of_values: Callable[[], bool]
+) -> Checked | None:
+    """`row` with what they are, if they have another shape or dtype; None if not.
+
+    A size that comes from values, as of `nonzero`, may be another one by rounding.
+    """
+    found, wanted = _kind(value), _kind(eager)
+    if found == wanted:
+        return None
+    may_be_rounding = value.dtype == eager.dtype and value.dim() == eager.dim() and has_sizes_of_values()
+    return with_fields(row, **({"reason": _SIZES} if may_be_rounding else {"mismatch": f"{found}, not {wanted}"}))
+
+
+def _kind(value: torch.Tensor) -> str:
+    return f"{_dtype(value)}[{', '.join(map(str, value.shape))}]"
+
+
+def _dtype(value: torch.Tensor) -> str:
+    return str(value.dtype).removeprefix("torch.")
 
 
 class Kept:
@@ -108,9 +169,9 @@ class Kept:
         self.values: dict[tuple[int, str], torch.Tensor] = {}
         """Position of the launch and buffer → what it wrote."""
 
-    def next_launch(self) -> None:
+    def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
-        self._other.next_launch()
+        self._other.next_launch(nodes)
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
         """See `Judge`."""
@@ -125,7 +186,7 @@ class ByEarlier:
     def __init__(self, earlier: dict[tuple[int, str], torch.Tensor]) -> None:
         self._earlier = earlier
 
-    def next_launch(self) -> None:
+    def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:

@@ -1,6 +1,7 @@
 """A call of a graph made a second time on copies, launch by launch, beside the graph run node by node."""
 
 import contextlib
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,8 @@ from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, not_checked, unseen
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
@@ -63,6 +65,7 @@ class LaunchCheck:
         self._upstream = upstream
         self._code = code
         self._repeats = asked.repeats
+        self._always_exact = asked.exact
         self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock
@@ -92,20 +95,26 @@ class LaunchCheck:
         started = time.perf_counter()
         try:
             with self._lock, RandomState(args) as state, unseen():
-                plain = reference(self._plan.module, copies(args), philox.form_of(self._code.source))
+                draws = philox.form_of(self._code.source)
+                shared, module = Shared(), self._plan.module
+                plain = reference(module, given(module, args), draws, self._plan.nested, shared)
                 middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self._upstream is None:
                     rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
                 else:
-                    rows += self._upstream.rows(args, number, state)
-                if self._levels:
-                    rows += LevelCheck(self._plan, self._levels, args, number, state).rows(plain)
+                    rows += self._upstream.rows(args, number, state, shared)
+                levels = self._level_check(args, number, state, shared) if self._levels else None
+                if levels is not None:
+                    rows += levels.rows(plain)
+                del shared
                 judge = ByReference(self._plan, plain)
                 kept = Kept(judge)
                 forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
                 launches, reason = forced.launches, forced.trouble
+                if levels is not None and not reason:
+                    rows += levels.launched(plain, forced.results, rows)
                 told += self._statements(args, plain, judge, rows, state)
                 self._keeper.keep(args, number, plain, rows, state)
                 if self._repeats:
@@ -138,6 +147,10 @@ class LaunchCheck:
         )
         return None if instead is None or instead.obstacle else instead
 
+    def _level_check(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> LevelCheck:
+        always_exact = self._always_exact
+        return LevelCheck(self._plan, self._levels, args, number, state, always_exact=always_exact, shared=shared)
+
     def _forced(
         self,
         args: Sequence[Any],
@@ -151,7 +164,7 @@ class LaunchCheck:
         state.restore()
         forced = Forced(self._plan, self._code.aliases, plain, number, judge, rows.append)
         with self._code.watched(OneThread(forced)) as run, torch.no_grad():
-            run(copies(args))
+            forced.results = run(copies(args))
         return forced
 
     def _statements(
@@ -183,7 +196,7 @@ class LaunchCheck:
                 run(copies(args))
             launch.close()
 
-        return statements_of(row, self._code, follow, judge.exact)
+        return statements_of(row, self._code, follow, functools.partial(judge.exact, row))
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""

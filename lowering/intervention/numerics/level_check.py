@@ -1,24 +1,25 @@
 """What the passes made of a graph's results: the graph as it was before them, run beside the one that is lowered."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import torch
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES
-from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES, LOWERED_GRAPH, LOWERING
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
-_OTHER_KIND: Final = "the passes changed its shape or its dtype"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -26,20 +27,33 @@ class LevelCheck:
     """Compares the results of one call of a graph before and after the passes."""
 
     def __init__(
-        self, plan: Plan, levels: Sequence[Level], args: Sequence[Any], number: int, state: RandomState
+        self,
+        plan: Plan,
+        levels: Sequence[Level],
+        args: Sequence[Any],
+        number: int,
+        state: RandomState,
+        *,
+        always_exact: bool,
+        shared: Shared,
     ) -> None:
-        """`levels` begins with the graph before the passes."""
+        """`levels` begins with the graph before the passes; for `always_exact` see `compared_graphs`. `shared` has what
+        other graphs compute from `args`.
+        """
+        self._shared = shared
         self._plan = plan
         self._levels = levels
         self._args = args
         self._number = number
         self._state = state
+        self._always_exact = always_exact
         first = levels[0].module
         self._before = self._values(first)
-        self._exact = Exacts(first, self._before, (), {})
         self._nodes = results_of(first)
-        self._later: dict[int, Reference] = {}
-        """Position of a level → its values."""
+        names = {one.name for one in self._nodes if isinstance(one, Node)}
+        self._exact = Exacts(first, lambda: self._before.whole, (), {}, names)
+        self._later: dict[int, Results] = {}
+        """Position of a level → its results."""
 
     def rows(self, plain: Reference) -> list[Checked]:
         """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
@@ -48,38 +62,80 @@ class LevelCheck:
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node):
                 continue
-            row = Checked(
-                graph=self._plan.graph,
-                call=self._number,
-                index=-1,
-                level=ALL_PASSES,
-                against=BEFORE_PASSES,
-                buffer=f"result {at}",
-                node=after.name,
-            )
+            row = self._row(at, after.name, ALL_PASSES, BEFORE_PASSES)
             if before.name in random:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
-            row = self._compared(row, before.name, plain.values.get(after.name))
-            found.append(self._blamed(row, at) if verdict(row) == WRONG else row)
+            judged = self._compared(row, before.name, plain.results[at])
+            found.append(with_fields(judged, level=self._blamed(row, at)) if verdict(judged) == WRONG else judged)
         return found
+
+    def launched(self, plain: Reference, found: Sequence[Any], rows: Sequence[Checked]) -> list[Checked]:
+        """A row for each result of a forced call, `found`, that is in no buffer which a launch was judged by.
+
+        A lowering can give it a buffer that is smaller than any node's value, for one. `rows` are those of the call.
+        A result that is assembled from what a wrong launch wrote is wrong with it, and no fault of its lowering.
+        """
+        judged = [row for row in rows if row.kernel and row.graph == self._plan.graph and not row.is_step]
+        known = {row.node for row in judged if verdict(row) != NOT_COMPARABLE}
+        known.update(node.name for node in self._plan.module.graph.find_nodes(op="placeholder"))
+        memories = {_memory(plain.values.get(name)) for name in known}
+        wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
+        explained = _made_of(self._plan.module, {row.node for row in judged if verdict(row) == WRONG})
+        random = depends_on_random(self._levels[0].module)
+        told = []
+        for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
+            if not isinstance(before, Node) or not isinstance(after, Node) or f"result {at}" in wrong:
+                continue
+            if before.name in random or after.name in plain.unknown or after in explained:
+                continue
+            if _memory(plain.results[at]) in memories:
+                continue
+            row = self._row(at, after.name, LOWERING, LOWERED_GRAPH)
+            told.append(self._compared(row, before.name, found[at]))
+        return told
+
+    def _row(self, at: int, node: str, level: str, against: str) -> Checked:
+        return Checked(
+            graph=self._plan.graph,
+            call=self._number,
+            index=-1,
+            level=level,
+            against=against,
+            buffer=f"result {at}",
+            node=node,
+        )
 
     def _compared(self, row: Checked, before: str, value: Any) -> Checked:
         """`value` beside that of the node `before` in the graph before the passes."""
-        eager = self._before.values.get(before)
-        return compared_graphs(row, value, eager, before, self._exact, other_kind=_OTHER_KIND)
+        eager = self._before.value(before)
+        return compared_graphs(row, value, eager, before, self._exact, always_exact=self._always_exact)
 
-    def _blamed(self, row: Checked, at: int) -> Checked:
-        """The row with the first pass after which the result is wrong."""
+    def _blamed(self, row: Checked, at: int) -> str:
+        """The first pass after which the result `at`, whose row is `row`, is wrong."""
         for position, level in enumerate(self._levels[1:], start=1):
             if position not in self._later:
                 self._later[position] = self._values(level.module)
-            node, before = results_of(level.module)[at], self._nodes[at]
-            value = self._later[position].values.get(node.name) if isinstance(node, Node) else None
-            if verdict(self._compared(row, before.name, value)) == WRONG:
-                return with_fields(row, level=level.name)
-        return row
+            if verdict(self._compared(row, self._nodes[at].name, self._later[position].last[at])) == WRONG:
+                return level.name
+        return row.level
 
-    def _values(self, module: torch.fx.GraphModule) -> Reference:
-        self._state.restore()
-        return reference(module, copies(self._args))
+    def _values(self, module: GraphModule) -> Results:
+        def run(only: Collection[str] | None) -> Reference:
+            self._state.restore()
+            return reference(module, given(module, self._args), shared=self._shared, only=only)
+
+        return Results(module, run)
+
+
+def _made_of(module: GraphModule, names: set[str]) -> set[Node]:
+    """The nodes of these names, and those whose values are computed from theirs."""
+    found: set[Node] = set()
+    for node in module.graph.nodes:
+        if node.name in names or not found.isdisjoint(node.all_input_nodes):
+            found.add(node)
+    return found
+
+
+def _memory(value: Any) -> int:
+    return value.untyped_storage().data_ptr() if isinstance(value, torch.Tensor) else 0

@@ -2,6 +2,7 @@
 
 import importlib
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
@@ -43,6 +44,7 @@ class Levels:
     def begin(self, module: GraphModule) -> None:
         """A graph is about to go through passes."""
         self._here.levels = ()
+        self._here.module = weakref.ref(module)
         if self.is_on:
             self._add(module, FIRST)
 
@@ -66,13 +68,19 @@ class Levels:
 
     def _is_same(self, module: GraphModule) -> bool:
         known = self._here.levels
-        return bool(known) and inputs_of(known[0].module) == inputs_of(module)
+        if not known:
+            return False
+        inputs = inputs_of(module)
+        # The replacement of a pattern has no inputs either if the graph has none.
+        return inputs == inputs_of(known[0].module) and (bool(inputs) or self._here.module() is module)
 
 
 class _Here(threading.local):
     levels: tuple[Level, ...] = ()
     text: str = ""
     """The graph of the last level."""
+    module: Callable[[], GraphModule | None] = staticmethod(lambda: None)
+    """The module of the first one."""
 
 
 def install(check: Any) -> None:

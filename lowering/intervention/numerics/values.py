@@ -1,19 +1,22 @@
 """Which buffer of the generated code holds the value of which FX node, read from the IR that each node was lowered to.
 
-A buffer that no node's result is alone, such as a stage of a split reduction, has no node.
+A buffer that no node's result is alone, such as a stage of a split reduction, is a step of a node's lowering. It gets
+a node of its own, which computes its loops.
 """
 
 import functools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
 
+from inspect_compile.lowering.core.nested_graphs import nested_graphs
 from inspect_compile.lowering.intervention.numerics.arguments import copied_arguments, has_form
 from inspect_compile.lowering.intervention.numerics.graphs import peeled
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import is_order
+from inspect_compile.lowering.intervention.numerics.steps.extended import extended, node_of, sources_of, steps_of
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Plan:
 
     graph: str
     module: torch.fx.GraphModule
-    """The post-grad graph."""
+    """The post-grad graph, with the nodes of steps."""
     nodes: dict[str, str]
     """Buffer or input → the FX node whose value it holds once it is written."""
     views: dict[str, View]
@@ -65,6 +68,12 @@ class Plan:
     """
     parts: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]]
     """Buffer of a call of an operator → the buffers of its results, each with the indices that lead to it."""
+    steps: dict[str, frozenset[str]]
+    """Node of a step → the nodes that it is computed from."""
+    inputs: dict[str, str]
+    """Variable of an input → its node."""
+    nested: dict[str, dict[str, "Plan"]]
+    """Node that calls nested graphs → the attribute with each of them → its plan."""
 
     @functools.cached_property
     def is_part(self) -> frozenset[str]:
@@ -75,9 +84,20 @@ class Plan:
         """Position of an operation among those of the graph."""
         return self.positions.get(operation, 0)
 
+    def all_graphs(self) -> Iterator["Plan"]:
+        """This one, and those of all graphs nested in it."""
+        yield self
+        for inner in self.nested.values():
+            for one in inner.values():
+                yield from one.all_graphs()
 
-def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
-    """The plan of `graph`, torch's GraphLowering, after its code was generated."""
+
+def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[Any], Lowered]) -> Plan:
+    """The plan of `lowering`, torch's GraphLowering, after its code was generated, and of the graphs nested in it.
+
+    `graph_of` gives the name of such a graph, `lowered_of` what its lowering left behind.
+    """
+    graph, lowered = graph_of(lowering), lowered_of(lowering)
     nodes: dict[str, str] = {}
     views: dict[str, View] = {}
     for node, result in lowered.results:
@@ -112,18 +132,26 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         if type(operation).__name__ == "MultiOutput":
             path = tuple(index for _, index in operation.indices)
             parts.setdefault(operation.inputs[0].get_name(), []).append((operation.get_name(), path))
+    of_graph = {node.name: node for node in lowering.module.graph.nodes}
+    for operation, changes in mutates.items():
+        mutates[operation] = {
+            one: _changed_by(of_graph.get(by), nodes.get(one, one), by) for one, by in changes.items()
+        }
     for changes in mutates.values():
         for buffer, node in changes.items():
             if nodes.get(buffer) == node:  # it is made and changed by one lowering: the first value is no node's
                 del nodes[buffer]
     for buffer, node in copied_arguments(lowering, lowered.makers):
         nodes.setdefault(buffer, node)
-    steps = dict(_steps(lowering, [(one, makers[name]) for name, one in buffers.items() if name not in nodes]))
-    nodes |= steps
-    biased = {peeled.of_the_graph(node) for node in steps.values() if node != peeled.of_the_graph(node)}
+    within = dict(_within(lowering, [(one, makers[name]) for name, one in buffers.items() if name not in nodes]))
+    nodes |= within
+    biased = {peeled.of_the_graph(node) for node in within.values() if node != peeled.of_the_graph(node)}
+    module = peeled.peeled(lowering.module, biased) if biased else lowering.module
+    looped = steps_of(lowering, nodes, views, makers, mutates)
+    nodes |= {step.buffer: node_of(step.buffer) for step in looped}
     return Plan(
         graph=graph,
-        module=peeled.peeled(lowering.module, biased) if biased else lowering.module,
+        module=extended(module, looped) if looped else module,
         nodes=nodes,
         views=views,
         makers=makers,
@@ -135,15 +163,44 @@ def plan(graph: str, lowering: Any, lowered: Lowered) -> Plan:
         positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
         dropped=frozenset(map(str, lowering.inplaced_to_remove)),
         parts={buffer: tuple(found) for buffer, found in parts.items()},
+        steps=sources_of(looped),
+        inputs=dict(zip(lowering.graph_input_names, _placeholders(lowering.module), strict=False)),
+        nested=_nested(lowering, lowered.makers, graph_of, lowered_of),
     )
 
 
-def _steps(lowering: Any, steps: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:
+def _nested(
+    lowering: Any,
+    makers: Mapping[str, str],
+    graph_of: Callable[[Any], str],
+    lowered_of: Callable[[Any], Lowered],
+) -> dict[str, dict[str, Plan]]:
+    """See `Plan.nested`. `makers`: operation → the FX node that is lowered to it."""
+    found: dict[str, dict[str, Plan]] = {}
+    for operation, attribute, inner in nested_graphs(lowering):
+        node = makers.get(operation.get_operation_name(), "")
+        if node and graph_of(inner):
+            found.setdefault(node, {})[attribute] = plan(inner, graph_of, lowered_of)
+    return found
+
+
+def _changed_by(node: torch.fx.Node | None, argument: str, name: str) -> str:
+    """The node that has the value of a changed argument: of an operator that changes a list of tensors the one that
+    takes it out of the list, of any other operator its own, `name`.
+    """
+    changed = node.args[0] if node is not None and node.args else None
+    if node is None or not isinstance(changed, (list, tuple)):
+        return name
+    places = [at for at, one in enumerate(changed) if isinstance(one, torch.fx.Node) and one.name == argument]
+    return next((user.name for user in node.users if user.args[1:] == (*places,)), name)
+
+
+def _within(lowering: Any, made: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:
     """Buffers that are a step of the lowering of a node, and still have the value of one: a convolution without its
-    bias, and the order that a sort finds, in a narrower type. `steps`: buffers, each with the node of its lowering.
+    bias, and the order that a sort finds, in a narrower type. `made`: buffers, each with the node of its lowering.
     """
     nodes = {node.name: node for node in lowering.module.graph.nodes}
-    for buffer, maker in steps:
+    for buffer, maker in made:
         node = nodes.get(maker)
         if node is None:
             continue
@@ -176,6 +233,10 @@ def _is_narrower(one: torch.dtype, other: torch.dtype) -> bool:
 def _is_expanded(size: Sequence[int], value: Sequence[int]) -> bool:
     pairs = list(zip(size, value, strict=False))
     return len(size) == len(value) and size != value and all(one in (1, other) for one, other in pairs)
+
+
+def _placeholders(module: torch.fx.GraphModule) -> list[str]:
+    return [node.name for node in module.graph.nodes if node.op == "placeholder"]
 
 
 def _name_of(output: Any) -> str:

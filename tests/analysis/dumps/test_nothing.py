@@ -11,7 +11,7 @@ from inspect_compile.child.recorder import Tally
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, Remark, Run
-from inspect_compile.tui.models.overview import run_page
+from inspect_compile.tui.models.run.pages import run_page
 
 FRAME = Frame(graph="0/0", function="f", file="a.py", line=1, status="compiled")
 FAILED = Frame(graph="0/0", function="f", file="a.py", line=1, status="failed", reason="ValueError: no such thing")

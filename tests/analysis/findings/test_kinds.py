@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding, merged
-from inspect_compile.analysis.fusion.misses import Part
+from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     Binary,
@@ -14,16 +15,18 @@ from inspect_compile.facts import (
     Checked,
     CudaGraph,
     Fact,
+    FailedGuard,
     Frame,
     Graph,
     Hook,
     Location,
+    Recompile,
     Recording,
     Remark,
     Run,
 )
 from inspect_compile.tables.overview.findings import cost_words, to_do_words
-from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node
+from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node, operation
 
 GPU = Run(status="finished", argv=("net.py",), device="cuda (NVIDIA H200, sm_90)")
 CODE = (kernel("triton_poi_0", "op0", launches=(101,), kind="triton"), line(0, "launch", kernel="triton_poi_0"))
@@ -32,6 +35,29 @@ CODE = (kernel("triton_poi_0", "op0", launches=(101,), kind="triton"), line(0, "
 def only(root: Path, kind: str, *facts: Fact, run: Run | None = None) -> Finding:
     (found,) = [row for row in findings(made(root, *facts, run=run)) if row.kind == kind]
     return found
+
+
+def test_a_number_that_changes_is_no_size(tmp_path: Path) -> None:
+    failed = FailedGuard(compile_id="1/0", condition="rate == 0.1", what="rate", before="0.1", after="1e-05")
+    again = Recompile(
+        graph="1/1", function="step", file="net.py", line=3, reasons=("1/0: rate == 0.1",), failed=(failed,)
+    )
+    resized = msgspec.structs.replace(failed, what="size of x in dimension 0", before="8", after="9")
+
+    assert "pass it as a tensor" in only(tmp_path / "number", "recompile", again).to_do
+    other = only(tmp_path / "size", "recompile", msgspec.structs.replace(again, failed=(resized,)))
+    assert "mark_dynamic" in other.to_do
+
+
+def test_a_guard_in_a_library_is_told_at_the_users_function(tmp_path: Path) -> None:
+    inside = Location("/usr/lib/python3/site-packages/library.py", 50, "has", "if not hasattr(x, name):")
+    failed = FailedGuard(compile_id="0/0", condition="x.size(0) == 8", what="size of x in dimension 0", where=inside)
+    again = Recompile(graph="0/1", function="step", file="net.py", line=3, reasons=("0/0: …",), failed=(failed,))
+
+    (part,) = only(tmp_path, "recompile", again).parts
+
+    assert part.where is not None
+    assert (part.where.file, part.where.line) == ("net.py", 3)
 
 
 def test_a_kernel_that_spills(tmp_path: Path) -> None:
@@ -69,6 +95,57 @@ def test_a_compile_that_the_cache_cannot_keep(tmp_path: Path) -> None:
     found = only(tmp_path, "cache", graph(), ended(), frame, look)
 
     assert (found.seconds, found.when, found.why) == (4.0, "once", "an operator of the program's")
+
+
+def test_a_cache_without_an_entry_tells_what_differs_from_an_earlier_look_at_the_same_graph(tmp_path: Path) -> None:
+    frames = [
+        Frame(graph=name, function="f", file="/home/user/net.py", line=3, status="compiled", seconds=seconds)
+        for name, seconds in (("0/0", 4.0), ("0/1", 3.0), ("1/0", 2.0))
+    ]
+    keys = [{"gm": "a", "config": "a"}, {"gm": "a", "config": "b"}, {"gm": "b", "config": "b"}]
+    looks = [
+        CacheLookup(graph=frame.graph, cache="fx_graph", outcome="miss", components=key)
+        for frame, key in zip(frames, keys, strict=True)
+    ]
+    dump = made(tmp_path, graph(), ended(), *frames, *looks, looks[0])
+
+    rows = [row for row in findings(dump) if row.kind == "cache-miss"]
+
+    assert sum(row.seconds or 0 for row in rows) == 9.0
+    assert sorted(row.why for row in rows) == ["", "the key is that of 0/0 but for config"]
+    assert all("TORCHINDUCTOR_CACHE_DIR" in row.to_do for row in rows)
+
+
+PADDED = Remark(
+    graph="0/0",
+    kind="passed",
+    code="padded-matmul",
+    message="mm is padded (k 63 + 1): it was measured",
+    where="net.py:7",
+    place=at(7),
+    ids=("mm",),
+)
+
+
+@pytest.mark.parametrize(("place", "kind"), [(7, "padding"), (8, "copy")])
+def test_copies_for_a_padded_matrix_product(tmp_path: Path, place: int, kind: str) -> None:
+    pads = operation("op0", reads={"arg0_1": 65536}, writes={"buf0": 65536}, nodes=("pad",))
+    found = only(
+        tmp_path,
+        kind,
+        graph(),
+        ended(),
+        *CODE,
+        line(1, "allocate", buffer="buf0"),
+        node("pad", "aten.constant_pad_nd.default", where=at(place)),
+        pads,
+        msgspec.structs.replace(pads, phase="post_fusion"),
+        PADDED,
+        run=GPU,
+    )
+
+    assert found.bytes == 131072
+    assert found.why == (PADDED.message if kind == "padding" else "")
 
 
 @pytest.mark.parametrize(("outcome", "seconds"), [("hit", 4.0), ("passed over", 4.0), ("bypass", 0.01)])
@@ -128,6 +205,17 @@ def test_a_function_that_was_given_up(tmp_path: Path) -> None:
     found = only(tmp_path, "recompile-limit", graph(), ended(), said)
 
     assert to_do_words(found).endswith("the setting k may change it: not tried")
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [("aten._foreach_norm.Scalar", "foreach=False"), ("mine.scale.default", "an operator of yours")],
+)
+def test_an_operator_over_a_list_of_tensors_has_its_own_advice(tmp_path: Path, target: str, words: str) -> None:
+    said = Remark(graph=GRAPH, kind="missed", code="fallback", message="x", numbers={"how": "implicit"}, ids=("norm",))
+    facts = graph(), node("norm", target, where=at(3)), ended(), *CODE, said
+
+    assert words in only(tmp_path, "fallback", *facts).to_do
 
 
 def test_an_operator_that_torch_leaves_to_a_library_is_no_finding(tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Frames, causes and cache keys of small dumps that the test writes down."""
+"""Frames and causes of small dumps that the test writes down."""
 
 from pathlib import Path
 
-from inspect_compile.analysis.frontend.frames import Lookups, causes, frames, plain_source, resumed
-from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Guard, Location, Recompile, Skip
+from inspect_compile.analysis.frontend.frames import causes, frames, plain_source, resumed
+from inspect_compile.facts import FailedGuard, Frame, Guard, Location, Recompile, Skip
 from inspect_compile.knowledge.frontend.guard_words import words
 from tests.handmade import FILE, made
 
@@ -54,18 +54,6 @@ def test_one_cause_of_several_compiles_is_told_once(tmp_path: Path) -> None:
     found = causes(made(tmp_path, again, guard), again)
     assert [(cause.compile_ids, cause.failed.before) for cause in found] == [(("0/2", "0/0"), "8"), (("0/1",), "7")]
     assert [cause.where.line if cause.where else None for cause in found] == [12, None]
-
-
-def test_a_key_is_compared_with_the_one_that_is_most_like_it() -> None:
-    def lookup(compile_id: str, **parts: str) -> CacheLookup:
-        return CacheLookup(graph=compile_id, cache="fx_graph", outcome="miss", components=parts)
-
-    first, second = lookup("0/0", gm="a", inputs="b", config="c"), lookup("1/0", gm="x", inputs="y", config="c")
-    third = lookup("0/1", gm="x", inputs="z", config="c")
-    lookups = Lookups([first, second, third])
-    assert lookups.differing(first) is None
-    assert lookups.differing(second) == ("0/0", ("gm", "inputs"))
-    assert lookups.differing(third) == ("1/0", ("inputs",))
 
 
 def test_names_are_those_of_the_program() -> None:

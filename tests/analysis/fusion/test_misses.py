@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.ledger import ledger
 from inspect_compile.analysis.fusion.misses import Miss, misses
@@ -152,7 +153,7 @@ def test_what_stands_between_is_named_with_its_line_and_the_path(tmp_path: Path)
     (between,) = only(dump).between
     assert (between.name, between.kind, between.node, between.operator) == ("op1", "extern", "mm", "matmul")
     assert place_text(between.where) == "net.py:7"
-    assert miss_words(only(dump)) == "matmul · net.py:7 (op1) must run between"
+    assert miss_words(only(dump)) == "matmul · net.py:7 (op1) must run between: op0 → op1 → op2"
     told = verdict_line(story(dump, "op0", "op2")).text
     assert told.startswith("Not fused: matmul · net.py:7 (op1) must run between the two: op0 → op1 → op2.")
     assert "could move up to 576 B less (torch's score is 64 kB)" in told
@@ -214,7 +215,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 
     assert found.legality == legality
     (told, *_) = advice_lines(found)
-    assert "torch did not check whether fusing them would be legal" in told.text
+    assert "torch did not check whether one kernel for both would be correct" in told.text
     assert words in told.text
 
 
@@ -223,7 +224,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
     [
         (
             "Split scan cannot fuse with reductions",
-            "This is the backend: its code generator cannot put both",
+            "This is the code generator: it cannot put both",
         ),
         ("something that torch says since yesterday", "inspect-compile does not know this reason"),
     ],
@@ -237,7 +238,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
             True,
             True,
             "illegal",
-            "; illegal too: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2",
+            "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2",
         ),
     ],
 )
@@ -271,7 +272,7 @@ def test_refused_by_a_backend_says_whether_it_would_be_right(
     assert line_told.startswith(words)
     assert told in line_told
     miss = next(row for row in fusion(dump, GRAPH).apart if (row.a, row.b) == ("op0", "op2"))
-    assert ("not checked whether it is legal" in miss_words(miss)) == (legality == "unchecked")
+    assert ("not checked whether one kernel would be correct" in miss_words(miss)) == (legality == "unchecked")
 
 
 def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
@@ -291,11 +292,14 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
     assert found.legality == "illegal"
     told, advice = advice_lines(found)
     assert told.text == (
-        "This is profit, but illegal too: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
+        "This is about gain, but one kernel would also be wrong:"
+        " convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
         " no setting for fusion changes that."
     )
-    assert advice.text.startswith("In the program: see what stands between the two")
-    assert miss_words(only(dump)).endswith("; illegal too: convolution_backward · net.py:10 (op1) stands between")
+    assert advice.text.startswith("In the program: see what runs between the two")
+    assert miss_words(only(dump)).endswith(
+        "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between"
+    )
 
 
 def test_a_pair_that_is_asked_both_ways_is_two_looks(tmp_path: Path) -> None:
@@ -409,3 +413,30 @@ def test_the_time_that_misses_take_grows_with_the_launches(tmp_path: Path) -> No
     pairs = [len(fusion(many(tmp_path / str(count), count), GRAPH).misses) for count in (1500, 3000)]
 
     assert pairs[1] < 2.2 * pairs[0]
+
+
+@pytest.mark.parametrize("scatters", [False, True])
+def test_what_is_scattered_into_is_filled_before_and_nobody_can_act_on_it(tmp_path: Path, scatters: bool) -> None:
+    everywhere = (f"c0={ROWS * WIDTH}",)
+    whole = Access("buf0", None, (), "star", PICKED, None, 4, PICKED)
+    other = Access("buf0", "127 - c0", everywhere, "memory", PICKED, None, 4, PICKED)
+    somewhere = Access("buf1", "tmp0", everywhere, "memory", PICKED, "buf0", 4, PICKED)
+    dump = made(
+        tmp_path,
+        graph(),
+        *loop("op0", (flat("x"),), (flat("buf0"),), 0, users=("op1",)),
+        *loop(
+            "op1",
+            (whole if scatters else other,),
+            (somewhere if scatters else flat("buf1"),),
+            1,
+            users=("OUTPUT",),
+            predecessors=("op0",),
+        ),
+        begun("op0", "op1"),
+        attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
+    )
+
+    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).apart] == [("op0", "op1")]
+    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert found == ([] if scatters else [("op0", "op1")])

@@ -39,6 +39,7 @@ ROW = Checked(
         ({}, ROUNDING),
         ({"is_equal": True}, EXACT),
         ({"reason": "it is no tensor"}, NOT_COMPARABLE),
+        ({"mismatch": "int64[2], not bfloat16[2]"}, WRONG),
         ({"rmse": 5e-8}, NEARER),
         ({"rmse": 2e-7}, ROUNDING),
         ({"rmse": 2.1e-7}, WORSE),

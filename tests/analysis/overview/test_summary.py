@@ -62,6 +62,10 @@ def test_a_graph_that_the_program_left_behind(run: Run, tmp_path: Path, capsys: 
 
     assert summarize(dump, graph()).status == "unfinished"
     assert main(["show", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "not finished" in told
+    assert "being compiled" not in told
+    assert main(["show", str(tmp_path), "summary"]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "not finished: the program ended before its compile did" in told
     assert "being compiled" not in told

@@ -12,7 +12,7 @@ from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
-from inspect_compile.tui.models.overview import run_page
+from inspect_compile.tui.models.run.pages import run_page
 from tests.conftest import TESTS, Golden
 
 DATA = TESTS / "data" / "h200-calls"
@@ -142,7 +142,7 @@ def test_the_summary_says_it(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
 
-    assert main(["show", "dump"]) == 0
+    assert main(["show", "dump", "summary"]) == 0
     told = capsys.readouterr().out
     assert ("CUDA graphs: recorded" in told) == (name != "measured")
     assert (" measured " in told) == (name != "cudagraphs")

@@ -1,5 +1,7 @@
 """A kernel whose statements' values are written out: which statements have points, and what stays as it was."""
 
+import re
+
 from inspect_compile.codegen.numerics.probed_source import BEFORE, LOOP, STORE, VALUE, base_name, probed
 
 KERNEL = """
@@ -79,3 +81,68 @@ def test_names_of_vectors() -> None:
         "tmp_acc1",
         "tmp12",
     ]
+
+
+def _with(line: str) -> tuple[list[tuple[str, str]], str, str]:
+    """The points, and what stands before and after it,  of the kernel with a line more."""
+    found = probed(KERNEL.replace("                tmp_acc0 = tmp_acc0 + 1;", f"                {line}"))
+    assert found is not None
+    before, _, after = found.text.partition(f"                {line}\n")
+    return [(point.kind, point.name) for point in found.points if point.text == line], before, after
+
+
+def test_a_store_under_a_condition_counts_where_it_is_made() -> None:
+    points, _, after = _with("if (((x1) / 8) % 3 != 1) tmp0.store(out_ptr0 + static_cast<int64_t>(x1), 8);")
+
+    assert (STORE, "tmp0") in points
+    assert after.startswith("if (((x1) / 8) % 3 != 1) inspect_compile::stored(")
+
+
+def test_a_step_under_a_condition_is_looked_at_in_each_turn() -> None:
+    points, before, after = _with("if ((x1 / 8) % 3 != 1) { tmp_acc0 = tmp_acc0 + 1; }")
+
+    assert points[-2:] == [(BEFORE, "tmp_acc0"), (VALUE, "tmp_acc0")]
+    assert before.splitlines()[-1].startswith("inspect_compile::put(")
+    assert after.startswith("inspect_compile::put(")
+
+
+def test_an_addition_to_memory_is_seen_from_before_it_to_after_it() -> None:
+    line = "atomic_add(&out_ptr0[static_cast<int64_t>(x1)], tmp0);"
+    points, before, after = _with(f"{line} {line}")
+
+    assert (STORE, "tmp0") in points
+    assert before.splitlines()[-1].startswith("inspect_compile::adding(")
+    assert after.startswith("inspect_compile::added(")
+
+
+def test_an_addition_of_a_part_of_a_vector() -> None:
+    points, _, after = _with("atomic_add_vec<float, 2, 1>(out_ptr0, tmp3, tmp0, static_cast<int64_t>(4L));")
+
+    assert (STORE, "tmp0") in points
+    assert after.splitlines()[0].endswith("out_ptr0, tmp3, tmp0, static_cast<int64_t>(4L));")
+
+
+def test_rows_of_a_transposed_tile() -> None:
+    tile = """for (long x0_inner = 0; x0_inner < 8; x0_inner++)
+                {
+                    tmp0.store(tmp9 + static_cast<int64_t>(8L*x0_inner));
+                }
+                at::vec::transpose_mxn<float,8,static_cast<int64_t>(4L),false>(tmp9, 8, out_ptr0 + x1, 4);
+"""
+    found = probed(KERNEL.replace("                tmp0.store(out_ptr0 + static_cast<int64_t>(x1 + 8L*x0));", tile))
+
+    assert found is not None
+    assert [point.name for point in found.points if point.kind == STORE] == ["tmp0"]
+    assert "inspect_compile::keep_row(" in found.text
+    pattern = r"inspect_compile::stored_tile\(\d+, out_ptr0 \+ x1, 4, 8, static_cast<int64_t>\(4L\)\);"
+    assert re.search(pattern, found.text)
+    assert found.loose == set()
+
+
+def test_rows_of_a_tile_that_is_not_seen_to_be_stored() -> None:
+    loop = "for (long x0_inner = 0; x0_inner < 8; x0_inner++)\n{\n"
+    rows = f"{loop}tmp0.store(tmp9 + static_cast<int64_t>(8L*x0_inner));\n}}"
+    found = probed(KERNEL.replace("                tmp_acc0 = tmp_acc0 + 1;", rows))
+
+    assert found is not None
+    assert {found.points[at].name for at in found.loose} == {"tmp0"}

@@ -26,8 +26,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def test_nothing_is_stored(found: list[dict[str, Any]]) -> None:
-    assert [row["kernel"] for row in found] == ["pointwise", "tiled", "persistent", "persistent", "looped", "scattered"]
-    assert [row["buffer"] for row in found] == [0.0, 0.0, 23.0, 0.0, 0.0, 0.0]
+    names = ["pointwise"] * 3 + ["tiled", "persistent", "persistent", "looped", "scattered"]
+    assert [row["kernel"] for row in found] == names
+    assert [row["buffer"] for row in found] == [0.0, 0.0, 0.0, 0.0, 23.0, 0.0, 0.0, 0.0]
 
 
 def test_an_element_of_its_own(found: list[dict[str, Any]]) -> None:
@@ -40,13 +41,20 @@ def test_an_element_of_its_own(found: list[dict[str, Any]]) -> None:
     assert row["lines"][0] == 22
 
 
+def test_an_element_that_a_mask_leaves_out(found: list[dict[str, Any]]) -> None:
+    masked, lost = found[1:3]
+
+    assert (masked["stored"], masked["line"]) == (0, found[0]["line"])
+    assert (lost["stored"], lost["line"]) == (0, 99)
+
+
 def test_two_axes(found: list[dict[str, Any]]) -> None:
-    assert found[1]["values"] == {"tmp0": [13.0], "tmp1": [-13.0]}
-    assert found[1]["loops"] == {"xindex": 3.0, "yindex": 2.0}
+    assert found[3]["values"] == {"tmp0": [13.0], "tmp1": [-13.0]}
+    assert found[3]["loops"] == {"xindex": 3.0, "yindex": 2.0}
 
 
 def test_a_row_and_what_it_is_reduced_to(found: list[dict[str, Any]]) -> None:
-    element, total = found[2:4]
+    element, total = found[4:6]
 
     assert element["values"] == total["values"]
     assert total["values"]["tmp0"] == ROW
@@ -57,13 +65,13 @@ def test_a_row_and_what_it_is_reduced_to(found: list[dict[str, Any]]) -> None:
 
 
 def test_a_row_in_turns(found: list[dict[str, Any]]) -> None:
-    assert found[4]["values"]["tmp0"] == ROW
-    assert found[4]["values"]["tmp2"] == [sum(ROW)]
+    assert found[6]["values"]["tmp0"] == ROW
+    assert found[6]["values"]["tmp2"] == [sum(ROW)]
 
 
 def test_an_element_that_many_add_to(found: list[dict[str, Any]]) -> None:
-    assert found[5]["stored"] == 4  # the elements 3, 10, 17 and 24
-    assert found[5]["values"]["tmp0"] == [3.0]
+    assert found[7]["stored"] == 4  # the elements 3, 10, 17 and 24
+    assert found[7]["values"]["tmp0"] == [3.0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from inspect_compile.analysis.numerics.verdicts import summary
 from inspect_compile.dump import Dump
-from inspect_compile.facts import TABLES, Checked, Hook, NumericsCall, Timed
+from inspect_compile.facts import Checked, NumericsCall
+from tests.child.test_capture import table_sizes
 from tests.running import COMMAND, plain, run
 
 HEAD = """
@@ -25,11 +26,6 @@ def is_loaded():
 def program(folder: Path, code: str, cache: Path) -> subprocess.CompletedProcess[str]:
     (folder / "program.py").write_text(HEAD + code)
     return plain(["program.py"], folder, environment={"TORCHINDUCTOR_CACHE_DIR": str(cache)})
-
-
-def sizes(dump: Dump) -> dict[str, int]:
-    kinds = {kind for kinds in TABLES.values() for kind in kinds} - {Hook, Timed}
-    return {kind.__name__: len(dump.rows(kind)) for kind in kinds}
 
 
 def test_the_facts_are_those_of_the_command(tmp_path: Path, inductor_cache: Path) -> None:
@@ -53,7 +49,7 @@ with inspect_compile.capture("again"):
     done = run([*COMMAND, "numerics", "--dump", "command", "alone.py"], tmp_path, environment=environment)
     assert done.returncode == 0, done.stderr
     checked = Dump(tmp_path / "checked")
-    assert sizes(checked) == sizes(Dump(tmp_path / "command"))
+    assert table_sizes(checked) == table_sizes(Dump(tmp_path / "command"))
     assert (summary(checked).calls, summary(checked).trouble, checked.run.notes) == (1, (), ())
     assert summary(checked).compared > 0
     for name in ("unchecked", "again"):

@@ -6,7 +6,8 @@ import pytest
 
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.numerics.verdicts import WRONG
+from inspect_compile.knowledge.numerics.levels import CALL, DYNAMO, FUNCTION
+from inspect_compile.knowledge.numerics.verdicts import EXACT, WRONG
 from tests.running import COMMAND, plain, run
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -67,6 +68,21 @@ def test_what_is_right_is_not_accused(words: str, tmp_path: Path, inductor_cache
         "train" in words,
     )
     assert ("the program's function" in found.graph_results) == ("--eager" in words)
+
+
+def test_python_values_are_compared_unless_they_come_from_a_tensor(tmp_path: Path, inductor_cache: Path) -> None:
+    status, _, told, dump = checked("python_values.py", "--eager", tmp_path, inductor_cache)
+
+    assert status == 1, told
+    rows = [row for row in judged(dump) if row.measured.against == FUNCTION]
+    found = [(row.level, row.measured.buffer, row.verdict, row.measured.mismatch) for row in rows]
+    assert found == [
+        (CALL, "result[0]", EXACT, ""),
+        (DYNAMO, "result[1]", WRONG, "True, not False"),
+        (CALL, "result[2]", EXACT, ""),
+        (CALL, "result[3]", EXACT, ""),
+        (CALL, "result[0]", EXACT, ""),
+    ]
 
 
 def test_calling_the_function_too_changes_no_tensor(tmp_path: Path, inductor_cache: Path) -> None:

@@ -56,7 +56,7 @@ def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
     assert found.trouble == ()
     assert found.compared >= 0.9 * found.results
     rows = list(judged(Dump(tmp_path / "dump")))
-    assert {row.reason.rpartition(" ")[0] for row in rows if row.reason and not row.level} == {
+    assert {row.reason.rpartition(" ")[0] for row in rows if row.reason and not row.level} <= {
         "a step of the lowering of"
     }
     assert {row.verdict for row in rows if row.level} >= {"exact", "not comparable"}  # dropout draws its numbers anew

@@ -11,6 +11,7 @@ import pytest
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.numerics import error_kinds as kinds
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
 
@@ -19,10 +20,42 @@ MATTERS: Final = 10.0
 """A mistake that changes no result of the program by more than this, in units of rounding, is not counted."""
 COUNT: Final = 11
 """Mistakes in each program."""
+SHARE: Final = 0.5
+"""Of the mistakes of one program that matter, how many statements are named at least; over all programs it is more than
+0.8, as docs/numerics.md tells.
+"""
+KINDS: Final = {
+    **dict.fromkeys(("constant", "slight constant"), kinds.CONSTANT),
+    **dict.fromkeys(("minus", "plus", "extremum", "function", "comparison"), kinds.OPERATION),
+    **dict.fromkeys(("square", "negation"), kinds.OPERAND),
+    **dict.fromkeys(("mask", "choice"), kinds.CHOICE),
+    **dict.fromkeys(("initial", "not reset"), kinds.INITIAL),
+    **dict.fromkeys(("index", "broadcast"), kinds.INDEX),
+    **dict.fromkeys(("narrow", "narrow sum"), kinds.NARROWED),
+    **dict.fromkeys(("not written", "partly written", "store index"), kinds.NOT_WRITTEN),
+    "swapped": kinds.SWAPPED,
+    "loop end": kinds.LEFT_OUT,
+    "earlier value": kinds.OTHER_VARIABLE,
+    "other buffer": kinds.BUFFER,
+    "lost updates": kinds.SKIPPED,
+    "added twice": kinds.TWICE,
+}
+"""Mistake → the kind of error that it is."""
+ALSO: Final = {
+    "other buffer": (kinds.INDEX, kinds.UNINITIALISED),
+    # The earlier value is what a buffer that is changed in place had before.
+    "earlier value": (kinds.NOT_WRITTEN,),
+    "store index": (kinds.STORED_ELSEWHERE,),
+    "function": (kinds.OPERAND, kinds.SIGN),
+    "plus": (kinds.SWAPPED, kinds.SIGN),
+    "minus": (kinds.SWAPPED, kinds.SIGN),
+}
+"""Kinds that such a mistake can be as well, for its values."""
 
 PROGRAMS: Final = (
     *("mlp", "attention", "distances", "pictures", "recurrent", "words", "rotary", "experts"),
     *("block", "graph", "adam", "focal", "scans", "resized", "mlp-half", "pictures-half"),
+    *("stages", "nested"),
 )
 
 
@@ -37,11 +70,13 @@ class Outcome(NamedTuple):
     """Other kernels and passes that are called wrong."""
     statement: bool
     """The edited line is the statement that is called wrong."""
+    kind: str
+    """The kind of error that this statement is said to make; empty if another one is called wrong."""
 
     def __str__(self) -> str:
         row = self.planted
         said = "failed" if "failed" in row else "found" if self.found else "missed"
-        said += ", its statement too" if self.statement else ""
+        said += f", its statement too ({self.kind})" if self.statement else ""
         place = f"{row.get('kernel', '')}:{row.get('line', '')}"
         counted = "counted" if self.matters else "changes nothing"
         words = (row["program"], row["fault"], place, row.get("was", ""), counted, said, *self.others)
@@ -61,22 +96,28 @@ def outcomes(tmp_path: Path, inductor_cache: Path, *words: str) -> list[Outcome]
         number = re.match(r"model__(\d+_[a-z]+)_", row.graph)
         if row.verdict == WRONG and number:
             wrong.setdefault(number[1], set()).add(row.kernel or row.level)
-    statements = {(row.kernel, row.blamed.line, row.blamed.text) for row in kernel_statements(dump) if row.blamed}
+    statements = {}
+    for found in kernel_statements(dump):
+        if found.blamed is not None and (number := re.match(r"model__(\d+_[a-z]+)_", found.graph)):
+            place = (number[1], found.kernel, found.blamed.line, found.blamed.text)
+            statements[place] = "" if found.kind is None else found.kind.kind
     return [_outcome(json.loads(line), wrong, statements) for line in done.stdout.splitlines()]
 
 
-def _outcome(row: dict[str, Any], wrong: dict[str, set[str]], statements: set[tuple[str, int, str]]) -> Outcome:
+def _outcome(
+    row: dict[str, Any], wrong: dict[str, set[str]], statements: dict[tuple[str, str, int, str], str]
+) -> Outcome:
     said = {(graph, kernel) for graph in row.get("graphs", ()) for kernel in wrong.get(graph, ())}
     place = (row.get("graph", ""), row.get("kernel", ""))
     others = tuple(sorted(f"{graph} {kernel}" for graph, kernel in said - {place}))
     # The loaded source begins with an empty line.
-    statement = (row.get("kernel", ""), row.get("line", 0) - 1, row.get("was", "")) in statements
-    return Outcome(row, row.get("times", 0.0) > MATTERS, place in said, others, statement)
+    kind = statements.get((*place, row.get("line", 0) - 1, row.get("was", "")))
+    return Outcome(row, row.get("times", 0.0) > MATTERS, place in said, others, kind is not None, kind or "")
 
 
-def check(found: list[Outcome], computing: str, record_property: Callable[[str, object], None]) -> None:
-    """Each mistake that matters is found in its kernel and nothing else is called wrong; of the statements that begin
-    with `computing`, half are named at least.
+def check(found: list[Outcome], record_property: Callable[[str, object], None]) -> None:
+    """Each mistake that matters is found in its kernel and nothing else is called wrong; `SHARE` of their statements
+    are named at least.
     """
     for one in found:  # pytest --junit-xml=FILE writes the table
         record_property("mistake", str(one))
@@ -84,8 +125,13 @@ def check(found: list[Outcome], computing: str, record_property: Callable[[str, 
     counted = [one for one in found if one.matters]
     assert len(counted) >= COUNT // 2
     assert [str(one) for one in counted if not one.found] == []
-    statements = [one for one in counted if one.planted["was"].startswith(computing)]
-    assert sum(one.statement for one in statements) >= len(statements) // 2, "\n".join(map(str, statements))
+    assert sum(one.statement for one in counted) >= SHARE * len(counted), "\n".join(map(str, counted))
+
+
+def _is_of_its_kind(one: Outcome) -> bool:
+    """No rule may hold for the values of a mistake: then none is said to."""
+    fault = one.planted["fault"]
+    return one.kind in (KINDS[fault], *ALSO.get(fault, ()), kinds.UNKNOWN)
 
 
 @pytest.mark.parametrize(
@@ -94,6 +140,12 @@ def check(found: list[Outcome], computing: str, record_property: Callable[[str, 
         ("distances", "--count", "2"),
         # The parts of a concatenation are written and read by one kernel.
         ("rotary", "--kinds", "not written", "--count", "1"),
+        # The sum of a mean, the squares of a variance and the zeros of an addition have kernels of their own.
+        ("stages", "--kinds", "square", "narrow sum", "earlier value", "--count", "3"),
+        # The result of the graph is assembled from what a launch writes in parts.
+        ("adam", "--kinds", "plus", "--count", "1"),
+        # Branches, loops and regions.
+        ("nested", "--kinds", "minus", "slight constant", "--count", "2"),
     ],
 )
 def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
@@ -103,8 +155,7 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     counted = [one for one in found if one.matters]
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
-    computing = [one for one in counted if one.planted["was"].startswith("auto tmp")]
-    assert all(one.statement for one in computing), "\n".join(map(str, computing))
+    assert all(one.statement and _is_of_its_kind(one) for one in counted), "\n".join(map(str, counted))
 
 
 @pytest.mark.harmless
@@ -114,4 +165,5 @@ def test_the_kernel_with_the_mistake_is_named(
 ) -> None:
     found = outcomes(tmp_path, inductor_cache, program, "--count", str(COUNT))
 
-    check(found, "auto tmp", record_property)
+    check(found, record_property)
+    assert [str(one) for one in found if one.matters and one.statement and not _is_of_its_kind(one)] == []

@@ -75,13 +75,18 @@ def test_the_script_makes_the_wrong_launch_again(
         assert f"{found.node}{list(measured.worst)}" in again.stdout
 
 
+def mended(script: str) -> str:
+    """The script with the kernel's `relu` as it should be."""
+    relu = re.sub(r"(tmp\d+) \+ decltype\(\1\)\(1\)", r"at::vec::clamp_min(\1, decltype(\1)(0))", script)
+    assert relu != script
+    return relu
+
+
 def test_it_is_not_wrong_once_the_kernel_is_mended(checked: Path, tmp_path: Path, inductor_cache: Path) -> None:
     run([*COMMAND, "numerics", checked, "--kernel", "cpp_fused_mul_relu_sum_0", "-o", "repro.py"], tmp_path)
     script = tmp_path / "repro.py"
     wrong = script.read_text("utf-8")
-    relu = re.sub(r"(tmp\d+) \+ decltype\(\1\)\(1\)", r"at::vec::clamp_min(\1, decltype(\1)(0))", wrong)
-    assert relu != wrong
-    script.write_text(relu, "utf-8")
+    script.write_text(mended(wrong), "utf-8")
 
     again = alone(script, inductor_cache)
 
@@ -196,3 +201,28 @@ def test_scripts_are_python(checked: Path, tmp_path: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     ast.parse((tmp_path / "repro.py").read_text("utf-8"))
+
+
+def test_inputs_come_from_a_seed_where_the_result_is_wrong_with_these_too(
+    checked: Path, tmp_path: Path, inductor_cache: Path
+) -> None:
+    words: list[str | Path] = [*COMMAND, "numerics", checked, "--graph", "model__0", "-o", "repro.py", "--seed"]
+
+    done = run(words, tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
+
+    assert done.returncode == 0, done.stderr
+    assert "this runs code from the dump" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["repro.py"]
+    again = alone(tmp_path / "repro.py", inductor_cache)
+    assert (again.returncode, again.stdout.splitlines()[-1]) == (1, "wrong"), again.stderr
+    script = tmp_path / "repro.py"
+    script.write_text(mended(script.read_text("utf-8")), "utf-8")
+    assert alone(script, inductor_cache).returncode == 0
+
+
+def test_inputs_that_cannot_be_drawn_stay_tensors(checked: Path, tmp_path: Path) -> None:
+    done = run([*COMMAND, "numerics", checked, "--graph", "model__4", "-o", "repro.py", "--seed"], tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "the reference is computed from values that the launch does not read" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["repro.pt", "repro.py"]

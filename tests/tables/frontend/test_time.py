@@ -100,4 +100,4 @@ def test_a_trace_is_of_time_alone(tmp_path: Path, capsys: pytest.CaptureFixture[
     timed_dump(tmp_path / "dump")
 
     assert main(["show", str(tmp_path / "dump"), "kernels", "-o", str(tmp_path / "x.json")]) != 0
-    assert "kernels takes no --output; it goes with: time" in capsys.readouterr().err
+    assert "kernels takes no --output; it goes with: flame time" in capsys.readouterr().err

@@ -39,16 +39,15 @@ def test_nothing_is_wider_than_the_terminal_and_no_place_is_cut(dump_of: DumpOf,
     assert max(map(cell_len, text.splitlines())) <= width
     assert "…" not in text
     assert "training_step.py:24 ← optimizer.py" in text
-    assert "layer_norm_backward · training_step.py:20 × sum · training_step.py:20" in " ".join(text.split())
 
 
 def test_the_summary_ends_with_the_first_five(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
 
     text = printed(dump, 120, "summary")
-    _, _, told = text.partition("\nFindings, most expensive first\n")
+    _, _, told = text.partition("\nFindings, most expensive first ")
     assert told.count(" ▲ ") == min(5, len(findings(dump)))
-    assert "show step dynamo" in told
+    assert "show step findings" in told
 
 
 def test_programs_get_all_that_people_see(dump_of: DumpOf) -> None:
@@ -66,7 +65,11 @@ def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
 
 
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
-    kinds = {*WORDS, "missed-fusion"} - {"apart-handed", "apart-read", "loops"}
+    varieties = {
+        *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
+        *("recompile-number", "foreach"),
+    }
+    kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
         found = Finding(kind=kind, graph="g", what="w", names=("op0", "op1") if kind == "missed-fusion" else ("one",))
         assert command_words(found, "d1").startswith(("show d1 ", "why d1 "))
@@ -78,7 +81,6 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
         (Finding(kind="copy", graph="g", what="w", seconds=1.2e-5, bytes=131_000), "12 µs a call (131 kB)"),
         (Finding(kind="copy", graph="g", what="w", bytes=131_000, is_bound=True), "≤ 131 kB a call"),
         (Finding(kind="recompile", graph="g", what="w", seconds=30.0, when="once"), "30 s of compiling"),
-        (Finding(kind="missed-fusion", graph="g", what="w", bytes=1024, saves_bytes=False), "1.02 kB read again"),
         (Finding(kind="probe", graph="", what="w"), ""),
     ],
 )

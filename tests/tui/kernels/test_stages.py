@@ -1,5 +1,6 @@
 """A kernel's source beside its stages in the app, from TTIR to machine code."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,12 @@ from textual.pilot import Pilot
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.launch.assembly import assembly
 from inspect_compile.tui.app import InspectApp
+from inspect_compile.tui.views.view import View
 from tests.handmade import GRAPH
 from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
-from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled, shown
+from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled, shown, until
 from tests.tui.test_snapshots import Compare, pytestmark
 
 FORMS = ("ttir", "ttgir", "llir", "ptx", "sass")
@@ -37,7 +40,7 @@ def texts(pilot: Pilot[None], name: str) -> list[str]:
 async def test_each_stage_in_turn(dump: Dump, capsys: pytest.CaptureFixture[str]) -> None:
     async with InspectApp(dump).run_test(size=(120, 40)) as pilot:
         await press(pilot, "6")
-        assert said(pilot, "kernels-title").split()[:7] == ["Kernels", "source", *FORMS]
+        assert main_screen(pilot).query_one("#kernels", View).modes == ("source", *FORMS)
         assert shown(pilot) == ["source", "kernels"]
         assert not lines(pilot, "kernels-stage").display
         source = texts(pilot, "kernels-detail")
@@ -120,10 +123,45 @@ async def test_the_next_configuration(dump: Dump) -> None:
 
 async def test_without_triton_there_are_no_stages(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(120, 40)) as pilot:
-        await press(pilot, "6", "s", "c")
-        assert "ttir" not in said(pilot, "kernels-title")
+        await press(pilot, "6", "c")
+        assert said(pilot, "kernels-title").split()[:3] == ["Kernels", "source", "asm"]
         assert "cpp_fused" in lines(pilot, "kernels-detail").sheet.plain(0)
         assert shown(pilot) == ["source", "kernels"]
+
+
+async def test_the_assembly_of_a_kernel_of_c(mixed: Dump) -> None:
+    async with InspectApp(mixed, None, partial(assembly, is_trusted=True)).run_test(size=(160, 45)) as pilot:
+        await press(pilot, "6")
+        go_to(pilot, "kernels-rows", "cpp_fused_gelu_view_2")
+        await press(pilot, "s")
+        await until(pilot, lambda: "instructions" in " ".join(texts(pilot, "kernels-stage")))
+        stage = texts(pilot, "kernels-stage")
+        assert stage[0].startswith("asm   compiled here again, with the flags of torch ")
+        assert any(" ret" in line for line in stage)
+        assert "kernel cpp_fused_gelu_view_2 --stage asm --graph model__0_forward_1.0" in said(pilot, "command")
+        go_to(pilot, "kernels-detail", ".erf()")
+        await settled(pilot)
+        assert lines(pilot, "kernels-stage").linked
+        go_to(pilot, "kernels-rows", "extern_kernels.addmm")
+        await settled(pilot)
+        assert texts(pilot, "kernels-stage")[-1] == "no asm: only C++ kernels have it, with their source"
+
+
+async def test_a_source_that_is_not_of_this_machine_is_not_compiled(mixed: Dump) -> None:
+    async with InspectApp(mixed, None, assembly).run_test(size=(120, 40)) as pilot:
+        await press(pilot, "6", "s")
+        await until(pilot, lambda: "--compile" in texts(pilot, "kernels-stage")[-1])
+        assert "if you trust the dump" in texts(pilot, "kernels-stage")[-1]
+
+
+async def test_what_comes_before_the_first_loop_is_folded(mixed: Dump) -> None:
+    async with InspectApp(mixed).run_test(size=(160, 45)) as pilot:
+        await press(pilot, "6")
+        assert not any("#include" in line for line in texts(pilot, "kernels-detail"))
+        await press(pilot, "u")
+        assert any(line.startswith("#include") for line in texts(pilot, "kernels-detail"))
+        await press(pilot, "u")
+        assert not any("#include" in line for line in texts(pilot, "kernels-detail"))
 
 
 @pytest.mark.parametrize("size", [(100, 30), (160, 45)], ids=lambda size: str(size[0]))

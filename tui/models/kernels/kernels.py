@@ -7,7 +7,8 @@ from inspect_compile.analysis.cost.kernel_rows import rows_of_calls
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned
 from inspect_compile.analysis.kernels.autotuning import of_kernel as tuned_of_kernel
 from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernels.stage_lines import STAGES
+from inspect_compile.analysis.kernels.source_text import source_layout
+from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES
 from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.dump import Dump
@@ -16,19 +17,19 @@ from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.kernels.autotune import COLUMNS as CHOICES
 from inspect_compile.tables.kernels.autotune import margin_text, outcome_text, question_text
 from inspect_compile.tables.kernels.binaries import binary_text
-from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.kernels.kernels import COLUMNS
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
-from inspect_compile.tables.text import one_line
+from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
+from inspect_compile.tui.models.letters import UNFOLD
 from inspect_compile.tui.models.sheet import Table
 
 LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
 """Kind of kernel → pygments' name of its language."""
 
 SOURCE: Final = "source"
-FORMS: Final = (SOURCE, *STAGES)
+FORMS: Final = (SOURCE, *STAGES, ASSEMBLY)
 """What is shown of a kernel: its source alone, or beside one of its stages."""
 
 AUTOTUNE: Final = "autotune"
@@ -41,10 +42,11 @@ SHORT_NOTE: Final = 8
 _MOST_CALLS: Final = 64
 
 
-def kernels(dump: Dump, chain: Chain) -> Table:
-    """The kernels of the chain's graph in the order of their first launch."""
-    found = rows_of_calls(dump, chain.graph, chain.kernels)
-    keys = [kernel_key(kernel) for kernel in chain.kernels]
+def kernels(dump: Dump, chain: Chain, most: int | None = None) -> Table:
+    """The kernels of the chain's graph in the order of their first launch; only the first `most` of them, if given."""
+    shown = chain.kernels[:most]
+    found = rows_of_calls(dump, chain.graph, shown)
+    keys = [kernel_key(kernel) for kernel in shown]
     return Table.of(COLUMNS, found, keys, [chain.of_kernel(position) for position in range(len(found))])
 
 
@@ -53,10 +55,13 @@ def kernel_key(kernel: Kernel) -> str:
     return f"{kernel.graph} {kernel.name} {min(kernel.launches, default=0)}"
 
 
-def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: int = NOTE) -> Code:
+def kernel_source(
+    dump: Dump, chain: Chain, kernel: Kernel, output: str, note: int = NOTE, *, is_whole: bool = False
+) -> Code:
     """The source of `kernel`, each statement beside its node; without a source, its calls in the generated code.
 
-    `note` is the width in columns of a node's name.
+    `note` is the width in columns of a node's name. What comes before the first loop is one line, and the indentation
+    that all lines share is left out, unless it `is_whole`.
     """
     found = of_kernels(configurations(dump, kernel.graph.partition("/")[0]))
     compiled = of_kernel(found, kernel.graph, kernel.name)
@@ -69,7 +74,7 @@ def kernel_source(dump: Dump, chain: Chain, kernel: Kernel, output: str, note: i
         lines.append(CodeLine(binary_text(compiled), role="dim"))
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is not None:
-        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text, note)])
+        return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text, note, is_whole=is_whole)])
     if kernel.kind != "extern":
         lines.append(
             CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
@@ -89,6 +94,8 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
     lines: list[str] = []
     for body in bodies:
         call = next((call for call in calls if not set(call.operations).isdisjoint(body.operations)), None)
+        from inspect_compile.tables.kernels.kernel_page import computes_lines  # not before the rows are seen
+
         told = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
         lines += told if call is None else (f"line {call.line}: {line}" for line in told)
     return [CodeLine(line, role="dim") for line in lines]
@@ -99,7 +106,7 @@ def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
     return chain.statements.bodies.get((kernel.graph, kernel.name), [])[:_MOST_CALLS]
 
 
-def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeLine]:
+def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: bool) -> list[CodeLine]:
     """The source; each statement stands for the first of its nodes, over all calls."""
     lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
     rows = {row.line: row for row in chain.statements.of_all_calls(kernel) if row.nodes}
@@ -112,7 +119,31 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int) -> list[CodeL
             if own is None
             else line._replace(note=_note(own, note), subject=chain.of_nodes(own.graph, own.nodes[:most]))
         )
-    return found
+    if is_whole:
+        return found
+    count, indent = source_layout(text.splitlines(), rows)
+    body = [line._replace(text=_less_indented(line.text, indent)) for line in found[count:]]
+    return [*_folded(found[:count]), *body]
+
+
+def _folded(lines: list[CodeLine]) -> Iterator[CodeLine]:
+    """The line that stands for a prologue."""
+    if lines:
+        kinds = {
+            "imports": "import ",
+            "includes": "#include",
+            "settings for Triton": "@triton_heuristics",
+            "signature": 'extern "C"',
+            "threads": "#pragma omp parallel",
+        }
+        texts = [line.text.lstrip() for line in lines]
+        what = [name for name, start in kinds.items() if any(text.startswith(start) for text in texts)]
+        told = f"⋯ {number_of(len(lines), 'line')} folded: {', '.join(what) or 'what comes before the first loop'}"
+        yield CodeLine(f"{told}   {UNFOLD}: show", role="dim")
+
+
+def _less_indented(text: str, indent: int) -> str:
+    return text[min(indent, len(text) - len(text.lstrip())) :]
 
 
 def _note(row: Annotated, most: int) -> str:

@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from inspect_compile.analysis.kernels.instructions import says_places_only
-from inspect_compile.analysis.kernels.stage_lines import KernelStages, StageLine, annotated_lines
+from inspect_compile.analysis.kernels.stage_lines import (
+    ASSEMBLY,
+    KernelStages,
+    Stage,
+    StageLine,
+    annotated_lines,
+    of_assembly,
+)
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.kernels.binaries import binary_text
@@ -36,7 +43,7 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
     """The stage `name`, of the configuration `label` if the kernel has it, mapped to the rows of `source`."""
     stages = KernelStages(dump, kernel)
     if not stages.compiled:
-        return Staged(_message(name, "Triton compiled nothing of this name"))
+        return Staged(message(name, "Triton compiled nothing of this name"))
     labels = tuple(stages.labels())
     row = stages.compiled[labels.index(label) if label in labels else 0]
     stage = stages.stage(row, name)
@@ -50,6 +57,45 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
         ),
         *(CodeLine(line, role="warn") for line in (stage.note,) if line),
     ]
+    return _linked(chain, kernel, source, stage, lines, labels)
+
+
+class Assembled(Protocol):
+    """The disassembly of a C++ kernel whose source was compiled again."""
+
+    @property
+    def text(self) -> str:
+        """objdump's output."""
+
+    @property
+    def torch(self) -> str:
+        """The version of torch whose flags were used."""
+
+    @property
+    def file(self) -> str:
+        """The name of the source in it."""
+
+
+def cpp_source(dump: Dump, kernel: Kernel) -> str:
+    """The source of a C++ kernel; empty for other kernels, and if it is not in the dump."""
+    return "\n".join(KernelStages(dump, kernel).source) if kernel.kind == "cpp" else ""
+
+
+def assembled(dump: Dump, chain: Chain, kernel: Kernel, source: Code, made: Assembled) -> Staged:
+    """The assembly of a C++ kernel, mapped to the rows of `source`."""
+    stage = of_assembly(made.text, KernelStages(dump, kernel).source, made.file)
+    lines = [
+        CodeLine(f"{ASSEMBLY}   compiled here again, with the flags of torch {made.torch}", role="title"),
+        *(CodeLine(line, role="dim") for line in coverage_lines(chain.statements, kernel, stage)),
+        *(CodeLine(line, role="warn") for line in (stage.note,) if line),
+    ]
+    return _linked(chain, kernel, source, stage, lines, ())
+
+
+def _linked(
+    chain: Chain, kernel: Kernel, source: Code, stage: Stage, lines: list[CodeLine], labels: tuple[str, ...]
+) -> Staged:
+    """The lines of a stage below `lines`, mapped to the rows of `source`."""
     row_of_line = {line.number: index for index, line in enumerate(source.lines) if line.number and not line.role}
     down: dict[int, list[int]] = {}
     up: dict[int, list[int]] = {}
@@ -61,9 +107,9 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
             if line in row_of_line:
                 down.setdefault(row_of_line[line], []).append(len(lines))
                 up.setdefault(len(lines), []).append(row_of_line[line])
-        lines.append(_line(chain, of, before, _LANGUAGES.get(name, "")))
+        lines.append(_line(chain, of, before, _LANGUAGES.get(stage.name, "")))
         before = of.source or before
-    return Staged(Code(lines), labels, row.label, down, up)
+    return Staged(Code(lines), labels, stage.label, down, up)
 
 
 def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -> CodeLine:
@@ -72,5 +118,6 @@ def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -
     return CodeLine(stage_text(of), of.line, note, subject, language=language)
 
 
-def _message(name: str, why: str) -> Code:
+def message(name: str, why: str) -> Code:
+    """Why a stage is not shown."""
     return Code([CodeLine(name, role="title"), CodeLine(f"no {name}: {why}", role="dim")])

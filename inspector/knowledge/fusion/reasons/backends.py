@@ -9,43 +9,48 @@ BACKENDS: Final = (
     Reason(
         "numel-mismatch",
         ("numel/rnumel mismatch (non-reduce) (%s, %s), (%s, %s)",),
-        "their loops run over different numbers of elements",
+        "they go over different numbers of elements, and one loop has one length",
         "legality",
-        "let both work on one shape: cut, pad or broadcast before the first, or after the second",
+        "let both work on one shape: slice, pad or broadcast before the first, or after the second",
     ),
     Reason(
         "reduction-numel-mismatch",
         ("numel/rnumel mismatch (reduce) (%s, %s), (%s, %s)",),
-        "the two reductions have different numbers of results, or add up different numbers of elements",
+        "the two reductions have different numbers of results, or reduce different numbers of"
+        " elements, and so share no loop",
         "legality",
-        "reduce over the same axes; where one is the second stage of a split reduction, the knob keeps that one whole",
+        "reduce over the same axes; where one is the second half of a reduction that torch split,"
+        " the setting keeps that one whole",
         "triton.cooperative_reductions",
     ),
     Reason(
         "prologue-numel-mismatch",
         ("numel/rnumel mismatch prologue mismatch (%s, %s), (%s, %s)",),
-        "what the template computes for this input already has other loops",
+        "the matrix product's kernel computes this input in a loop of another size already",
         "legality",
     ),
     Reason(
         "numel-of-reduction",
         ("nodes numel incompatibility",),
-        "the pointwise loop fits neither the reduction's rows nor its elements",
+        "the elementwise operation has neither as many elements as the reduction's input nor as its"
+        " result, and fits nowhere into its loop",
         "legality",
-        "let the pointwise operation work on the reduction's input or on its result, not on another shape",
+        "let the elementwise operation work on the reduction's input or on its result, not on another shape",
     ),
     Reason(
         "ranges-of-reduction",
         ("nodes numel/rnumel incompatibility",),
-        "the pointwise loop has as many elements as the reduction, and can't be cut into its rows",
+        "the elementwise operation has as many elements as the reduction's input, but its shape"
+        " cannot be cut into the reduction's rows",
         "legality",
-        "let the pointwise operation go over the reduction's input in the same order: without reshapes that join a kept"
-        " axis and a reduced one",
+        "let the elementwise operation go over the reduction's input in the same order: without"
+        " reshapes that join a kept axis and a reduced one",
     ),
     Reason(
         "tiling-of-reduction",
         ("invalid tiling for reduction",),
-        "the pointwise loop wants tiles of another shape than the reduction's rows",
+        "the elementwise operation is cut into other tiles than the reduction's rows, most often"
+        " because it reads something transposed",
         "profit",
         "avoid the transposed read in it",
         "triton.tiling_prevents_reduction_fusion",
@@ -53,7 +58,8 @@ BACKENDS: Final = (
     Reason(
         "tiling-mismatch",
         ("tiling mismatch (%s, %s, %s)",),
-        "each alone is cut into tiles that suit its strides, and one kernel has only one tiling",
+        "each alone is cut into tiles that suit how it reads memory, such as one that reads"
+        " transposed, and one kernel has one tiling",
         "profit",
         "avoid the transposed read in one of them, or make that operand contiguous before",
         "triton.tiling_prevents_pointwise_fusion",
@@ -61,20 +67,22 @@ BACKENDS: Final = (
     Reason(
         "split-scan",
         ("Split scan cannot fuse with reductions",),
-        "one of them is a scan (cumsum) that is split over several blocks, the other is a reduction",
+        "one is a scan (such as cumsum) that is split over several blocks, the other a reduction:"
+        " torch cannot write both into one kernel",
         "backend",
     ),
     Reason(
         "native-matmul-loops",
         ("invalid loop order and tiling for native matmul",),
-        "the loops of the other one do not fit the tiles of a matrix product that is written as a reduction",
+        "the other operation's loops do not fit the tiles of the matrix product, which torch writes"
+        " as a reduction here",
         "legality",
         knob="triton.native_matmul",
     ),
     Reason(
         "stages-would-be-lost",
         ("staged reduction plan would be lost",),
-        "with it, a kernel of several stages of reductions could no longer be written",
+        "with it, torch could no longer write one kernel of several reductions that depend on each other",
         "backend",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -82,7 +90,7 @@ BACKENDS: Final = (
     Reason(
         "epilogue-of-stage-invalid",
         ("invalid sub-parent epilogue fusion",),
-        "what follows the reduction goes over parts of its rows in a way that the kernel can't write",
+        "what follows the reduction goes over parts of its rows in a way that the kernel cannot be written in",
         "backend",
         knob="triton.nested_reduction",
         versions="2.15",

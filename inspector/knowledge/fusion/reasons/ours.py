@@ -14,36 +14,37 @@ def _ours(
 OURS: Final = (
     _ours(
         "backend-refused",
-        "the backend does not take both into one loop nest, and gives no reason",
+        "torch's code generator does not put both into one loop, and gives no reason; on the CPU the"
+        " loops most often have different sizes",
         "backend",
-        "let both work on one shape, over one order of axes: on the CPU it is most often loops of different sizes",
+        "let both work on one shape, and go over it in the same order",
     ),
     _ours(
         "no-common-buffer",
-        "they touch no buffer in common: the scheduler tries only pairs that do",
+        "they use no tensor in common, and torch tries only pairs that do",
         "never tried",
         knob="aggressive_fusion",
     ),
     _ours(
         "outside-window",
-        "too many other nodes that touch the same buffer stand between them: only the next ones are tried",
+        "too many other operations use the same tensor between the two, and torch tries only the next few",
         "never tried",
         "use the two next to each other in the program",
         "max_fusion_buffer_group_pairwise_attempts",
     ),
     _ours(
         "unfusable",
-        "one of them is a call into a library or does nothing, and is never tried",
+        "one of them is a call into a library, or does nothing at run time: torch never tries such a pair",
         "never tried",
-        "of a matrix product or convolution on a GPU: mode='max-autotune' offers templates that take the operations"
-        " around them",
+        "on a GPU, mode='max-autotune' lets torch generate matrix products and convolutions itself,"
+        " together with the operations around them",
     ),
     _ours(
         "put-off",
-        "allowed, but the backend does other kinds of fusion first: it waits for a later round",
+        "allowed, but torch does other kinds of fusion first: it waits for a later round",
         "never tried",
     ),
-    _ours("one-group", "they are in one group already", "never tried"),
+    _ours("one-group", "they are fused already", "never tried"),
     _ours(
         "lost-to", "allowed, and not done: another pair came first, and what came out of it no longer fits", "profit"
     ),
@@ -61,5 +62,5 @@ OURS: Final = (
         "never tried",
         templates=("beyond limit of fusions",),
     ),
-    _ours("undone", "fused, and taken apart again later", "profit"),
+    _ours("undone", "fused at first, and separated again later", "profit"),
 )

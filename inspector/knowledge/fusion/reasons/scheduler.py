@@ -9,15 +9,16 @@ SCHEDULER: Final = (
     Reason(
         "intermediate-nodes",
         ("intermediate nodes between node1 & node2",),
-        "a third node must run after one and before the other",
+        "another operation must run between the two: it needs the first one's result, and the second needs its result",
         "legality",
-        "see what stands between the two (a library call, a reduction over other axes, a copy) and compute it earlier,"
-        " later, or not at all",
+        "see what runs between the two (a library call, a reduction over other axes, a copy) and"
+        " compute it earlier, later, or not at all",
     ),
     Reason(
         "memory-deps-mismatch",
         ("memory deps did not match",),
-        "one reads what the other writes at another index, so that an element is not ready in time",
+        "the second reads the first one's result in another order, so that in one loop a value would"
+        " be read before it is written",
         "legality",
         "read it in the order in which it is written: without the transpose, flip, shift or broadcast between the two",
     ),
@@ -25,47 +26,51 @@ SCHEDULER: Final = (
     Reason(
         "device-mismatch",
         ("device mismatch (%s vs %s)",),
-        "they run on different devices",
+        "they run on different devices, and a kernel runs on one",
         "legality",
         "put what both use on one device: often a scalar, a step counter or an index that was made on the CPU",
     ),
     Reason(
         "extern-or-nop",
         ("node1 is extern or nop", "node2 is extern or nop", "node1 is nop", "node1 is extern but not a triton kernel"),
-        "one of them is a call into a library, or does nothing at run time",
+        "one of them is a call into a library (cuBLAS, oneDNN, ATen), or does nothing at run time:"
+        " there is no generated kernel that could take in the other",
         "legality",
-        "of a matrix product or convolution on a GPU: mode='max-autotune' offers templates that take the operations"
-        " around them",
+        "on a GPU, mode='max-autotune' lets torch generate matrix products and convolutions itself,"
+        " together with the operations around them",
     ),
     Reason(
         "wrong-order",
         ("node1 must go before node2",),
-        "tried in the wrong order: the first needs what the second computes",
+        "torch looked at the two in the wrong order here: the first needs what the second computes",
         "legality",
     ),
     Reason(
         "would-make-a-cycle",
         ("will create cycle",),
-        "fused, they would have to run both before and after a third node, because of another fusion",
+        "in one kernel they would have to run both before and after a third operation, which another"
+        " fusion has tied to one of them",
         "legality",
     ),
     Reason(
         "grouped",
         ("grouped node must not be fused with other nodes",),
-        "one of them is a group of nodes that must be kept together and apart from others",
+        "one of them belongs to a group of operations that torch keeps together, and apart from all others",
         "legality",
     ),
     Reason(
         "fusion-disabled",
         ("fusion for buffer explicit disabled",),
-        "a lowering forbids it for this buffer: the copy before an all_reduce is to run as early as it can",
+        "torch switched fusion off for this tensor: it is the copy before an all_reduce, which is to"
+        " start as early as it can",
         "profit",
         knob="reorder_for_compute_comm_overlap",
     ),
     Reason(
         "strict-reduction",
         ("reduction fusion does not preserve strict reduction ordering",),
-        "a reduction must add in the order in which eager adds, and fused with another one it would not",
+        "strict numerics are on: a reduction must add in eager mode's order, and in one kernel with"
+        " the other it would not",
         "legality",
         "where the last bits don't matter, leave strict numerics off",
         "numerics",
@@ -75,7 +80,8 @@ SCHEDULER: Final = (
     Reason(
         "nested-append-unplanned",
         ("nested reduction append planning failed",),
-        "the second does not fit into the stages of a group of reductions that work on each other's results",
+        "torch was building one kernel of several reductions that depend on each other, and this"
+        " operation does not fit into it",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -83,14 +89,16 @@ SCHEDULER: Final = (
     Reason(
         "nested-append-elsewhere",
         ("nested reduction append producer placement mismatch",),
-        "they run on different streams, or in different memory pools, as a stage of reductions can't",
+        "torch was building one kernel of several reductions that depend on each other, and this"
+        " operation runs on another stream or in another memory pool",
         "legality",
         versions="2.15",
     ),
     Reason(
         "epilogue-of-stage-unplanned",
         ("sub-parent epilogue planning failed",),
-        "the pointwise work after a reduction goes over parts of its rows in a way that one kernel can't follow",
+        "the elementwise operation after a reduction goes over parts of its rows, in an order that"
+        " one kernel cannot follow",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -98,7 +106,7 @@ SCHEDULER: Final = (
     Reason(
         "epilogue-of-stage-partial",
         ("consumer is not wholly in the sub-parent epilogue",),
-        "only a part of the second goes over the reduction's rows in parts; the rest needs the whole rows",
+        "only a part of the second goes over the reduction's rows piece by piece; the rest needs whole rows",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -106,7 +114,7 @@ SCHEDULER: Final = (
     Reason(
         "staged-dependencies-unproved",
         ("staged fusion dependency proof failed",),
-        "torch could not prove that each element is written before a later stage of the kernel reads it",
+        "torch could not prove that every value is written before the same kernel reads it",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -115,58 +123,60 @@ SCHEDULER: Final = (
     Reason(
         "no-shared-data",
         ("no shared data",),
-        "no buffer is accessed by both with the same index expression: torch sees no bytes that a fusion would save",
+        "torch sees no bytes that one kernel would save: if both use the same tensor at all, they go"
+        " over it in different orders",
         "profit",
-        "if they touch a common buffer, let them go over it in one order, without transposes and slices of it",
+        "if both use the same tensor, let them go over it in the same order: along the same axis, without a"
+        " transpose or a slice in between",
         "aggressive_fusion",
     ),
     Reason(
         "indexing-mismatch",
         ("no shared data due to indexing mismatch",),
-        "they touch a common buffer, with indices that do not fit together",
+        "both use the same tensor, but go over it in orders that do not fit together",
         "profit",
-        "let them go over it in one order, without transposes and slices of it",
+        "let both go over it in the same order: along the same axis, without a transpose or a slice in between",
         "aggressive_fusion",
     ),
     Reason(
         "too-many-nodes",
         ("exceeds max fusion",),
-        "the fused node would hold more operations than allowed",
+        "the kernel would hold more operations than the limit allows",
         "profit",
         knob="max_fusion_size",
     ),
     Reason(
         "more-peak-memory",
         ("Fusion will increase peak memory",),
-        "apart, the second could write into what the first has finished reading; fused, both buffers live at once, and"
-        " that is more memory (32 times) than the traffic saved",
+        "as two kernels, the second can write into memory that the first has finished reading; as"
+        " one, both tensors exist at once, and that is more memory (32 times) than the traffic saved",
         "profit",
     ),
     Reason(
         "too-many-buffers",
         ("fusion_prevent_too_many_reads_and_writes",),
-        "the fused kernel would read and write more buffers than allowed",
+        "the kernel would read and write more tensors than the limit allows",
         "profit",
         knob="max_fusion_unique_io_buffers",
     ),
     Reason(
         "score-fusion-memory-threshold",
         ("score_fusion_memory_threshold",),
-        "the bytes that both touch are too few to be worth a fusion",
+        "they have fewer bytes in common than the limit that is set asks for",
         "profit",
         knob="score_fusion_memory_threshold",
     ),
     Reason(
         "too-far-apart",
         ("Nodes are too far away. Fusing them may increase peak memory.",),
-        "more than 64 operations lie between them in the program's order: fused, they could keep buffers for long",
+        "more than 64 operations lie between them in the program: in one kernel, tensors could stay in memory for long",
         "profit",
         "compute the two next to each other in the program",
     ),
     Reason(
         "memory-timeline",
         ("memory-timeline fusion rejected %s with %s: estimated peak delta %d bytes",),
-        "fused, the graph would need more memory at its peak than the limit that was set",
+        "as one kernel, the graph would need more memory at its peak than the limit that was set allows",
         "profit",
         knob="fusion_memory_timeline_peak_memory_increase_gb",
         versions="2.15",
@@ -175,21 +185,23 @@ SCHEDULER: Final = (
     Reason(
         "first-spills",
         ("register spilling of the first kernel",),
-        "the first kernel alone already spills registers, so that no time of it can be compared",
+        "torch timed the kernels, and the first alone already runs out of registers, so that the"
+        " times cannot be compared",
         "profit",
         knob="benchmark_fusion",
     ),
     Reason(
         "second-spills",
         ("register spilling of the second kernel",),
-        "the second kernel alone already spills registers, so that no time of it can be compared",
+        "torch timed the kernels, and the second alone already runs out of registers, so that the"
+        " times cannot be compared",
         "profit",
         knob="benchmark_fusion",
     ),
     Reason(
         "fused-spills",
         ("register spilling of the fused kernel",),
-        "the fused kernel would spill registers",
+        "torch tried one kernel for both, and it runs out of registers: values would go to slow memory",
         "profit",
         knob="benchmark_fusion",
     ),
@@ -199,21 +211,21 @@ SCHEDULER: Final = (
             "cannot fuse (benchmark): fusing %s with %s cause %sx slowdown",
             "cannot fuse (benchmark): fusing causes %sx slowdown",
         ),
-        "both ways were run, and the fused kernel was not faster than the two",
+        "torch timed both ways, and one kernel was not faster than two",
         "profit",
         knob="benchmark_fusion",
     ),
     Reason(
         "subkernel-spills",
         ("ComboKernel benchmark: register spilling of %d-th subkernel",),
-        "a part of the combo kernel spills registers",
+        "torch timed several operations in one launch (a combo kernel), and a part of it runs out of registers",
         "profit",
         knob="benchmark_combo_kernel",
     ),
     Reason(
         "subkernel-failed",
         ("ComboKernel benchmark: %d-th subkernel failed in the pool",),
-        "a part of the combo kernel did not compile when it was to be timed",
+        "a part of several operations in one launch (a combo kernel) did not compile when torch wanted to time it",
         "profit",
         knob="benchmark_combo_kernel",
         versions="2.15",
@@ -222,14 +234,14 @@ SCHEDULER: Final = (
     Reason(
         "foreach-lengths",
         ("foreach do not have same length",),
-        "two foreach operations go over lists of different lengths",
+        "the two torch._foreach_* calls, such as an optimizer's, go over lists of different lengths",
         "legality",
         "give both torch._foreach_* calls lists of one length",
     ),
     Reason(
         "foreach-crosses",
         ("a consumer depends on another producer sub-node",),
-        "an element of the one list needs an element of the other at another place of it",
+        "in the two torch._foreach_* calls, an element of one list needs an element at another position of the other",
         "legality",
         "keep the order of the lists from one torch._foreach_* call to the next",
         versions="2.15",
@@ -237,25 +249,25 @@ SCHEDULER: Final = (
     Reason(
         "foreach-after-reduction",
         ("candidate producer is a reduction, foreach ops cannot be fused with reductions currently",),
-        "a foreach kernel does not take in a reduction",
+        "the kernel of a torch._foreach_* call cannot take in a reduction, such as a sum or a norm",
         "backend",
     ),
     Reason(
         "foreach-before-reduction",
         ("candidate consumer is a reduction, foreach ops cannot be fused with reductions currently",),
-        "a foreach kernel does not take in a reduction",
+        "the kernel of a torch._foreach_* call cannot take in a reduction, such as a sum or a norm",
         "backend",
     ),
     Reason(
         "foreach-not-producer",
         ("candidate producer is not dep of any foreach consumer",),
-        "no single element of the foreach operation reads what the other node writes",
+        "no element of the torch._foreach_* call alone reads what the other operation writes",
         "legality",
     ),
     Reason(
         "foreach-not-consumer",
         ("candidate consumer has no dep in any foreach producer",),
-        "the other node does not read what a single element of the foreach operation writes",
+        "the other operation reads what no element of the torch._foreach_* call alone writes",
         "legality",
     ),
 )

@@ -9,20 +9,20 @@ TEMPLATE: Final = (
     Reason(
         "prologue-off",
         ("prologue fusion turned off",),
-        "computing the inputs of a template inside of it is switched off",
+        "computing an input inside the kernel of a matrix product (prologue fusion) is switched off",
         "profit",
         knob="prologue_fusion",
     ),
     Reason(
         "prologue-not-pointwise",
         ("prologue fusion only supported for pointwise nodes",),
-        "a template computes its inputs itself only where they are pointwise",
+        "the kernel of a matrix product, convolution or attention computes an input itself only if that is elementwise",
         "backend",
     ),
     Reason(
         "prologue-no-triton-template",
         ("prologue fusion only supported for TritonTemplates",),
-        "only a Triton template computes its inputs itself",
+        "only kernels that torch generates in Triton compute their inputs themselves, and this matrix product is none",
         "backend",
         knob="max_autotune_gemm_backends",
         versions="2.11",
@@ -30,47 +30,51 @@ TEMPLATE: Final = (
     Reason(
         "prologue-none-allowed",
         ("template has no allowed prologue inputs",),
-        "the template takes none of its inputs but from memory",
+        "the kernel of this matrix product, convolution or attention reads all of its inputs from"
+        " memory, and computes none itself",
         "backend",
         versions="2.13-2.15",
     ),
     Reason(
         "prologue-input-not-allowed",
         ("prologue fusion not implemented for kernel for these inputs",),
-        "the template takes this input only from memory",
+        "the kernel of this matrix product, convolution or attention reads this input from memory,"
+        " and cannot compute it itself",
         "backend",
     ),
     Reason(
         "prologue-mutates",
         ("template prologue can only fuse functional pointwise nodes",),
-        "one of them writes in place or shares memory with another buffer",
+        "an operation before the matrix product writes in place or shares memory with another"
+        " tensor, and cannot move into the product's kernel",
         "legality",
-        "compute the template's input without writing in place",
+        "compute the product's input without writing in place",
     ),
     Reason(
         "prologue-used-inside",
         ("template prologue can only fuse nodes with a single use",),
-        "a value on the way to the template's input is used outside too, so that it must be in memory anyway",
+        "a value on the way to the matrix product's input is used elsewhere too, so that it must be in memory anyway",
         "legality",
         "use it once, or compute it a second time where it is used",
     ),
     Reason(
         "prologue-used-twice",
         ("template prologue can only fuse nodes with a single use into template",),
-        "the template's input is used elsewhere too, so that it must be in memory anyway",
+        "the matrix product's input is used elsewhere too, so that it must be in memory anyway",
         "legality",
         "use it once, or compute it a second time where it is used",
     ),
     Reason(
         "prologue-reads-more",
         ("prologue fusion will not increase amount of bytes read in kernel",),
-        "computing the input inside the template would read more bytes than the input has, again for each tile",
+        "inside the matrix product's kernel, the input would be computed once more for each tile,"
+        " which reads more bytes than loading it",
         "profit",
     ),
     Reason(
         "prologue-pads",
         ("prologue fusion will not increase attempt to fuse in padding bc it increases unaligned reads",),
-        "the input is only padded, and padding inside the template makes its reads unaligned",
+        "the matrix product's input is only padded, and padding inside its kernel would make loads unaligned and slow",
         "profit",
         "give the product sizes that need no padding (multiples of 8 or 16)",
         "shape_padding",
@@ -78,14 +82,17 @@ TEMPLATE: Final = (
     Reason(
         "prologue-upcasts",
         ("prologue fusion that must be upcast to fp32 not profitable for low precision templates",),
-        "the input is computed in float32, and the template works in 16 bits",
+        "the matrix product's input is computed in float32 and the product in 16 bits: inside its"
+        " kernel that would not pay",
         "profit",
     ),
     # A template and what comes after it
     Reason(
         "epilogue-not-satisfied",
         ("template epilogue not satisfied",),
-        "what follows the template is a reduction, writes in place, or such fusions are switched off",
+        "the kernel of a matrix product, convolution or attention takes in only elementwise"
+        " operations after it: this one is a reduction or writes in place, or such fusions are"
+        " switched off",
         "backend",
         "let what follows the product directly be pointwise, and not in place",
         "epilogue_fusion",
@@ -93,14 +100,15 @@ TEMPLATE: Final = (
     Reason(
         "epilogue-not-computed",
         ("multi-output template epilogue requires ComputedBuffer",),
-        "what follows a template with several outputs is not a computation in a loop",
+        "the kernel has several results, and what follows is not computed element by element",
         "backend",
         versions="2.13-2.15",
     ),
     Reason(
         "template-strict-reduction",
         ("template fusion does not preserve strict reduction ordering",),
-        "the reduction must add in the order in which eager adds, and after a template it would not",
+        "strict numerics are on: the reduction must add in eager mode's order, and inside the matrix"
+        " product's kernel it would not",
         "legality",
         "where the last bits don't matter, leave strict numerics off",
         "numerics",
@@ -109,7 +117,7 @@ TEMPLATE: Final = (
     Reason(
         "template-reductions-differ",
         ("incompatible reduction contracts",),
-        "one NVIDIA universal GEMM kernel can't make both reductions after it",
+        "two reductions follow the matrix product, and one NVIDIA universal GEMM kernel cannot do both",
         "backend",
         versions="2.15",
     ),
@@ -120,7 +128,8 @@ TEMPLATE: Final = (
             "NVGEMM fused kernel compilation failed for %s: %s: %s",
             "NVGEMM fused kernel benchmark failed for %s: %s: %s",
         ),
-        "a template with the other node in it did not compile, or did not run when it was timed: that choice is out",
+        "torch tried the matrix product's kernel with the other operation in it: it did not compile,"
+        " or did not run when it was timed",
         "backend",
     ),
     # A user's Triton kernel, and what comes after it

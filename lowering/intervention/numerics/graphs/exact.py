@@ -1,8 +1,8 @@
 """The values of an FX graph in fp64, from given values on; and again, each with noise as rounding makes."""
 
 import warnings
-from collections import ChainMap
-from collections.abc import Iterable
+from collections import ChainMap, Counter
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any, Final
 
 import torch
@@ -12,15 +12,18 @@ from torch.fx.node import map_aggregate
 from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BEYOND_ROUNDING
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_arguments,
+    changed_list,
     is_generator_state,
     is_random,
     may_use_tf32,
+    takes_from_values,
     without_form,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
+_COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _ROW: Final = 65_521
 """How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
 _QUIET: Final = 8
@@ -37,11 +40,16 @@ class Exact(Interpreter):
     """The values of some nodes in fp64, from given values on."""
 
     def __init__(
-        self, module: GraphModule, plain: Reference, leaves: Iterable[str], noise: "Noise | None" = None
+        self,
+        module: GraphModule,
+        plain: Reference,
+        leaves: Iterable[str],
+        noise: "Noise | None" = None,
+        wanted: Collection[str] | None = None,
     ) -> None:
         """`plain` has the values in their dtypes; those of `leaves`, and the graph's inputs, are taken from it. With
         `noise` every value is off by one rounding in its dtype, up or down: what comes out differs as much as rounding
-        can make it differ.
+        can make it differ. `wanted`: the nodes that are asked for, so that others need not be kept; None for any.
         """
         super().__init__(module, garbage_collect_values=False)
         self._nodes = {node.name: node for node in module.graph.nodes}
@@ -49,25 +57,48 @@ class Exact(Interpreter):
         self._values, self._late, self._tied = plain.values, plain.late, plain.tied
         self._leaves = frozenset(leaves)
         self._noise = noise
+        self._wanted = wanted
+        above = self._above(wanted, ()) if wanted is not None else ()
+        self._readers = Counter(each.name for name in above for each in self._read(self._nodes[name]))
+        """Node → how many nodes will read it."""
         self.taken: dict[str, str] = {}
         """Nodes without a form in fp64, whose value is that in their dtype, and those that depend on them: why."""
 
     def value(self, name: str) -> Any:
-        """The value of one node. What it is computed from is kept for the next one that needs it."""
-        needed: set[str] = set()
-        waiting = [self._nodes[name]]
-        while waiting:
-            node = waiting.pop()
-            if node.name in needed or node in self.env:
-                continue
-            needed.add(node.name)
-            if not self._is_given(node):
-                waiting += [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
+        """The value of one node. What it is computed from is kept as long as another one may need it."""
+        needed = self._above([name], self.env)
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for each in sorted(needed, key=self._positions.__getitem__):
                 self.env[self._nodes[each]] = self._computed(self._nodes[each])
+                self._free(self._nodes[each])
         return self.env[self._nodes[name]]
+
+    def _above(self, names: Iterable[str], known: Container[Node]) -> set[str]:
+        """These nodes, and what they are computed from, up to nodes that are known or given."""
+        found: set[str] = set()
+        waiting = [self._nodes[name] for name in names]
+        while waiting:
+            node = waiting.pop()
+            if node.name not in found and node not in known:
+                found.add(node.name)
+                waiting += self._read(node)
+        return found
+
+    def _read(self, node: Node) -> list[Node]:
+        """The nodes whose values it is computed from."""
+        if self._is_given(node):
+            return []
+        return [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
+
+    def _free(self, node: Node) -> None:
+        """`node` has been computed: forget what nothing else that is wanted reads."""
+        if self._wanted is None:
+            return
+        for each in self._read(node):
+            self._readers[each.name] -= 1
+            if self._readers[each.name] <= 0 and each.name not in self._wanted:
+                self.env.pop(each, None)
 
     def is_generator_state(self, name: str) -> bool:
         """See the function of that name."""
@@ -94,30 +125,60 @@ class Exact(Interpreter):
         self.env = ChainMap({each: _wide(value) for each, value in late.items() if value is not None}, kept)  # type: ignore[assignment]
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
+        if str(node.target) in _COMPARISONS:
+            args = self._as_compared(node, args)
         if self._noise is not None and may_use_tf32(node, own):
             args = map_aggregate(args, self._noise.in_tf32)
         try:
-            found = node.target(*_unshared(node, map_aggregate(args, raised)), **map_aggregate(kwargs, raised))  # type: ignore[operator]
+            given = _unshared(node, map_aggregate(args, raised))
+            found = node.target(*given, **map_aggregate(kwargs, raised))  # type: ignore[operator]
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
             return _wide(own)
-        return self._moved(node, own, _wide(found))
+        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found))
+
+    def _as_compared(self, node: Node, args: Any) -> Any:
+        """The arguments of a comparison with a number as ATen has them: the number in the tensor's dtype. A tensor that
+        is given is not rounded before, so that it has no noise.
+        """
+        source, number = node.args[:2]
+        if not isinstance(source, Node) or not isinstance(number, float):
+            return args
+        own = self._values[source.name]
+        if not isinstance(own, torch.Tensor) or not own.is_floating_point():
+            return args
+        is_exact = self._is_given(source) and (node.name, source.name) not in self._late
+        return (_wide(own) if is_exact else args[0], torch.tensor(number, dtype=own.dtype).item(), *args[2:])
 
     def _moved(self, node: Node, own: Any, value: Any) -> Any:
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for."""
         if self._noise is None or any(word in node.name for word in _VIEWS if node.op == "call_function"):
             return value
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
+        return self._with_noise(value, own)
+
+    def _with_noise(self, value: Any, own: Any) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
             return value
-        return self._noise.on(value, own.dtype)
+        return self._noise.on(value, own.dtype)  # type: ignore[union-attr]
 
 
 class Exacts:
     """The values in fp64 that come from the same given values, without noise and with several seeds of it."""
 
-    def __init__(self, module: GraphModule, plain: Reference, leaves: Iterable[str], noise: "dict[int, Noise]") -> None:
-        """See `Exact`. `noise`: seed → its random numbers, which other values may share."""
-        self._module, self._plain, self._leaves = module, plain, frozenset(leaves)
+    def __init__(
+        self,
+        module: GraphModule,
+        plain: Callable[[], Reference],
+        leaves: Iterable[str],
+        noise: "dict[int, Noise]",
+        wanted: Collection[str] | None = None,
+    ) -> None:
+        """See `Exact`. `noise`: seed → its random numbers, which other values may share. `plain` is called once a value
+        is asked for.
+        """
+        self._module, self._plain, self._leaves, self._wanted = module, plain, frozenset(leaves), wanted
         self._noise = noise
         self._known: dict[int | None, Exact] = {}
 
@@ -125,8 +186,12 @@ class Exacts:
         """With the noise of a seed, or without noise."""
         if seed not in self._known:
             noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
-            self._known[seed] = Exact(self._module, self._plain, self._leaves, noise)
+            self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
+
+    def has_sizes_of_values(self) -> bool:
+        """True if a node of the graph makes a number of a tensor's value, or a size of values."""
+        return any(takes_from_values(node.target) for node in self._module.graph.nodes)
 
 
 class Noise:
@@ -177,7 +242,11 @@ def _beyond(dtype: torch.dtype) -> float:
 def _unshared(node: Node, args: Any) -> Any:
     """The arguments, copies of those that the node changes in place."""
     changed = changed_arguments(node)
-    return tuple(one.clone() if at in changed and isinstance(one, torch.Tensor) else one for at, one in enumerate(args))
+    return tuple(map_aggregate(one, _copy) if at in changed else one for at, one in enumerate(args))
+
+
+def _copy(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def _wide(value: Any) -> Any:
@@ -186,7 +255,7 @@ def _wide(value: Any) -> Any:
 
 
 def widened(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor):
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:  # oneDNN's own form has no fp64
         return value
     if value.is_floating_point():
         return value.to(torch.float64)

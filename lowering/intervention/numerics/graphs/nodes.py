@@ -1,10 +1,13 @@
 """What an FX node does that matters to a check: it draws random numbers, changes memory, orders equal elements, …"""
 
 import operator
+from collections.abc import Sequence
 from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule, Node
+
+from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
 
 RANDOM: Final = "prims.inductor_random.default"
 RANDINT: Final = "prims.inductor_randint.default"
@@ -12,8 +15,12 @@ _BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
 """These take the bits of a value for another type: there are none of an exact value."""
 _IN_PLACE: Final = "_inplace_generalized_scatter"
 """A function of torch's that changes its first argument; operators say so in their schema."""
+_DENSE: Final = ("flex_attention", "flex_attention_backward")
+"""Operators that run their nested graphs themselves, in the dtypes of what they are given."""
 _STATES: Final = ("philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask")
 """What the schemas of attentions call the state of their random numbers, and what they leave empty."""
+COLLECTIVES: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
+"""Operators of these namespaces take part in collectives, which all ranks must call equally often."""
 _CONVOLUTIONS: Final = ("convolution", "convolution_backward")
 _MATMULS: Final = ("mm", "addmm", "bmm", "baddbmm")
 _ORDERS: Final = {"aten.sort.default": 1, "aten.sort.stable": 1, "aten.topk.default": 2}
@@ -30,6 +37,18 @@ def is_random(node: Node) -> bool:
         RANDOM,
         RANDINT,
     )
+
+
+def takes_from_values(operator_: Any) -> bool:
+    """True for an operator that makes a number of a tensor's value, or a size of values."""
+    tags = getattr(operator_, "tags", ())
+    return torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
+
+
+def has_collectives(module: GraphModule) -> bool:
+    """True if the graph, or one nested in it, calls a collective."""
+    modules = [one for one in module.modules() if isinstance(one, GraphModule)]
+    return any(getattr(node.target, "namespace", "") in COLLECTIVES for one in modules for node in one.graph.nodes)
 
 
 def depends_on_random(module: GraphModule) -> set[str]:
@@ -61,13 +80,26 @@ def changed_arguments(node: Node) -> list[int]:
     return [at for at, one in enumerate(schema.arguments) if one.alias_info is not None and one.alias_info.is_write]
 
 
+def changed_list(node: Node, args: Sequence[Any]) -> Any:
+    """The tensors that an operator on a list of tensors changes in place: such an operator returns nothing, and its
+    node stands for them. None for all other nodes.
+    """
+    schema = getattr(node.target, "_schema", None)
+    if schema is None or schema.returns or changed_arguments(node) != [0]:
+        return None
+    return args[0] if isinstance(args[0], (list, tuple)) else None
+
+
 def without_form(node: Node) -> str:
     """Why a node has no value in fp64; empty if it may have one."""
     if node.op != "call_function":
         return f"{node.op} has no form in fp64"
     if str(node.target) in _BITS:
         return f"{node.target} takes bits for another type"
-    if any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__):
+    if pattern_of(node) is not None:
+        return f"{getattr(node.target, '__name__', node.target)} is lowered as one, by a function of IR"
+    is_nesting = any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__)
+    if is_nesting and str(node.target) not in _DENSE:
         return f"{node.target} calls a nested graph"
     return ""
 

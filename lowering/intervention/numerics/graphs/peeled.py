@@ -1,4 +1,6 @@
-"""Convolutions as Inductor lowers them on a GPU: without their bias, which the kernel that reads the result adds."""
+"""Convolutions as Inductor lowers them on a GPU, and linear layers of MKL's: without their bias, which the kernel that
+reads the result adds.
+"""
 
 from collections.abc import Collection
 from typing import Any, Final
@@ -6,18 +8,22 @@ from typing import Any, Final
 import torch
 from torch.fx import Graph, GraphModule, Node
 
+_CONVOLUTION: Final = "aten.convolution"
+_BIAS: Final = {_CONVOLUTION: 2, "mkl._mkl_linear": 3}
+"""Operator → position of its bias."""
 _WITHOUT: Final = "_without_bias"
 
 
 def has_bias(node: Node) -> bool:
-    """True for a convolution with a bias that Inductor peels off."""
-    is_convolution = node.op == "call_function" and str(node.target) == "aten.convolution.default"
-    value = node.meta.get("val")
-    return is_convolution and node.args[2] is not None and value is not None and value.device.type != "cpu"
+    """True for a convolution or linear layer with a bias that Inductor peels off."""
+    at, value = _BIAS.get(_operator(node)) if node.op == "call_function" else None, node.meta.get("val")
+    if at is None or node.args[at] is None or value is None:
+        return False
+    return _operator(node) != _CONVOLUTION or value.device.type != "cpu"
 
 
 def without_bias(node: str) -> str:
-    """The name of the convolution without its bias in the graph of `peeled`."""
+    """The name of the operator without its bias in the graph of `peeled`."""
     return node + _WITHOUT
 
 
@@ -27,7 +33,7 @@ def of_the_graph(node: str) -> str:
 
 
 def peeled(module: GraphModule, names: Collection[str]) -> GraphModule:
-    """A copy of the graph in which each of these convolutions is one without a bias, and an addition of that name."""
+    """A copy of the graph in which each of these operators is one without a bias, and an addition of that name."""
     graph, made = Graph(), dict[Node, Node]()
 
     def new(target: Any, args: tuple[Any, ...], name: str) -> Node:
@@ -38,9 +44,14 @@ def peeled(module: GraphModule, names: Collection[str]) -> GraphModule:
             made[node] = graph.node_copy(node, made.__getitem__)
             continue
         args = torch.fx.map_arg(node.args, made.__getitem__)
-        plain = new(node.target, (*args[:2], None, *args[3:]), without_bias(node.name))
-        sizes = [-1, *[1] * (node.meta["val"].dim() - 2)]
-        bias = new(torch.ops.aten.view.default, (args[2], sizes), f"{node.name}_bias")
+        at = _BIAS[_operator(node)]
+        plain = new(node.target, (*args[:at], None, *args[at + 1 :]), without_bias(node.name))
+        dimensions = node.meta["val"].dim() - 2 if _operator(node) == _CONVOLUTION else 0
+        bias = new(torch.ops.aten.view.default, (args[at], [-1, *[1] * dimensions]), f"{node.name}_bias")
         made[node] = new(torch.ops.aten.add.Tensor, (plain, bias), node.name)
         made[node].meta = dict(node.meta)
     return GraphModule(module, graph)
+
+
+def _operator(node: Node) -> str:
+    return str(node.target).removesuffix(".default")

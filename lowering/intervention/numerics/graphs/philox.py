@@ -93,10 +93,8 @@ def _philox(seed: int, count: int, device: torch.device, *, wide: bool) -> list[
 
 def _product(factor: int, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The upper and the lower 32 bits of a product of 64 bits."""
-    upper, lower = factor >> 16, factor & 0xFFFF
-    high = (upper * values + ((lower * values) >> 16)) >> 16
-    low = ((((upper * values) & 0xFFFF) << 16) + lower * values) & _MASK
-    return high, low
+    product = factor * values  # modulo 2**64: of the bits that are looked at, none is lost by the sign
+    return (product >> 32) & _MASK, product & _MASK
 
 
 def _uniform(numbers: torch.Tensor, form: Form) -> torch.Tensor:

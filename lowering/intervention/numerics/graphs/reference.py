@@ -1,8 +1,9 @@
 """An FX graph run node by node in its dtypes."""
 
 import warnings
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 import torch
 from torch.fx import GraphModule, Interpreter, Node
@@ -12,11 +13,38 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     RANDINT,
     RANDOM,
     changed_arguments,
+    changed_list,
     has_equal,
     is_order,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
+from inspect_compile.lowering.intervention.numerics.graphs.shared import (
+    Number,
+    Shared,
+    SharedRun,
+    changes_only_inputs,
+)
+from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
+TURNS: Final = 16
+"""How often the values of a nested graph are kept in a call, such as a loop's body: later turns are not compared."""
 _SEEDS: Final = ("prims.inductor_seeds.default", "prims.inductor_seed.default")
+
+
+class Graph(Protocol):
+    """A graph and those that are nested in it (`values.Plan`)."""
+
+    @property
+    def graph(self) -> str:
+        """Its name."""
+
+    @property
+    def module(self) -> GraphModule:
+        """The FX graph."""
+
+    @property
+    def nested(self) -> "Mapping[str, Mapping[str, Graph]]":
+        """Node that calls nested graphs → the attribute with each of them → the graph."""
 
 
 class Reference(NamedTuple):
@@ -36,25 +64,99 @@ class Reference(NamedTuple):
     """Of the graph, in the state in which the last node left their memory."""
     draws: philox.Form | None
     """How the random numbers were drawn that a kernel draws."""
+    nested: "dict[tuple[str, int], Reference]"
+    """Nested graph, and which time it ran, from 1 → its values then, as far as they are kept."""
+    numbers: dict[str, Number]
+    """Node → the number of its value, among those that graphs share; empty if none are shared."""
 
 
-def reference(module: GraphModule, inputs: Sequence[Any], draws: philox.Form | None = None) -> Reference:
+def reference(
+    module: GraphModule,
+    inputs: Sequence[Any],
+    draws: philox.Form | None = None,
+    nested: Mapping[str, Mapping[str, Graph]] | None = None,
+    shared: Shared | None = None,
+    numbers: Sequence[Number] | None = None,
+    only: Collection[str] | None = None,
+) -> Reference:
     """Run a graph node by node. The inputs are changed if the graph does that. `draws`: how the kernels of the graph
-    draw random numbers; None if nothing is compared with what they drew on a GPU.
+    draw random numbers; None if nothing is compared with what they drew on a GPU. `nested`: nested graphs that are run
+    node by node too, see `Graph`. `shared`: values of other graphs, which are taken from there and put there;
+    `numbers`: those of the inputs in it, if they are not the inputs of all these graphs. `only`: the nodes whose values
+    are kept, in this and in `shared`; others are freed after their last use, or not computed at all.
     """
-    run = _Plain(module, draws)
+    turns = _Turns(draws)
+    if shared is not None and not changes_only_inputs(module):
+        shared = None
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        results = tuple(run.run(*inputs))
-    return Reference(run.values, run.unknown, run.late, run.after, run.tied, results, draws)
+        return turns.run(module, nested or {}, inputs, "", shared, numbers, only)[0]
+
+
+class _Turns:
+    """A call of a graph, and the values of the graphs that are nested in it."""
+
+    def __init__(self, draws: philox.Form | None) -> None:
+        self._draws = draws
+        self._ran: Counter[str] = Counter()
+        self._kept: dict[tuple[str, int], Reference] = {}
+
+    def run(
+        self,
+        module: GraphModule,
+        nested: Mapping[str, Mapping[str, Graph]],
+        inputs: Sequence[Any],
+        doubt: str,
+        shared: Shared | None = None,
+        numbers: Sequence[Number] | None = None,
+        only: Collection[str] | None = None,
+    ) -> tuple[Reference, Any]:
+        """Run a graph: its values, and what it returns. `doubt`: why its inputs are not those of the compiled code;
+        empty if they are.
+        """
+        known = None if shared is None else SharedRun(shared, module, inputs, numbers)
+        run = _Plain(module, self._draws, nested, self, doubt, known, only)
+        found = run.run(*inputs)
+        results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        values = run.values, run.unknown, run.late, run.after, run.tied
+        numbered = {} if known is None else {node.name: number for node, number in known.numbers.items()}
+        return Reference(*values, results, self._draws, self._kept, numbered), found
+
+    def function(self, graph: Graph, doubt: str) -> Callable[..., Any]:
+        """What runs a nested graph."""
+
+        def call(*inputs: Any) -> Any:
+            self._ran[graph.graph] += 1
+            turn = self._ran[graph.graph]
+            values, found = self.run(graph.module, graph.nested, inputs, doubt)
+            if turn <= TURNS:
+                self._kept[graph.graph, turn] = values
+            return found
+
+        return call
 
 
 class _Plain(Interpreter):
     """Keeps each value as it was before a later node changed it in place."""
 
-    def __init__(self, module: GraphModule, draws: philox.Form | None) -> None:
-        super().__init__(module, garbage_collect_values=False)
+    def __init__(
+        self,
+        module: GraphModule,
+        draws: philox.Form | None,
+        nested: Mapping[str, Mapping[str, Graph]],
+        turns: _Turns,
+        doubt: str,
+        known: SharedRun | None,
+        only: Collection[str] | None,
+    ) -> None:
+        super().__init__(module, garbage_collect_values=only is not None)
         self._draws = draws
+        self._nested = nested
+        self._turns = turns
+        self._doubt = doubt
+        self._known = known
+        self._only = only
+        self._needed = None if only is None or known is None else known.needed(only)
         self.values: dict[str, Any] = {}
         self.unknown: dict[str, str] = {}
         self.late: dict[tuple[str, str], Any] = {}
@@ -64,7 +166,13 @@ class _Plain(Interpreter):
 
     def run_node(self, n: Node) -> Any:
         """The value of one node."""
+        if self._needed is not None and n not in self._needed:
+            return None
+        if self._known is not None and self._known.has(n):
+            return self._noted(n, self._known.value(n))
         reason = next((why for node in n.all_input_nodes if (why := self.unknown.get(node.name))), "")
+        if n.op == "placeholder":
+            reason = self._doubt
         if reason:
             self.unknown[n.name] = reason
         args, _ = self.fetch_args_kwargs_from_env(n)
@@ -77,18 +185,57 @@ class _Plain(Interpreter):
             if self.values[node.name] is self.env[node]:
                 self.values[node.name] = self.env[node].clone()
         made = _random(n, args, self._draws, self.unknown)
-        found = made if made is not None else super().run_node(n)
+        found = made if made is not None else self._ran(n, reason)
+        if found is None:
+            found = changed_list(n, args)
         for node in shared:
             self._changed.add(node.name)
             self.after[n.name, node.name] = self.env[node].clone()
+        if self._known is not None and (self._only is None or n.name in self._only):
+            self._known.keep(n, found)
+        return self._noted(n, found)
+
+    def _noted(self, n: Node, found: Any) -> Any:
+        """The value of a node, after it was noted."""
         self.values[n.name] = found
+        if self._only is not None:
+            for node in self.user_to_last_uses.get(n, ()):
+                if node.name not in self._only:
+                    self.values.pop(node.name, None)
         if is_order(n) and has_equal(self.env[n.args[0]][0], n.args[0]):  # type: ignore[index, arg-type]
             self.tied[n.name] = "some of the elements that it orders are equal"
         return found
 
+    def _ran(self, n: Node, doubt: str) -> Any:
+        if isinstance(n.target, Loops):
+            return self._looped(n)
+        pattern = pattern_of(n)
+        if pattern is not None:
+            return pattern.run(*self.fetch_args_kwargs_from_env(n))
+        inner = self._nested.get(n.name)
+        if inner is None:
+            return super().run_node(n)
+
+        def given(node: Node) -> Any:
+            is_inner = node.op == "get_attr" and node.target in inner
+            return self._turns.function(inner[str(node.target)], doubt) if is_inner else self.env[node]
+
+        args: Any = torch.fx.map_arg(n.args, given)
+        kwargs: Any = torch.fx.map_arg(n.kwargs, given)
+        return n.target(*args, **kwargs)  # type: ignore[operator]
+
+    def _looped(self, n: Node) -> Any:
+        """The value of a step. What cannot be computed leaves the call to be checked without it."""
+        if n.name not in self.unknown:
+            try:
+                return super().run_node(n)
+            except (RuntimeError, TypeError, ValueError, IndexError) as error:
+                self.unknown[n.name] = f"its loops are not understood ({type(error).__name__}: {error})"[:200]
+        return None
+
     def _sharing(self, changed: Sequence[Any]) -> list[Node]:
         """The nodes whose values have the memory of one of these."""
-        memories = {one.untyped_storage().data_ptr() for one in changed if isinstance(one, torch.Tensor)} - {0}
+        memories = {one.untyped_storage().data_ptr() for one in leaves(changed) if isinstance(one, torch.Tensor)} - {0}
         if not memories:
             return []
         return [

@@ -12,6 +12,7 @@ from inspect_compile.lowering.intervention.numerics.buffers import Launch
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import Forced, Given, value_in
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.kept.drawn import NotDrawnError, drawn
 from inspect_compile.lowering.intervention.numerics.kept.room import Room, bare, memories, tensors_of
 from inspect_compile.lowering.intervention.numerics.kept.source import NotPlainError, functions
 from inspect_compile.lowering.intervention.numerics.values import Plan
@@ -48,7 +49,7 @@ class KeepingLaunches(Forced):
     def before(self, launch: Launch, local: dict[str, Any]) -> Given | None:
         """See `Forced`."""
         state = super().before(launch, local)
-        row = self._wanted.get(launch.line)
+        row = self._row_of(launch)
         if state is not None and row is not None:
             with self._guarded(launch):
                 self.kept.append(self._stored(row, launch, local, state))
@@ -58,7 +59,9 @@ class KeepingLaunches(Forced):
         """See `Forced`."""
         self._seen.clear()
         super().after(launch, state, local)
-        row = self._wanted.pop(launch.line, None)
+        row = self._row_of(launch)
+        if row is not None:
+            del self._wanted[launch.line]
         if row is None or not self.kept or self.kept[-1].line != launch.line or not self.kept[-1].file:
             return
         with self._guarded(launch):
@@ -66,6 +69,11 @@ class KeepingLaunches(Forced):
                 self._seen.get(row.buffer), {row.buffer: local.get(row.buffer), **_named(launch, local)}
             )
             self.kept[-1] = msgspec.structs.replace(self.kept[-1], result=result)
+
+    def _row_of(self, launch: Launch) -> Checked | None:
+        """The wrong result of this launch, if it is wanted."""
+        row = self._wanted.get(launch.line)
+        return row if row is not None and row.turn == self.turn.number else None
 
     def _judge_result(self, row: Checked, tensor: Any, node: str, sources: Collection[str]) -> None:
         self._seen[row.buffer] = tensor
@@ -91,30 +99,42 @@ class KeepingLaunches(Forced):
             node=row.node,
             variables=tuple(variables),
         )
+        plan, plain = self.turn.plan, self.turn.plain
+        node = plan.nodes.get(row.buffer, row.node) if row.is_step else row.node
         try:
-            _, is_whole = value_in(self._plan, self._plain, row.buffer, row.node)
+            _, is_whole = value_in(plan, plain, row.buffer, node)
             if not is_whole:
                 raise NotPlainError(f"{row.node} changes a part of it")
-            given = self._given(launch, local, state.sources - {row.node})
-            made = functions(self._plan.module, self._plain, given, row.node)
+            if row.is_step:
+                raise NotPlainError(f"it is a step of the lowering of {row.node}")
+            given = self._given(launch, local, state.sources - {node})
+            made = functions(plan.module, plain, given, node)
             content["arguments"] = [bare(one) for one in made.arguments.values()]
             kept = msgspec.structs.replace(kept, reference=made.reference, exact=made.exact)
         except NotPlainError as error:
-            content["eager"] = bare(value_in(self._plan, self._plain, row.buffer, row.node)[0])
+            content["eager"] = bare(value_in(plan, plain, row.buffer, node)[0])
             kept = msgspec.structs.replace(kept, no_reference=str(error))
         file, size, reason = self._room.store(paths.inputs_file(row.graph, row.call, row.line), content)
+        try:
+            kept = msgspec.structs.replace(kept, drawn=drawn(content))
+        except NotDrawnError as error:
+            kept = msgspec.structs.replace(kept, not_drawn=str(error))
         return msgspec.structs.replace(kept, file=file, bytes=size, reason=reason)
 
     def _is_input(self, name: str, tensor: Any) -> bool:
         """True if the variable has the graph's input of its name."""
-        value = self._plain.values.get(name)
+        value = self.turn.plain.values.get(name)
         if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor):
             return False
         return tensor.shape == value.shape and tensor.dtype == value.dtype and is_equal(tensor, value)
 
     def _given(self, launch: Launch, local: dict[str, Any], sources: Collection[str]) -> dict[str, Any]:
-        """FX nodes whose values are in the memory that the launch reads → that memory."""
-        found = {}
+        """FX nodes whose values are in the memory that the launch reads → that memory; those that steps in there are
+        computed from → their values.
+        """
+        found: dict[str, Any] = {
+            name: value for name in sources if torch.is_tensor(value := self.turn.plain.values.get(name))
+        }
         for name in launch.names:
             source = self.buffers.source(name)
             node = self.buffers.nodes[source] if source is not None else name
@@ -129,7 +149,7 @@ class _NoJudge:
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
         return row
 
-    def next_launch(self) -> None:
+    def next_launch(self, nodes: Collection[str]) -> None:
         return
 
 

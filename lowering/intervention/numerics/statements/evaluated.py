@@ -5,9 +5,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import torch
 
-from inspect_compile.facts import StatementValue
+from inspect_compile.facts import StatementOperand, StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
 from inspect_compile.knowledge.numerics.statements import NODE_ROUNDINGS, is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, Memory
@@ -23,6 +24,8 @@ _NAMES: Final = re.compile(r"\btmp\d+\b")
 _ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
+_OF_ADDITION: Final = 3
+"""Numbers that an addition to memory writes out."""
 _ADDS: Final = ("add", "sub")
 _NO_RESULT: Final = ("load", "constant", "index_expr", "to_dtype")
 """Operations that prepare what others compute a node from."""
@@ -37,6 +40,14 @@ class Evaluated(NamedTuple):
     """The operations of the loop body that it belongs to (`codegen.numerics.operations.Body`)."""
     row: StatementValue
     is_floating: bool
+
+
+class Read(NamedTuple):
+    """A statement that read what the same kernel is to have stored before."""
+
+    element: Element
+    row: StatementValue
+    dtype: str
 
 
 class Statements:
@@ -71,8 +82,9 @@ class Statements:
             self._loops[kernel.row_variable] = float(self._lane(None))
         self.reads_own_results = False
         """A statement read memory that the kernel writes."""
-        self.read_again: list[Element] = []
-        """Elements of buffers that the kernel writes, which statements read."""
+        self.reads: list[Read] = []
+        """The statements that read elements of buffers which the kernel writes."""
+        self._read: Element | None = None
 
     def evaluated(self) -> list[Evaluated]:
         """The statements around the store, in the order of the source."""
@@ -92,24 +104,48 @@ class Statements:
                     found.append(row)
             elif point == self._store:
                 self._at_store = dict(self._loops)
+                if point.is_addition and len(lanes := self._values.lanes[position]) == _OF_ADDITION:
+                    found.append(Evaluated(self.storing, self._added(point, *lanes), True))
         return found
+
+    def stored(self) -> float | None:
+        """The value that the statement stored as the element; None if it is not known, or was not the only one."""
+        at = self._kernel.points.index(self._store)
+        if self._values.stored > 1 or self._store.is_addition:
+            return None
+        for position in range(at - 1, -1, -1):
+            point = self._kernel.points[position]
+            if point.kind == "value" and point.name == self._store.name and point.nest == self._store.nest:
+                lanes, lane = self._values.lanes[position], int(self._values.lane)
+                return lanes[lane if lane < len(lanes) else 0] if lanes else None
+        return None
+
+    def _added(self, point: Any, before: float, more: float, after: float) -> StatementValue:
+        slack = max(abs(before), abs(more))
+        memory = self._memory.get(self._element.buffer)
+        dtype = "float32" if memory is None else str(memory.dtype).removeprefix("torch.")
+        wrong = is_wrong(after, before + more, dtype, operands=slack)
+        given = StatementOperand("", str(before)), StatementOperand(point.name, str(more))
+        return StatementValue(
+            point.line, "atomic_add", "", str(after), str(before + more), "", wrong, dtype=dtype, operands=given
+        )
 
     def stores_elsewhere(self) -> bool:
         """True if the statement that stored the element is to store its value in another place."""
-        for buffer, index, variable in self.storing.stores if self.storing is not None else ():
-            if variable == self._store.name and buffer == self._element.buffer:
-                position = self._index(index, self.storing, self._at_store)
+        for due in self.storing.stores if self.storing is not None else ():
+            if due.variable == self._store.name and due.buffer == self._element.buffer:
+                position = self._index(due.index, self.storing, self._at_store)
                 return position is not None and position != self._element.position
         return False
 
     def stores_another(self) -> bool:
         """True if the statement that stored the element stores a variable that is for no buffer at all."""
         stores = self.storing.stores if self.storing is not None else ()
-        is_due = any(buffer == self._element.buffer for buffer, _, _ in stores)
+        is_due = any(due.buffer == self._element.buffer for due in stores)
         return (
             is_due
             and self._store.name in self.storing.variables
-            and self._store.name not in {one for *_, one in stores}
+            and self._store.name not in {due.variable for due in stores}
         )
 
     def _lane(self, body: Any) -> int:
@@ -152,24 +188,61 @@ class Statements:
             exact = self._of(operation, [self._given(one, body, 1) for one in operation.arguments], body)
         numbers = [abs(one) for one in given if isinstance(one, float)]
         if operation.name == "reduction":
-            expected, slack = self._reduced(operation)
-            wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
-            kind = f"reduction.{operation.arguments[0]}"
-            return StatementValue(point.line, kind, operation.node, str(value), _text(expected), "", wrong)
+            return self._reduced(point, operation, value)
         slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
-        return StatementValue(
-            point.line, operation.name, operation.node, str(value), _text(expected), _text(exact), wrong
+        operands = tuple(
+            StatementOperand(getattr(argument, "name", ""), str(one))
+            for argument, one in zip(operation.arguments, given, strict=True)
+            if isinstance(one, float)
+        )
+        row = StatementValue(
+            *(point.line, operation.name, operation.node, str(value), _text(expected), _text(exact), wrong),
+            dtype=_dtype(operation),
+            operands=operands,
+        )
+        if wrong and operation.name == "load":
+            row = self._misread(row, operation, body)
+        if self._read is not None:
+            self.reads.append(Read(self._read, row, _dtype(operation)))
+            self._read = None
+        return row
+
+    def _misread(self, row: StatementValue, operation: Any, body: Any) -> StatementValue:
+        """A load with what it may have read in the place of its element."""
+        buffer, value = operation.arguments[0], float(row.value)
+        position = self._index(operation.arguments[1], body, self._loops)
+        if position is None or value != value:
+            return row
+        others = {
+            memory.address: name
+            for name, memory in self._memory.items()
+            if memory.address != self._memory[buffer].address and memory.at(position) == value
+        }
+        return msgspec.structs.replace(
+            row,
+            element=position,
+            read=self._memory[buffer].only_at(value),
+            read_from=next(iter(others.values())) if len(others) == 1 else "",
         )
 
-    def _reduced(self, operation: Any) -> tuple[float | None, float]:
-        """What a reduction of a row gives, and the sum of the sizes of what it reduces; None if it is not known."""
+    def _reduced(self, point: Any, operation: Any, value: float) -> StatementValue:
+        """A reduction of a row that the kernel has at once."""
         kind, operand = str(operation.arguments[0]), operation.arguments[1]
         lanes = self._rows.get(getattr(operand, "name", ""), [])
         found = initial(kind, operation.dtype) if kind in ("sum", "prod") else lanes[0] if lanes else None
         for one in lanes:
             found = None if found is None else combined(kind, found, one)
-        return found if lanes else None, math.fsum(map(abs, lanes)) if kind == "sum" else 0.0
+        expected = found if lanes else None
+        size = math.fsum(map(abs, lanes))
+        slack = size if kind == "sum" else 0.0
+        wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
+        return StatementValue(
+            *(point.line, f"reduction.{kind}", operation.node, str(value), _text(expected), "", wrong),
+            dtype=_dtype(operation),
+            terms=len(lanes),
+            magnitude=str(size),
+        )
 
     def _is_masked(self, point: Any, body: Any) -> bool:
         """True for a load of Triton's that a mask, which the kernel computes, leaves out for this element."""
@@ -204,13 +277,32 @@ class Statements:
         there = [
             name for name in self._kernel.written if (one := self._memory.get(name)) and one.here.data_ptr() == place
         ]
+        before = memory.at(position)
         if not there or self._kernel.row_variable:  # a Triton kernel stores nothing when its values are written out
-            return memory.at(position)
+            return before
+        if buffer not in self._kernel.written:
+            # A C++ kernel that writes its result where an argument is reads each element before. What it has to write
+            # is filled with NaN: where that is, what it stored as a part of this buffer is read.
+            if memory.dtype.is_floating_point and before is not None and not math.isnan(before):
+                return before
+            self.reads_own_results = True
+            self._read = self._part(memory, position, there)
+            return None
         self.reads_own_results = True
-        if buffer in self._kernel.written:
-            self.read_again.append(Element(buffer, position))
-        # What other buffers of the kernel share may have been something else when it was read.
-        return memory.now(position) if there == [buffer] and buffer != self._element.buffer else None
+        self._read = Element(buffer, position)
+        # What the kernel stored there is looked at next, if it can be. In a loop that is too much, and what is there
+        # now is taken, if no other buffer of the kernel shares the memory.
+        is_settled = there == [buffer] and buffer != self._element.buffer
+        return memory.now(position) if is_settled and self._other_lane is not None else None
+
+    def _part(self, memory: Memory, position: int, names: Sequence[str]) -> Element | None:
+        """The element by the name of a buffer that the kernel writes, and that has its memory."""
+        for name in names:
+            part = self._memory[name]
+            at = position + (memory.address - part.address) // part.dtype.itemsize
+            if self._kernel.has_place(name, at):
+                return Element(name, at)
+        return None
 
     def _index(self, index: Any, body: Any, loops: dict[str, float]) -> int | None:
         """A position in a buffer's memory, from torch's expression in the variables of the loops."""
@@ -223,7 +315,8 @@ class Statements:
                 known = None if variable is None else variable[0]
             if known is None:
                 return None
-            values[symbol] = int(known) + (self._lane(body) if name == body.along else 0)
+            inside = int(loops.get(f"{name}_inner", 0)) if name == body.within else 0
+            values[symbol] = int(known) + inside + (self._lane(body) if name == body.along else 0)
         try:
             return int(index.subs(values) if values else index)
         except (TypeError, ValueError, AttributeError):
@@ -237,6 +330,7 @@ class Statements:
         kind = str(operation.arguments[0])
         before = self._kernel.points[position - 1] if position else None
         expected, slack = None, abs(value)
+        operands: tuple[StatementOperand, ...] = ()
         if any(word in point.text for word in _NOT_ONE_STEP):
             pass
         elif before is None or before.kind != "before" or before.line != point.line:
@@ -247,8 +341,14 @@ class Statements:
             if lanes and isinstance(added, float):
                 earlier = lanes[lane if lane < len(lanes) else 0]
                 expected, slack = combined(kind, earlier, added), max(abs(earlier), abs(added))
+                variable = getattr(operation.arguments[1], "name", "")
+                operands = StatementOperand(point.name, str(earlier)), StatementOperand(variable, str(added))
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
-        return StatementValue(point.line, f"reduction.{kind}", operation.node, str(value), _text(expected), "", wrong)
+        return StatementValue(
+            *(point.line, f"reduction.{kind}", operation.node, str(value), _text(expected), "", wrong),
+            dtype=_dtype(operation),
+            operands=operands,
+        )
 
 
 def wrong_node(

@@ -46,6 +46,15 @@ class Memory(NamedTuple):
         """The same, as it is now."""
         return self._in(self.here, position)
 
+    def only_at(self, value: float) -> int | None:
+        """The only position from the first element on where a value was; None if there is none, or several."""
+        if self.dtype.is_complex:
+            return None
+        size = self.copied.nbytes() // self.dtype.itemsize - self.offset
+        all_ = torch.empty(0, dtype=self.dtype, device=self.copied.device).set_(self.copied, self.offset, (size,), (1,))
+        found = (all_ == value).nonzero()
+        return int(found) if len(found) == 1 else None
+
     def _in(self, storage: torch.UntypedStorage, position: int) -> float | None:
         place, size = self.offset + position, self.dtype.itemsize
         if place < 0 or (place + 1) * size > storage.nbytes() or self.dtype.is_complex:

@@ -1,11 +1,13 @@
 """Which statement of a C++ kernel makes a wrong element."""
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from inspect_compile.facts import Checked, StatementsOf
+from inspect_compile.facts import Checked, StatementsOf, StatementValue
+from inspect_compile.knowledge.numerics.statements import is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.evaluated import Evaluated, Statements, wrong_node
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, OneLaunch
 from inspect_compile.probe import let_pass
@@ -15,8 +17,9 @@ INDEX: Final = "index"
 STORE: Final = "store"
 VARIABLE: Final = "variable"
 NODE: Final = "node"
+LOOP: Final = "loop"
 
-_ELEMENTS: Final = 6
+_ELEMENTS: Final = 24
 """Maximum number of elements that are looked at: those that the same kernel wrote before and read again come next."""
 _TURNS: Final = 128
 """Maximum number of turns of an inner loop that are looked at."""
@@ -59,44 +62,103 @@ def statements_of(row: Checked, code: Any, follow: Follow, exact_of: ExactOf) ->
     return said
 
 
+class _Look:
+    """An element, and the statements of the iteration that stored it."""
+
+    def __init__(self, element: Element, statements: Statements) -> None:
+        self.element = element
+        self.statements = statements
+        self.evaluated = statements.evaluated()
+
+
 def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, exact_of: ExactOf) -> StatementsOf:
     if launch.worst is None:
         return _with(found, reason="it is not known where the element is in memory")
-    first: tuple[StatementsOf, Statements, list[Evaluated]] | None = None
+    looks: list[_Look] = []
     waiting = [launch.worst]
     for element in waiting:
         values = launch.run(kernel, element)
         if not values.stored:
-            if kernel.sees_every_store(element.buffer):
-                line = kernel.points[kernel.stores(element.buffer)[0]].line
-                return _with(found, buffer=element.buffer, element=element.position, blamed=line, why=STORE)
+            missing = _missing(kernel, launch, element)
+            if missing is not None:
+                said = _with(found, buffer=element.buffer, element=element.position, blamed=missing.line, why=STORE)
+                return said if missing.left_out is None else _left_out(said, missing.left_out)
             continue
-        statements = Statements(kernel, launch.memory, element, values)
-        evaluated = statements.evaluated()
-        said = _said(found, element, evaluated)
-        if not evaluated:
+        look = _Look(element, Statements(kernel, launch.memory, element, values))
+        said = _said(found, element, look.evaluated)
+        if not look.evaluated:
             said = _with(said, reason="the loop that stores it is in a form that is not understood")
-        if said.blamed is None and statements.stores_elsewhere():
+        if said.blamed is None and look.statements.stores_elsewhere():
             said = _with(said, blamed=values.store.line, why=INDEX)
-        if said.blamed is None and statements.stores_another():
+        if said.blamed is None and look.statements.stores_another():
             said = _with(said, blamed=values.store.line, why=VARIABLE)
+        said = said if said.blamed is not None else _misread(found, looks, look)
         if said.blamed is not None:
             return said
-        first = first or (said, statements, evaluated)
-        again = (one for one in statements.read_again if one not in waiting and one.buffer in launch.memory)
+        looks.append(look)
+        again = (one.element for one in look.statements.reads)
+        again = (one for one in again if one not in waiting and one.buffer in launch.memory)
         waiting += list(dict.fromkeys(again))[: _ELEMENTS - len(waiting)]
-    if first is None:
+    if not looks:
         return _with(found, reason="it is not known which statement stores the element")
     for element in waiting:
         for evaluated in _of_inner_loops(kernel, launch, element):
             said = _said(found, element, evaluated)
             if said.blamed is not None:
                 return said
-    said, statements, evaluated = first
-    if statements.reads_own_results:  # what it read may be wrong
+    first = looks[0]
+    said = _said(found, first.element, first.evaluated)
+    left_out = kernel.too_short([look.element.buffer for look in looks])
+    if left_out is not None:
+        return _left_out(said, left_out)
+    if not first.evaluated:
+        return _with(said, reason="the loop that stores it is in a form that is not understood")
+    if first.statements.reads_own_results:  # what it read may be wrong
         return said
-    line = wrong_node(evaluated, statements.storing, lambda node: exact_of(node, launch.sources), row.worst, row.size)
+    exact = functools.partial(_exact, exact_of, launch.sources)
+    line = wrong_node(first.evaluated, first.statements.storing, exact, row.worst, row.size)
     return said if line is None else _with(said, blamed=line, why=NODE)
+
+
+def _missing(kernel: Any, launch: OneLaunch, element: Element) -> Any:
+    """Why the element is never stored (`codegen.numerics.probed_kernel.Missing`): by what is to store the buffer, or a
+    part of its memory that has another name; None if it is not known.
+    """
+    if element.buffer in kernel.written:
+        return kernel.missing(element.buffer, element.position)
+    whole = launch.memory[element.buffer]
+    address = whole.address + element.position * whole.dtype.itemsize
+    for name in sorted(kernel.written & launch.memory.keys()):
+        part = launch.memory[name]
+        position = (address - part.address) // part.dtype.itemsize
+        if part.here.data_ptr() == whole.here.data_ptr() and kernel.has_place(name, position):
+            return kernel.missing(name, position)
+    return None
+
+
+def _exact(exact_of: ExactOf, sources: frozenset[str], node: str) -> Any:
+    return exact_of(node, sources)
+
+
+def _misread(found: StatementsOf, earlier: Sequence[_Look], look: _Look) -> StatementsOf:
+    """The statement that read something else than what `look` says the kernel stored there."""
+    stored = look.statements.stored()
+    if stored is None:
+        return found
+    for one in earlier:
+        for read in (read for read in one.statements.reads if read.element == look.element):
+            if is_wrong(float(read.row.value), stored, read.dtype, roundings=1.0):
+                row = msgspec.structs.replace(read.row, expected=str(stored), is_wrong=True)
+                rows = [row if each.row is read.row else each.row for each in one.evaluated]
+                return _with(_rows(found, one.element, rows), blamed=row.line, why=VALUE)
+    return found
+
+
+def _left_out(said: StatementsOf, left_out: Any) -> StatementsOf:
+    """The loop or condition (`codegen.numerics.loops.Short`) is a statement that has another end than it is to have."""
+    row = StatementValue(left_out.line, LOOP, "", str(left_out.end), str(left_out.due), "", True)
+    rows = sorted([*said.statements, row], key=lambda one: one.line)
+    return _with(said, blamed=left_out.line, why=LOOP, statements=tuple(rows))
 
 
 def _of_inner_loops(kernel: Any, launch: OneLaunch, element: Element) -> Iterator[list[Evaluated]]:
@@ -113,14 +175,12 @@ def _of_inner_loops(kernel: Any, launch: OneLaunch, element: Element) -> Iterato
 
 def _said(found: StatementsOf, element: Element, evaluated: Sequence[Evaluated]) -> StatementsOf:
     wrong = next((one.row for one in evaluated if one.row.is_wrong), None)
-    return _with(
-        found,
-        buffer=element.buffer,
-        element=element.position,
-        statements=tuple(one.row for one in evaluated[:_MOST]),
-        blamed=None if wrong is None else wrong.line,
-        why="" if wrong is None else VALUE,
-    )
+    said = _rows(found, element, [one.row for one in evaluated])
+    return said if wrong is None else _with(said, blamed=wrong.line, why=VALUE)
+
+
+def _rows(found: StatementsOf, element: Element, rows: Sequence[StatementValue]) -> StatementsOf:
+    return _with(found, buffer=element.buffer, element=element.position, statements=tuple(rows[:_MOST]))
 
 
 def _with(found: StatementsOf, **fields: Any) -> StatementsOf:

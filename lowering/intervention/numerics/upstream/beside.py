@@ -1,7 +1,7 @@
 """Rows of results that are compared with a level above, and the graphs that they come from, run again."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -10,28 +10,39 @@ from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
-from inspect_compile.lowering.intervention.numerics.judges import NO_TENSOR, described
+from inspect_compile.lowering.intervention.numerics.judges import (
+    NO_TENSOR,
+    described,
+    near,
+    of_another_kind,
+    with_noise,
+)
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
 
-OTHER_KIND: Final = "it has another shape or dtype there"
 
-
-def beside(row: Checked, value: Any, eager: Any, shadow: Callable[[torch.Tensor], Shadowed]) -> Checked:
-    """`row` with how near `value` is to `eager`, whose value in fp64 `shadow` gives."""
+def beside(
+    row: Checked, value: Any, eager: Any, shadow: Callable[[torch.Tensor], Shadowed], *, always_exact: bool = True
+) -> Checked:
+    """`row` with how near `value` is to `eager`, whose value in fp64 `shadow` gives. It is asked for that where that
+    can matter, or `always_exact`.
+    """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
         return with_fields(row, reason=NO_TENSOR)
     value, eager = value.detach(), eager.detach()
     row = described(row, value)
-    if value.shape != eager.shape or value.dtype != eager.dtype:
-        return with_fields(row, reason=OTHER_KIND)
+    if other := of_another_kind(row, value, eager, lambda: shadow(eager).has_sizes_of_values):
+        return other
     if is_equal(value, eager):
         return with_fields(row, is_equal=True)
+    if not always_exact and (found := near(row, value, eager)):
+        return found
     exact = shadow(eager)
     if exact.is_random:
         return with_fields(row, reason=RANDOM)
     if exact.reason:
         row = with_fields(row, no_exact=exact.reason)
-    return with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy))
+    row = with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy))
+    return with_noise(row, value, eager, exact.exact, lambda: exact.noisy)
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:

@@ -1,6 +1,6 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import torch
@@ -11,9 +11,12 @@ from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, unseen
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
@@ -26,7 +29,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     run,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow, Shadowed
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
@@ -39,25 +42,29 @@ _Of = Callable[[Ran, Places, Any], Any]
 class DynamoCheck:
     """Compares the results of one call of AOTAutograd's graph with those of Dynamo's."""
 
-    def __init__(self, graph: str, number: int, origin: Origin, state: RandomState) -> None:
+    def __init__(self, graph: str, number: int, origin: Origin, state: RandomState, *, always_exact: bool) -> None:
+        """For `always_exact` see `judges.compared_graphs`."""
         self._graph = graph
         self._number = number
         self._origin = origin
         self._state = state
-        self._runs: dict[tuple[int, bool], tuple[Ran, Places]] = {}
+        # Ranks must take part in collectives equally often, whatever their values are.
+        self._at_once = always_exact or (origin.traced is not None and has_collectives(origin.traced))
+        """Exact values are computed before it is known whether they matter."""
+        self._runs: dict[tuple[int, bool, bool], tuple[Ran, Places]] = {}
 
     def results(
-        self, module: GraphModule, values: Reference, given: Sequence[Any], args: Sequence[Any]
+        self, module: GraphModule, values: Results, afterwards: Sequence[Any], args: Sequence[Any]
     ) -> list[Checked]:
         """A row for each result, and for each input that is changed in place, of AOTAutograd's graph `module`.
 
-        `values` are those of its nodes, `given` its inputs after it ran, `args` those before.
+        `values` are the results, `afterwards` its inputs after it ran, `args` those before.
         """
         wanted = []
         described = _descriptions(module)
         for at, node in enumerate(results_of(module)):
             if isinstance(node, Node):
-                wanted.append((f"result {at}", node.name, described.get(at), values.values.get(node.name)))
+                wanted.append((f"result {at}", node.name, described.get(at), values.value(node.name)))
 
         def of(ran: Ran, where: Places, description: Any) -> Any:
             kind = type(description).__name__
@@ -68,14 +75,15 @@ class DynamoCheck:
                 return None if at is None else ran.inputs[at]
             return None
 
-        rows = self._rows(wanted, args, of, None) + self._changed(module, given, args)
+        exact = _exact(module, values)
+        rows = self._rows(wanted, args, of, None, exact) + self._changed(module, afterwards, args)
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
-        node = self._looked_for(lambda: self._first_wrong(module, values, args))
+        node = self._looked_for(lambda: self._first_wrong(module, values.whole, args))
         return [self._with_source(row, node) for row in rows]
 
     def gradients(
-        self, module: GraphModule, values: Reference, args: Sequence[Any], tangents: Sequence[Any]
+        self, module: GraphModule, values: Results, args: Sequence[Any], tangents: Sequence[Any]
     ) -> list[Checked]:
         """A row for each gradient that the joint graph `module` returns; `args` are its inputs without `tangents`."""
         described = _descriptions(module)
@@ -90,16 +98,16 @@ class DynamoCheck:
             if type(described.get(at)).__name__ == "GradAOTOutput" and isinstance(node, Node):
                 place = where.place_of(described[at].grad_of)
                 if place is not None:
-                    wanted.append((f"result {at - first}", node.name, len(inputs), values.values.get(node.name)))
+                    wanted.append((f"result {at - first}", node.name, len(inputs), values.value(node.name)))
                     inputs.append(place)
         outputs = [node.meta["desc"].output for node in module.graph.find_nodes(op="placeholder") if is_tangent(node)]
         if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
             return [self._row(buffer, node, _CHANGED) for buffer, node, _, _ in wanted]
         asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
-        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked)
+        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, _exact(module, values))
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
-        node = self._looked_for(lambda: self._first_wrong_gradient(values, args, asked))
+        node = self._looked_for(lambda: self._first_wrong_gradient(values.whole, args, asked))
         return [self._with_source(row, node, "the gradient of ") for row in rows]
 
     def _rows(
@@ -108,10 +116,11 @@ class DynamoCheck:
         args: Sequence[Any],
         of: Callable[[Ran, Places, Any], Any],
         gradients: Gradients | None,
+        exact: Exacts | None = None,
     ) -> list[Checked]:
-        """Rows of the results `wanted`; `of` finds one in a run."""
+        """Rows of the results `wanted`; `of` finds one in a run, `exact` is AOTAutograd's graph in fp64."""
         try:
-            first, where = self._ran(0, args, gradients)
+            first, where = self._ran(0, args, gradients, is_shadowed=self._at_once)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -127,40 +136,49 @@ class DynamoCheck:
             if eager is None:
                 rows.append(self._row(buffer, node, _MADE))
                 continue
+
+            def shadow(_: torch.Tensor, place: Any = place) -> Shadowed:
+                ran, where = self._ran(0, args, gradients, is_shadowed=True)
+                assert ran.shadow is not None
+                return ran.shadow.value(of(ran, where, place))
+
             row = self._row(buffer, node)
             plain = row
-            row = beside(row, value, eager, first.shadow.value)
+            row = beside(row, value, eager, shadow, always_exact=self._at_once)
+            if verdict(row) == WRONG and exact is not None and _is_half(value):
+                # Kernels round what they store, and not each operator's result: so is the graph rounded here.
+                rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
+                row = row if verdict(rounded) == WRONG else rounded
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
                 for at, level in enumerate(self._origin.dynamo[1:], start=1):
-                    changed = beside(
-                        plain,
-                        of(self._ran(at, args, gradients)[0], where, place),
-                        eager,
-                        first.shadow.value,
-                    )
-                    if verdict(changed) == WRONG:
+                    edited, _ = self._ran(at, args, gradients, is_shadowed=False)
+                    if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
                         row = with_fields(row, level=level.name)
                         break
             rows.append(row)
         return rows
 
-    def _ran(self, at: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
-        """Dynamo's graph after so many edits."""
-        key = at, gradients is not None
+    def _ran(
+        self, at: int, args: Sequence[Any], gradients: Gradients | None, *, is_shadowed: bool
+    ) -> tuple[Ran, Places]:
+        """Dynamo's graph after so many edits; with its values in fp64, if it `is_shadowed`."""
+        key = at, gradients is not None, is_shadowed
         if key not in self._runs:
             assert self._origin.traced is not None
             module = self._origin.dynamo[at].module
             where = places(self._origin.traced, module)
             self._state.restore()
-            self._runs[key] = run(module, where, copies(args), self._origin.surroundings, gradients=gradients), where
+            surroundings = self._origin.surroundings
+            ran = run(module, where, copies(args), surroundings, gradients=gradients, is_shadowed=is_shadowed)
+            self._runs[key] = ran, where
         return self._runs[key]
 
-    def _changed(self, module: GraphModule, given: Sequence[Any], args: Sequence[Any]) -> list[Checked]:
+    def _changed(self, module: GraphModule, afterwards: Sequence[Any], args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
-        wanted = [(name, name, at, given[at]) for at, name in enumerate(names) if name in written]
+        wanted = [(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None) if wanted else []
 
     @staticmethod
@@ -242,17 +260,33 @@ class DynamoCheck:
         )
 
 
-def forward_values(module: GraphModule, args: Sequence[Any], state: RandomState) -> tuple[Reference, list[Any]]:
-    """The values of AOTAutograd's graph, and its inputs after it ran."""
-    given = copies(args)
-    state.restore()
-    return reference(module, given), given
+def forward_values(
+    module: GraphModule, args: Sequence[Any], state: RandomState, shared: Shared
+) -> tuple[Results, list[Any]]:
+    """The results of AOTAutograd's graph, and its inputs after it ran. For `shared` see `reference`."""
+    afterwards: list[Any] = []
+
+    def run(only: Collection[str] | None) -> Reference:
+        afterwards[:] = given(module, args)
+        state.restore()
+        return reference(module, afterwards, shared=shared, only=only)
+
+    return Results(module, run), afterwards
+
+
+def _exact(module: GraphModule, values: Results) -> Exacts:
+    wanted = {one.name for one in results_of(module) if isinstance(one, Node)}
+    return Exacts(module, lambda: values.whole, (), {}, wanted)
 
 
 def _descriptions(module: GraphModule) -> dict[int, Any]:
     """Position of a result → what AOTAutograd says it is."""
     found = module.graph.output_node().meta.get("desc") or ()
     return {at: one for at, one in enumerate(found) if one is not None}
+
+
+def _is_half(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.dtype in (torch.float16, torch.bfloat16)
 
 
 def _is_copy(node: Node) -> bool:

@@ -68,7 +68,8 @@ class Ran(NamedTuple):
     inputs: list[Any]
     """Those of AOTAutograd's graph, as they are afterwards."""
     gradients: list[Any]
-    shadow: Shadow
+    shadow: Shadow | None
+    """The values in fp64, if they were computed."""
 
 
 def run(
@@ -78,9 +79,13 @@ def run(
     surroundings: Surroundings,
     seen: Seen | None = None,
     gradients: "Gradients | None" = None,
+    *,
+    is_shadowed: bool = True,
 ) -> Ran:
-    """Run it on `given`, which are changed in place if the graph does that. Raises what the graph raises."""
-    shadow = Shadow()
+    """Run it on `given`, which are changed in place if the graph does that; in fp64, too, if it `is_shadowed`, as it
+    must be if something is to be `seen`. Raises what the graph raises.
+    """
+    shadow = Shadow() if is_shadowed else None
     found: list[Any] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -88,18 +93,20 @@ def run(
         stack.enter_context(torch.enable_grad() if gradients is not None else torch.no_grad())
         leaves = gradients.leaves(given) if gradients is not None else {}
         stack.enter_context(surroundings.again())
-        stack.enter_context(shadow)
+        if shadow is not None:
+            stack.enter_context(shadow)
         inputs = [leaves[at].clone() if at in leaves else one for at, one in enumerate(given)]
         taken = [None if at is None else inputs[at] for at in where.positions]
         if where.owned:
             owned = {name: inputs[at] for name, at in where.owned.items()}
             results = functional_call(module, owned, tuple(taken))
         else:
-            results = _Seeing(module, seen, shadow).run(*taken)
+            results = _Seeing(module, seen, shadow).run(*taken) if shadow is not None else module(*taken)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         if gradients is not None:
             found = gradients.of(results, leaves)
-    shadow.sweep()
+    if shadow is not None:
+        shadow.sweep()
     return Ran(results, inputs, found, shadow)
 
 

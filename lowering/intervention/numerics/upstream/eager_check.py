@@ -26,9 +26,13 @@ from inspect_compile.torch_compat.attributes import ORIGINAL, WRAPPER_ID
 _COMPILES: Final = "OptimizeContext"
 """torch's class of what torch.compile returns functions with; others run what is compiled, or nothing compiled."""
 
+_EXACT: Final = (bool, int, str)
+"""Types of Python values that rounding does not change, unless they come from a tensor's values."""
+_LONGEST: Final = 120
+
 
 class _Value(NamedTuple):
-    """A tensor that the program's function returned or changed."""
+    """A tensor that the program's function returned or changed, or a Python value that it returned."""
 
     name: str
     plain: Any
@@ -140,6 +144,9 @@ class EagerCheck:
             named = with_fields(row, buffer=one.name)
             if isinstance(one.plain, torch.Tensor) and one.shadowed is not None:
                 rows.append(beside(named, now, one.plain, functools.partial(_known, one.shadowed)))
+            elif type(now) in _EXACT:
+                said = "" if now == one.plain else f"{now!r}, not {one.plain!r}"[:_LONGEST]
+                rows.append(with_fields(named, is_equal=not said, mismatch=said))
         return rows
 
 
@@ -168,6 +175,8 @@ def _values(found: Any, shadow: Shadow) -> list[_Value]:
         for name, one in _leaves(found):
             if isinstance(one, torch.Tensor):
                 values.append(_Value(name, one.detach().clone(), _copied(shadow.value(one)), None))
+            elif type(one) in _EXACT and not shadow.has_sizes_of_values:
+                values.append(_Value(name, one, None, None))
         for at, one in enumerate(shadow.changed()):
             values.append(_Value(f"changed tensor {at}", one.detach().clone(), _copied(shadow.value(one)), one))
     return values
@@ -179,7 +188,9 @@ def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
 
 def _copied(shadowed: Shadowed) -> Shadowed:
     lanes = [shadowed.exact.clone(), shadowed.noisy.clone()]
-    return Shadowed(lanes, shadowed.reason, is_random=shadowed.is_random)
+    return Shadowed(
+        lanes, shadowed.reason, is_random=shadowed.is_random, has_sizes_of_values=shadowed.has_sizes_of_values
+    )
 
 
 def _leaves(value: Any) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,6 @@
 """What the passes over the joint graph, and the partitioner, made of its results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from torch.fx import GraphModule, Node
@@ -12,9 +12,10 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Number, Shared
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
-from inspect_compile.lowering.intervention.numerics.upstream.beside import OTHER_KIND
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
@@ -23,16 +24,26 @@ class JointCheck:
     """Compares results of the joint graph, as AOTAutograd traced it, with those of what it became."""
 
     def __init__(
-        self, graph: str, number: int, module: GraphModule, values: Reference, first: int, names: Sequence[str]
+        self,
+        graph: str,
+        number: int,
+        module: GraphModule,
+        values: Results,
+        first: int,
+        names: Sequence[str],
+        *,
+        always_exact: bool,
     ) -> None:
-        """`module` is the joint graph, or the part of it that computes the forward's results, and `values` are those of
-        its nodes. Its results from the position `first` on are called `names`, by the nodes of the graph that is
-        lowered.
+        """`module` is the joint graph, or the part of it that computes the forward's results, which are `values`. Its
+        results from the position `first` on are called `names`, by the nodes of the graph that is lowered. For
+        `always_exact` see `compared_graphs`.
         """
+        self._always_exact = always_exact
         self._row = Checked(graph=graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
         self._values = values
-        self._exact = Exacts(module, values, (), {})
         self._nodes = results_of(module)[first:]
+        wanted = {one.name for one in self._nodes if isinstance(one, Node)}
+        self._exact = Exacts(module, lambda: values.whole, (), {}, wanted)
         self._names = names
         self._random = depends_on_random(module)
 
@@ -65,19 +76,24 @@ class JointCheck:
         return rows
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
-        eager = self._values.values.get(node)
-        return compared_graphs(row, value, eager, node, self._exact, other_kind=OTHER_KIND)
+        eager = self._values.value(node)
+        return compared_graphs(row, value, eager, node, self._exact, always_exact=self._always_exact)
 
 
-def results(module: GraphModule, args: Sequence[Any], state: RandomState) -> list[Any]:
-    """What a graph computes from copies of `args`."""
-    state.restore()
-    return values_of(module, reference(module, copies(args)))
+def results(
+    module: GraphModule,
+    args: Sequence[Any],
+    state: RandomState,
+    shared: Shared,
+    numbers: Sequence[Number] | None = None,
+) -> Results:
+    """What a graph computes from `args`, which stay as they are. For `shared` and `numbers` see `reference`."""
 
+    def run(only: Collection[str] | None) -> Reference:
+        state.restore()
+        return reference(module, given(module, args), shared=shared, numbers=numbers, only=only)
 
-def values_of(module: GraphModule, values: Reference) -> list[Any]:
-    """The values of a graph's results."""
-    return [values.values.get(one.name) if isinstance(one, Node) else one for one in results_of(module)]
+    return Results(module, run)
 
 
 def names_of(module: GraphModule) -> list[str]:

@@ -14,6 +14,7 @@ import torch
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import COLLECTIVES, takes_from_values
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
@@ -25,8 +26,6 @@ _LANES: Final = (None, 0)
 _BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
 _ANEW: Final = ("aten.set_", "aten.resize_")
 """These give a tensor another memory."""
-_ONCE: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
-"""Operators of these namespaces take part in collectives, which all ranks must call equally often."""
 _STATISTICS: Final = (
     "aten.native_batch_norm.default",
     "aten.cudnn_batch_norm.default",
@@ -42,12 +41,14 @@ _SWEEP: Final = 256
 class Shadowed:
     """The value of a tensor in fp64, without and with noise."""
 
-    def __init__(self, lanes: list[torch.Tensor], reason: str, *, is_random: bool) -> None:
+    def __init__(self, lanes: list[torch.Tensor], reason: str, *, is_random: bool, has_sizes_of_values: bool) -> None:
         self.exact, self.noisy = lanes
         self.reason = reason
         """Why `exact` is not exact; empty if it is."""
         self.is_random = is_random
         """It depends on random numbers."""
+        self.has_sizes_of_values = has_sizes_of_values
+        """A number, or the size of a tensor, came from values before it was computed."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ class Shadow(_Mode):  # type: ignore[misc]
         self._leaves: dict[int, tuple[torch.Tensor, torch.Tensor | None]] = {}
         """Tensors that gradients are added up for, and those that they had."""
         self._seen = 0
+        self.has_sizes_of_values = False
+        """A number, or the size of a tensor, came from values."""
         self.broken = ""
         """Why nothing is known any more of values in fp64; empty if it is."""
 
@@ -107,7 +110,12 @@ class Shadow(_Mode):  # type: ignore[misc]
         """What `tensor` is in fp64 now. Raises what torch does for a tensor without memory."""
         memory = self._memory(tensor)
         lanes = [one.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()) for one in memory.lanes]
-        return Shadowed(lanes, self.broken or memory.reason, is_random=memory.is_random)
+        return Shadowed(
+            lanes,
+            self.broken or memory.reason,
+            is_random=memory.is_random,
+            has_sizes_of_values=self.has_sizes_of_values,
+        )
 
     def undo(self) -> None:
         """Put back what was there before."""
@@ -126,6 +134,7 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        self.has_sizes_of_values = self.has_sizes_of_values or takes_from_values(func)
         given = list(_tensors((args, kwargs)))
         before: list[_Memory] = []
         lanes: list[Any] = []
@@ -181,7 +190,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         values: list[Any] | None = None
         if not operator:
             reason = reason or f"{name} calls a nested graph"
-        elif func.namespace in _ONCE:
+        elif func.namespace in COLLECTIVES:
             reason = reason or f"{name} takes part in a collective"
         elif name in _BITS:
             reason = reason or f"{name} takes bits for another type"

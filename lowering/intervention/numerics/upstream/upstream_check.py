@@ -11,7 +11,8 @@ from torch.fx import GraphModule
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
@@ -21,7 +22,6 @@ from inspect_compile.lowering.intervention.numerics.upstream.joint_check import 
     JointCheck,
     names_of,
     results,
-    values_of,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.probe import let_pass
@@ -46,8 +46,9 @@ class _Forward:
 class UpstreamCheck:
     """Compares what a graph computes with the levels above it."""
 
-    def __init__(self, graph: str, level: Level, origin: Origin, *, is_backward: bool) -> None:
-        """`level` is the graph as Inductor got it."""
+    def __init__(self, graph: str, level: Level, origin: Origin, *, is_backward: bool, always_exact: bool) -> None:
+        """`level` is the graph as Inductor got it; for `always_exact` see `judges.compared_graphs`."""
+        self._always_exact = always_exact
         self._graph = graph
         self._module = level.module
         self._origin = origin
@@ -56,11 +57,14 @@ class UpstreamCheck:
         assert origin.traced is not None
         self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
 
-    def rows(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
-        """What was found in one call of the graph. A level that cannot be run is a row, too."""
+    def rows(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> list[Checked]:
+        """What was found in one call of the graph. A level that cannot be run is a row, too. `shared` has what other
+        graphs compute from `args`.
+        """
         try:
-            of = self._of_backward if self._is_backward else self._of_forward
-            return of(args, number, state)
+            if self._is_backward:
+                return self._of_backward(args, number)
+            return self._of_forward(args, number, state, shared)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -77,19 +81,19 @@ class UpstreamCheck:
             self._origin.pending.append(_Forward(*before, addresses))
             del self._origin.pending[:-_WAITING]
 
-    def _of_forward(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
-        values, given = forward_values(self._forward, args, state)
-        rows = DynamoCheck(self._graph, number, self._origin, state).results(self._forward, values, given, args)
+    def _of_forward(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> list[Checked]:
+        values, afterwards = forward_values(self._forward, args, state, shared)
+        rows = self._dynamo(number, state).results(self._forward, values, afterwards, args)
         if not self._origin.is_joint:
             return rows
         if self._origin.backward_inputs:
             self._before = copies(args), state
-        check = JointCheck(self._graph, number, self._forward, values, 0, names_of(self._module))
+        check = self._joint(number, self._forward, values, 0)
         primals = self._origin.primals
-        stages = self._stages(lambda module: results(forward_part(module, primals), args, state))
-        return rows + check.rows(results(self._module, args, state), stages)
+        stages = self._stages(lambda module: results(forward_part(module, primals), args, state, shared).values())
+        return rows + check.rows(results(self._module, args, state, shared).values(), stages)
 
-    def _of_backward(self, args: Sequence[Any], number: int, state: RandomState) -> list[Checked]:
+    def _of_backward(self, args: Sequence[Any], number: int) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
         call = self._call(args)
         assert joint is not None
@@ -99,24 +103,36 @@ class UpstreamCheck:
         tangents = list(args[len(args) - count :])
         whole = [*call.args, *tangents]
         first = len(results_of(self._forward))
-        call.state.restore()
-        values = reference(joint, copies(whole))
-        rows = DynamoCheck(self._graph, number, self._origin, call.state).gradients(joint, values, call.args, tangents)
-        check = JointCheck(self._graph, number, joint, values, first, names_of(self._module))
-        stages = self._stages(lambda module: results(module, whole, call.state)[first:])
-        return rows + check.rows(self._cut(forward, call, tangents, first), stages)
+        shared = Shared()
+        values = results(joint, whole, call.state, shared)
+        rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
+        check = self._joint(number, joint, values, first)
+        stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
+        return rows + check.rows(self._cut(forward, call, tangents, first, shared), stages)
+
+    def _dynamo(self, number: int, state: RandomState) -> DynamoCheck:
+        return DynamoCheck(self._graph, number, self._origin, state, always_exact=self._always_exact)
+
+    def _joint(self, number: int, module: GraphModule, values: Results, first: int) -> JointCheck:
+        names = names_of(self._module)
+        return JointCheck(self._graph, number, module, values, first, names, always_exact=self._always_exact)
 
     def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]]:
         """The passes over the joint graph, and what computes its results after each."""
         return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
 
-    def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int) -> list[Any]:
-        """The results of the backward graph, after the forward graph has run."""
-        call.state.restore()
-        saved = values_of(forward, reference(forward, copies(call.args)))[first:]
-        tensors = [one for one in saved if isinstance(one, torch.Tensor)]
-        others = [one for one in saved if not isinstance(one, torch.Tensor)]
-        return results(self._module, [*others, *tensors, *tangents], call.state)
+    def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int, shared: Shared) -> list[Any]:
+        """The results of the backward graph, after the forward graph has run. `shared` has those of the joint graph,
+        whose inputs are those of the forward graph and then `tangents`.
+        """
+        ran = results(forward, call.args, call.state, shared)
+        saved = list(zip(ran.values(), ran.numbers, strict=True))[first:]
+        tensors = [pair for pair in saved if isinstance(pair[0], torch.Tensor)]
+        others = [pair for pair in saved if not isinstance(pair[0], torch.Tensor)]
+        of_tangents = [(one, shared.of_input(at)) for at, one in enumerate(tangents, start=len(call.args))]
+        values, numbers = zip(*others, *tensors, *of_tangents, strict=True)
+        given_numbers = [shared.alone() if one is None else one for one in numbers]
+        return results(self._module, values, call.state, shared, given_numbers).values()
 
     def _call(self, args: Sequence[Any]) -> _Forward | None:
         """The call of the forward graph that saved these inputs of the backward graph."""

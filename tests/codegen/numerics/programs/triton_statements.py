@@ -12,7 +12,7 @@ os.environ["TRITON_INTERPRET"] = "1"
 
 import torch
 
-from inspect_compile.codegen.numerics.operations import Body
+from inspect_compile.codegen.numerics.operations import Body, Store
 from inspect_compile.codegen.numerics.triton_kernel import triton_kernel
 
 FORM = """
@@ -116,9 +116,13 @@ SCATTERED = """def scattered(in_ptr0, in_ptr1, out_ptr0, xnumel, XBLOCK : tl.con
 """
 
 
+LOST = 99
+"""Where the statement that stores is to stand, if it does not."""
+
+
 def run(text: str, arguments: tuple[object, ...], buffer: torch.Tensor, place: tuple[int, ...], stored: str) -> None:
     name = text[4 : text.index("(")]
-    body = Body(stores=[("buf0", None, stored)])
+    body = Body(stores=[due := Store("buf0", None, stored)], lines={due: LOST})
     config = SimpleNamespace(kwargs={"XBLOCK": 4, "YBLOCK": 4, "R0_BLOCK": 2}, num_warps=1)
     function = SimpleNamespace(fn=SimpleNamespace(src=text), launchers=[SimpleNamespace(config=config)])
     kernel = triton_kernel(function, {0: (body,)}, FORM.format(name=name, text=text))
@@ -127,7 +131,8 @@ def run(text: str, arguments: tuple[object, ...], buffer: torch.Tensor, place: t
     values = kernel.run(arguments, "buf0", buffer[place].data_ptr())
     rows = {kernel.points[at].name: lanes for at, lanes in values.lanes.items() if kernel.points[at].kind == "value"}
     lines = [point.line for point in kernel.points]
-    line = values.store.line if values.store is not None else 0
+    missing = None if values.stored else kernel.missing("buf0", 0)
+    line = values.store.line if values.store is not None else missing.line if missing is not None else 0
     print(json.dumps({"kernel": name, "stored": values.stored, "lane": values.lane, "line": line, "lines": lines,
                       "loops": dict(values.loops), "values": rows, "buffer": float(buffer[place])}))  # fmt: skip
 
@@ -136,6 +141,9 @@ def main() -> None:
     grid = torch.arange(30, dtype=torch.float32).view(6, 5)
     bias = torch.arange(5, dtype=torch.float32) / 8
     run(POINTWISE, (grid, bias, out := torch.zeros(5, 6), 30), out, (3, 2), "tmp3")
+    masked = POINTWISE.replace("tmp3, xmask)", "tmp3, xmask & (xindex > 20))")
+    run(masked, (grid, bias, out := torch.zeros(5, 6), 30), out, (3, 2), "tmp3")
+    run(masked, (grid, bias, out := torch.zeros(5, 6), 30), out, (3, 2), "tmp9")
     run(TILED, (grid, out := torch.zeros(5, 6), 6, 5), out, (3, 2), "tmp1")
     run(PERSISTENT, (grid, torch.zeros(6), 6, 5), grid, (4, 3), "tmp5")
     run(PERSISTENT, (grid, out := torch.zeros(6), 6, 5), out, (4,), "tmp4")

@@ -1,4 +1,4 @@
-"""Compiled functions whose C++ kernels have a wrong constant: prints whether each gives what eager gives.
+"""Compiled functions whose kernels have a wrong constant: prints whether each gives what eager gives.
 
 Inputs that are changed in place, results that are inputs, views of inputs or of each other, sizes among the results,
 random numbers, and a training step.
@@ -16,13 +16,17 @@ from torch._inductor.async_compile import AsyncCompile
 
 
 def plant() -> None:
-    """Make 3 times a value 5 times it in all C++ kernels from now on."""
-    plain = AsyncCompile.cpp_pybinding
+    """Make 3 times a value 5 times it in all C++ and Triton kernels from now on."""
+    of_cpp, of_triton = AsyncCompile.cpp_pybinding, AsyncCompile.triton
 
     def load(pool: Any, types: Any, source: str) -> Any:
-        return plain(pool, types, source.replace("(3.0)", "(5.0)"))
+        return of_cpp(pool, types, source.replace("(3.0)", "(5.0)"))
+
+    def load_triton(pool: Any, name: str, source: str, *more: Any, **named: Any) -> Any:
+        return of_triton(pool, name, source.replace(" 3.0", " 5.0"), *more, **named)
 
     AsyncCompile.cpp_pybinding = load  # type: ignore[assignment, method-assign]
+    AsyncCompile.triton = load_triton  # type: ignore[assignment, method-assign]
 
 
 def in_place(x: Tensor, y: Tensor) -> Tensor:

@@ -50,6 +50,13 @@ def finished(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     return whole, whole.flip(1) @ whole.t()
 
 
+def listed(sums: list[Tensor], steps: list[Tensor]) -> None:
+    """What an optimizer does: lists of tensors are changed in place, the first of them by one operator for the list."""
+    torch._foreach_add_(steps, 1)
+    torch._foreach_mul_(sums, [1 - 0.9**step for step in steps])
+    torch._foreach_sqrt_(sums)
+
+
 class Net(nn.Module):
     """Convolution, batch norm and dropout, trained."""
 
@@ -75,6 +82,9 @@ def main() -> None:
     print([found.sum().item() for found in torch.compile(accumulated)(torch.randn(8, 8), weights)])
     print(torch.compile(within)(torch.randn(6, 4), torch.tensor([1, 3, 0, 3, 2, 2])).sum().item())
     print([found.sum().item() for found in torch.compile(finished)(torch.randn(6, 4), torch.randn(4, 4))])
+    sums, steps = [torch.rand(3), torch.rand(4)], [torch.tensor(1.0), torch.tensor(2.0)]
+    torch.compile(listed)(sums, steps)
+    print([one.sum().item() for one in (*sums, *steps)])
     net = Net()
     compiled = torch.compile(net)
     for _ in range(2):

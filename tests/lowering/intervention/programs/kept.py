@@ -1,4 +1,4 @@
-"""Compiles small programs with a mistake that torch itself plants, on request, in the C++ code of `relu`.
+"""Compiles small programs with a mistake that torch itself plants, on request, in the code of `relu`.
 
 Each has another form of memory around it: a sum, a buffer that is used again, a view, several results, symbolic sizes,
 a matmul in its own kernel, bfloat16.
@@ -49,7 +49,7 @@ PROGRAMS: dict[str, Callable[..., object]] = {
 
 
 def main() -> None:
-    config.cpp.inject_relu_bug_TESTING_ONLY = "accuracy"
+    config.cpp.inject_relu_bug_TESTING_ONLY = config.triton.inject_relu_bug_TESTING_ONLY = "accuracy"
     for name in sys.argv[1:] or PROGRAMS:
         torch.manual_seed(0)
         torch._dynamo.reset()

@@ -4,12 +4,16 @@ What is made is called without arguments, compiled or not, and returns the tenso
 it trains.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import NamedTuple
+from unittest import mock
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch._higher_order_ops.while_loop import while_loop
+from torch._inductor.codegen.cpp import CppScheduling
 
 Step = Callable[[Callable[..., Tensor]], list[Tensor]]
 
@@ -22,6 +26,8 @@ class Program(NamedTuple):
     trains: bool = False
     half: bool = False
     """It computes in bfloat16."""
+    apart: bool = False
+    """Each operation has a kernel of its own."""
 
 
 class Mlp(nn.Module):
@@ -206,6 +212,37 @@ def resized(x: Tensor) -> Tensor:
     return (smooth - smooth.amin((2, 3), keepdim=True)) / (smooth.amax((2, 3), keepdim=True) + 0.1)
 
 
+def stages(x: Tensor, at: Tensor) -> Tensor:
+    """Variances and means, and sums in places that are told: what is lowered in several steps."""
+    spread, mean = torch.var_mean(x, dim=0)
+    x = (x - mean) / (spread + 0.1).sqrt()
+    found = torch.zeros(12, x.shape[1], device=x.device).index_add(0, at, x * 1.5)
+    return found * (1 + found.mean(1, keepdim=True)) + x.var(1)[:12, None]
+
+
+@torch.compiler.nested_compile_region
+def region(x: Tensor) -> Tensor:
+    """Compiled once for all calls."""
+    return torch.sigmoid(x) * x + 0.5
+
+
+def nested(x: Tensor) -> Tensor:
+    """A branch, a loop and a region that is called twice."""
+    x = region(x)
+    branch: Tensor = torch.cond(x.sum() > 0, lambda one: one.sin() * 2 - 1, lambda one: one.cos() + 3, (x,))
+
+    def is_open(turn: Tensor, one: Tensor) -> Tensor:
+        return turn < 3
+
+    def body(turn: Tensor, one: Tensor) -> tuple[Tensor, Tensor]:
+        return turn + 1, torch.tanh(one * 1.2 + 0.25)
+
+    first = torch.zeros((), dtype=torch.int64, device=x.device), branch.exp()
+    _, looped = while_loop(is_open, body, first)  # type: ignore[no-untyped-call]
+    found: Tensor = region(looped - branch)
+    return found
+
+
 def _words() -> Tensor:
     return torch.randint(50, (4, 12))
 
@@ -224,6 +261,8 @@ PROGRAMS: dict[str, Program] = {
     "adam": Program(lambda: (adam, (*torch.randn(3, 40, 30), torch.rand(40, 30), torch.tensor(3.0)))),
     "focal": Program(lambda: (focal, (torch.randn(30, 20), torch.randint(20, (30,)))), trains=True),
     "scans": Program(lambda: (scans, (torch.randn(10, 40),))),
+    "stages": Program(lambda: (stages, (torch.randn(30, 20), torch.randint(12, (30,)))), apart=True),
+    "nested": Program(lambda: (nested, (torch.randn(16, 24),))),
     "resized": Program(lambda: (resized, (torch.randn(2, 3, 9, 11),))),
     "mlp-half": Program(lambda: (Mlp(), (torch.randn(4, 16, 64),)), trains=True, half=True),
     "pictures-half": Program(lambda: (Pictures().eval(), (torch.randn(4, 3, 12, 12),)), half=True),
@@ -251,8 +290,11 @@ def prepared(name: str) -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
 def results(name: str, *, compiled: bool) -> list[Tensor]:
     """What a program computes: gradients, and the running statistics of a batch norm, included."""
     function, args = prepared(name)
-    run = torch.compile(function) if compiled else function
-    with torch.set_grad_enabled(PROGRAMS[name].trains):
+    apart = compiled and PROGRAMS[name].apart
+    run = torch.compile(function, options={"max_fusion_size": 1} if apart else None) if compiled else function
+    # C++ kernels take as many operations as there is room for their arguments.
+    room = mock.patch.object(CppScheduling, "MAX_FUSED_KERNEL_ARGS_NUM", 0) if apart else contextlib.nullcontext()
+    with torch.set_grad_enabled(PROGRAMS[name].trains), room:
         found = run(*args)
     if not PROGRAMS[name].trains:
         return [found]

@@ -1,0 +1,105 @@
+"""What one call of each graph costs, by the user's own lines; and by the lines of libraries inside the dearest."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.findings.costs import Cost, Costs
+from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Location
+from inspect_compile.knowledge.cost.sure import ESTIMATED, NOT_KNOWN
+from inspect_compile.knowledge.frontend.own_code import own_line
+
+_MOST_INNER: Final = 5
+
+
+class _Row(NamedTuple):
+    launch: Launch
+    traffic: KernelTraffic
+    flops: int
+    cost: Cost
+    own: tuple[Location, ...]
+
+
+def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
+    """The costs of the lines, most expensive first, each followed by its parts where it leads into libraries."""
+    rows = list(_rows(dump, graph))
+    whole = _Whole(rows)
+    sums = [(whole.sum(found, found[0].own), found) for found in grouped(rows, lambda row: _key(row.own)).values()]
+    costs: list[LineCost] = []
+    for found, own in sorted(sums, key=lambda pair: -pair[0].share):
+        costs += [found, *_inner(whole, own)]
+    return costs
+
+
+def _rows(dump: Dump, graph: str | None) -> Iterator[_Row]:
+    costs = Costs(dump)
+    for found in graphs_of(dump, graph):
+        moved, work = launch_traffic(dump, found.graph), launch_work(dump, found.graph)
+        for launch in moved.launches:
+            if launch.line is None:
+                continue
+            done = work.get((launch.graph, launch.kernel.name, launch.line))
+            flops = 0 if done is None else done.heavy + done.scalar
+            yield _Row(launch, moved.of(launch), flops, costs.of_launch(launch), _own(launch.lines))
+
+
+def _own(lines: Iterable[Location]) -> tuple[Location, ...]:
+    """The user's own lines that led to these, in order; lines of libraries if none of them is known."""
+    every = list(lines)
+    own = [one for line in every if (one := own_line(line)) is not None]
+    found = {(one.file, one.line): one for one in own or every}
+    return tuple(found[place] for place in sorted(found))
+
+
+def _inner(whole: "_Whole", rows: list[_Row]) -> list[LineCost]:
+    """The same rows by lines of libraries; empty where all of them are the user's own."""
+    parts = grouped(rows, lambda row: tuple(sorted({(one.file, one.line) for one in row.launch.lines})))
+    if set(parts) <= {_key(rows[0].own)}:
+        return []
+    found = [whole.sum(part, part[0].launch.lines, is_inner=True) for lines, part in parts.items() if lines]
+    return sorted(found, key=lambda row: -row.share)[:_MOST_INNER]
+
+
+def _key(lines: Iterable[Location]) -> tuple[tuple[str, int], ...]:
+    return tuple((one.file, one.line) for one in lines)
+
+
+class _Whole:
+    """What all launches cost."""
+
+    def __init__(self, rows: list[_Row]) -> None:
+        self._seconds = _seconds(rows)
+        self._bytes = sum(row.traffic.least for row in rows)
+        self._flops = sum(row.flops for row in rows)
+
+    def sum(self, rows: list[_Row], lines: tuple[Location, ...], *, is_inner: bool = False) -> LineCost:
+        """The sum of some of them."""
+        seconds = _seconds(rows)
+        moved, flops = sum(row.traffic.least for row in rows), sum(row.flops for row in rows)
+        shares = [moved / (self._bytes or 1), flops / (self._flops or 1)]
+        if self._seconds is not None and seconds is not None:
+            shares = [seconds / (self._seconds or 1.0)]
+        sure = {row.cost.sure for row in rows}
+        return LineCost(
+            lines=lines,
+            is_inner=is_inner,
+            graph=rows[0].launch.graph,
+            launches=len(rows),
+            seconds=seconds,
+            sure=next(iter(sure)) if len(sure) == 1 else NOT_KNOWN if seconds is None else ESTIMATED,
+            bytes=moved,
+            unknown=sum(not row.traffic.is_known for row in rows),
+            flops=flops,
+            share=max(shares),
+        )
+
+
+def _seconds(rows: list[_Row]) -> float | None:
+    took = [row.cost.seconds for row in rows]
+    return None if None in took else sum(one or 0.0 for one in took)

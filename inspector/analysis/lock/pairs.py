@@ -1,0 +1,62 @@
+"""Which frames and graphs of two contracts are the same ones."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.lock.records import FrameLock, GraphLock, MachineGraph
+
+T = TypeVar("T")
+Pair = tuple[T, None] | tuple[None, T] | tuple[T, T]
+
+
+def frame_pairs(old: Sequence[FrameLock], new: Sequence[FrameLock]) -> list[Pair[FrameLock]]:
+    """Frames of the same name in a file of the same name: the folder may be another one."""
+    return list(_pairs(old, new, lambda one: (file_name(one.file), one.name), lambda one: one.lines))
+
+
+def graph_pairs(old: Sequence[GraphLock], new: Sequence[GraphLock]) -> list[tuple[Pair[GraphLock], int]]:
+    """Graphs of the same frame and kind, each with the position of the new one; -1 where there is none."""
+    positions = {id(one): index for index, one in enumerate(new)}
+    found = _pairs(old, new, lambda one: one.name, _without_figures)
+    return [(pair, -1 if pair[1] is None else positions[id(pair[1])]) for pair in found]
+
+
+def machine_pairs(old: Sequence[MachineGraph], new: Sequence[MachineGraph]) -> list[tuple[Pair[MachineGraph], int]]:
+    """The same of what depends on the machine."""
+    positions = {id(one): index for index, one in enumerate(new)}
+    found = _pairs(old, new, lambda one: (one.frame, one.kind), lambda one: one.sources)
+    return [(pair, -1 if pair[1] is None else positions[id(pair[1])]) for pair in found]
+
+
+def _without_figures(one: GraphLock) -> object:
+    return one.fused, one.extern, one.dtypes
+
+
+def _pairs(
+    old: Sequence[T], new: Sequence[T], key: Callable[[T], object], likeness: Callable[[T], object]
+) -> Iterator[Pair[T]]:
+    """Equal ones first, so that the order of compiles does not count; then those that are alike, then the others."""
+    waiting = grouped(new, lambda one: _hashable(key(one)))
+    for name, ours in grouped(old, lambda one: _hashable(key(one))).items():
+        theirs, left = waiting.pop(name, []), ours
+        for same in (lambda a, b: a == b, lambda a, b: likeness(a) == likeness(b), lambda a, b: True):
+            still = []
+            for one in left:
+                index = next((index for index, other in enumerate(theirs) if same(one, other)), None)
+                if index is None:
+                    still.append(one)
+                else:
+                    yield one, theirs.pop(index)
+            left = still
+        yield from ((one, None) for one in left)
+        yield from ((None, other) for other in theirs)
+    for others in waiting.values():
+        yield from ((None, other) for other in others)
+
+
+def _hashable(key: object) -> bytes:
+    return msgspec.json.encode(key)

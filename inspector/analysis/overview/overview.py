@@ -1,0 +1,39 @@
+"""Figures of all graphs together: what was compiled, who holds most memory, what is accounted for."""
+
+from collections import Counter
+
+from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.overview.records import GraphSummary, Totals
+from inspect_compile.analysis.overview.summary import summarize
+from inspect_compile.dump import Dump
+
+
+def graph_rows(dump: Dump, graph: str | None = None) -> list[GraphSummary]:
+    """The figures of each outermost graph, in order."""
+    return [summarize(dump, found) for found in graphs_of(dump, graph)]
+
+
+def totals(rows: list[GraphSummary]) -> Totals:
+    """The figures of these graphs together."""
+    kernels = sum((Counter(row.kernels) for row in rows), Counter[str]())
+    highest = max(rows, key=lambda row: row.peak_bytes, default=None)
+    compiled = [row for row in rows if row.status == "compiled"]
+    nodes = sum(row.nodes for row in compiled)
+    missing = sum(len(row.missing) for row in compiled)
+    return Totals(
+        graphs=len(rows),
+        nodes=sum(row.nodes for row in rows),
+        operations=sum(row.operations for row in rows),
+        groups=sum(row.groups for row in rows),
+        kernels=dict(kernels),
+        launches=sum(row.launches for row in rows),
+        flops=sum(row.flops for row in rows),
+        moved_bytes=sum(row.moved_bytes for row in rows),
+        fused=sum(row.fused for row in rows),
+        missed_pairs=sum(row.missed_pairs for row in rows),
+        highest="" if highest is None else highest.graph,
+        peak_bytes=0 if highest is None else highest.peak_bytes,
+        peak_line=None if highest is None else highest.peak_line,
+        accounted=1 - missing / nodes if nodes else 1.0,
+        incomplete=tuple(row.graph for row in rows if row.status != "compiled"),
+    )

@@ -1,0 +1,151 @@
+"""`report`: a dump as one HTML file."""
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from inspect_compile.dump import Dump
+    from inspect_compile.report.markup import Markup
+    from inspect_compile.report.sections import Section
+
+ROWS: Final = 10_000
+"""Default number of rows of each graph in a table."""
+ATTACHMENT: Final = 25_000_000
+"""Maximum size in bytes of an attachment to a GitHub issue."""
+
+
+class Report:
+    """Writes a page with everything that is to be seen of a dump, or of several beside each other."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        from inspect_compile.commands.dump_selection import add_part
+
+        parser.usage = "%(prog)s [DUMP [DUMP …]] [-o FILE.html] [options]"
+        parser.add_argument(
+            "dumps",
+            nargs="*",
+            metavar="DUMP",
+            help="the dump, by default the newest one below the current directory; more are compared with the first",
+        )
+        add_part(parser)
+        parser.add_argument("-o", "--output", metavar="FILE.html", help="default: named after the dump, here")
+        parser.add_argument(
+            "--rows", type=int, default=ROWS, metavar="N", help=f"rows of each graph in a table (default: {ROWS:,})"
+        )
+        parser.add_argument(
+            "--redact", action="store_true", help="as in share: without paths, arguments, names and credentials"
+        )
+        parser.add_argument(
+            "--no-source", action="store_true", help="without the program's source lines; file and line number stay"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Write the page, and say how large it is."""
+        from inspect_compile.commands.dump_selection import chosen, tell_left_out
+        from inspect_compile.commands.output_file import write
+        from inspect_compile.tables.text import byte_text, clean
+
+        if arguments.rows < 1:
+            raise CommandError(f"--rows {arguments.rows}: at least 1")
+        paths = arguments.dumps or [None]
+        whole = [chosen(path, None) for path in paths]
+        output = Path(arguments.output or f"{whole[0].root.resolve().name}.html")
+        if output.is_dir():
+            output /= f"{whole[0].root.resolve().name}.html"
+        told: dict[str, None] = {}
+        with contextlib.ExitStack() as stack:
+            copies = [stack.enter_context(_copied(dump, arguments)) for dump in whole]
+            text = _page([(copy.dump, copy.name) for copy in copies], arguments)
+            for copy in copies:
+                if kind := copy.left_in(text):
+                    raise CommandError(
+                        f"{output}: not written, it would still hold {kind}; please report this, with the kind of text "
+                        "that it stands in"
+                    )
+                told.update(dict.fromkeys(copy.told))
+        data = text.encode("utf-8", "replace")
+        write(output, data)
+        sys.stdout.write(f"{clean(str(output))}   {byte_text(len(data))}\n")
+        if len(data) > ATTACHMENT:
+            sys.stdout.write(
+                f"GitHub takes attachments of at most {byte_text(ATTACHMENT)}: --rows 1000 makes it smaller\n"
+            )
+        for sentence in told:
+            sys.stdout.write(f"  {sentence}\n")
+        tell_left_out(*whole)
+        return 0
+
+
+class _Copy(NamedTuple):
+    """What the page is made from."""
+
+    dump: "Dump"
+    name: str
+    told: tuple[str, ...]
+    left_in: "Callable[[str], str]"
+    """As in `share.sharing.Redacted`."""
+
+
+@contextlib.contextmanager
+def _copied(dump: "Dump", arguments: argparse.Namespace) -> "Iterator[_Copy]":
+    """The dump itself, or a copy without what is not to be seen."""
+    if not arguments.redact and not arguments.no_source:
+        yield _Copy(dump, dump.root.resolve().name, (), lambda text: "")
+        return
+    from inspect_compile.commands.share import this_machine
+    from inspect_compile.dump import open_dump
+    from inspect_compile.share.sharing import redacted
+
+    with tempfile.TemporaryDirectory() as folder:
+        made = redacted(dump, Path(folder), this_machine(), redact=arguments.redact, source=not arguments.no_source)
+        yield _Copy(open_dump(Path(folder)), made.name, made.told, made.left_in)
+
+
+def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str:
+    """The page of the first dump's selected part, and what differs in the others."""
+    from inspect_compile.analysis.dumps.parts import is_only_parts, ranks
+    from inspect_compile.commands.dump_selection import part_of
+    from inspect_compile.report.comparison import compared
+    from inspect_compile.report.page import page
+    from inspect_compile.report.sections import Asked, Section, program, sections
+    from inspect_compile.tables.text import number_of, one_line
+
+    names = _distinct([name for _, name in given])
+    sides = [(name, part_of(dump, arguments)) for name, (dump, _) in zip(names, given, strict=True)]
+    name, dump = sides[0]
+    there = ranks(dump)
+    title = program(dump)
+    about = [f"dump {name}, torch {one_line(dump.run.versions.get('torch', '?'))}, {one_line(dump.run.device)}"]
+    if is_only_parts(dump) and there:
+        first = min(there)
+        about.append(f"{number_of(len(there), 'rank')}; code, pictures and tables are those of rank {first}")
+        every = list(sections(Asked(dump, name, arguments.rows)))
+        own = list(sections(Asked(there[first].dump, f"{name} --rank {first}", arguments.rows)))
+        shown = [Section("ranks", "All ranks", [*every[0].blocks, *_blocks(every, "checks")]), *own]
+        beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
+    else:
+        shown = list(sections(Asked(dump, name, arguments.rows)))
+        beside = sides
+    if len(beside) > 1:
+        shown.insert(1, Section("compared", "Compared", list(compared(beside))))
+    if len(sides) > 1:
+        about.append(f"compared with {', '.join(name for name, _ in sides[1:])}")
+    return page(title, about, shown)
+
+
+def _blocks(found: "list[Section]", name: str) -> "list[Markup]":
+    return [block for one in found if one.name == name for block in one.blocks]
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names of which no two are equal."""
+    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, 1)]

@@ -1,0 +1,180 @@
+"""Folds a schedule until it can be read: a kernel into one box, layers that repeat into one copy, and what is left into
+the nn.Modules that it is of. Pure: each unit is in exactly one box.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from inspect_compile.diagrams.schedule.repeats import repeats
+from inspect_compile.diagrams.schedule.units import Key, Schedule, Unit
+
+MOST: Final = 60
+"""Boxes of a folded picture, if it can be done."""
+
+RARE: Final = (0, 1, 2, 4, 8)
+"""How often a kind of unit may occur and still be left out of what repeats: a mask that is made anew for some layers
+does not make these others. What leaves the fewest boxes is taken.
+"""
+
+_ENOUGH: Final = 0.8
+"""Part of the units that need no box of their own with which no more is tried."""
+
+Copies = tuple[tuple[int, ...], ...]
+"""Positions of the units of each copy of a repeated part."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One box: a unit, the same unit of each copy of a repeated part, or neighbours of one nn.Module."""
+
+    units: tuple[int, ...]
+    """Positions in the schedule; of copies, those of the first copy come first."""
+    module: str | None = None
+    """The path that its neighbours have in common; None for a box of one unit in each copy."""
+    repeat: int | None = None
+    """The position of the repeated part that it is in."""
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The boxes of a schedule, in order of execution."""
+
+    folds: tuple[Fold, ...]
+    repeats: tuple[Copies, ...]
+    fold_of: tuple[int, ...]
+    """For each unit the position of its box."""
+    copy_of: tuple[int, ...]
+    """For each unit the number of the copy that it is in; 0 outside of what repeats."""
+
+    def is_inside(self, tail: int, head: int) -> bool:
+        """True for a dependency between two units that needs no arrow: within a box, or from copy to copy."""
+        one, other = self.fold_of[tail], self.fold_of[head]
+        if one == other:
+            return True
+        repeat = self.folds[one].repeat
+        is_same = repeat is not None and repeat == self.folds[other].repeat
+        return is_same and self.copy_of[tail] != self.copy_of[head]
+
+
+def folded(schedule: Schedule, modules: Mapping[Key, str], most: int = MOST) -> Folded:
+    """The fold of a schedule into about `most` boxes; `modules` are the paths of FX nodes."""
+    units = schedule.units
+    unit_of: dict[Key, int] = {
+        (operation.graph, operation.name): place for place, unit in enumerate(units) for operation in unit.operations()
+    }
+    feeds: list[set[int]] = [set() for _ in units]
+    for link in schedule.links:
+        feeds[unit_of[link.head]].add(unit_of[link.tail])
+    copies = found_copies([_shape(unit) for unit in units], feeds)
+    first_of = {run[0][0]: number for number, run in enumerate(copies)}
+    repeated = {unit for run in copies for copy in run for unit in copy}
+    parts: list[Fold] = []
+    for place in range(len(units)):
+        if place in first_of:
+            number = first_of[place]
+            parts += [Fold(tuple(same), repeat=number) for same in zip(*copies[number], strict=True)]
+        elif place not in repeated:
+            parts.append(Fold((place,)))
+    paths = [_path(unit, modules) for unit in units]
+    folds = _fewer(parts, paths, most)
+    fold_of, copy_of = [0] * len(units), [0] * len(units)
+    for place, fold in enumerate(folds):
+        for unit in fold.units:
+            fold_of[unit] = place
+    for run in copies:
+        for number, copy in enumerate(run):
+            for unit in copy:
+                copy_of[unit] = number
+    return Folded(tuple(folds), copies, tuple(fold_of), tuple(copy_of))
+
+
+def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -> tuple[Copies, ...]:
+    """The repeated parts of a sequence, found among its frequent items."""
+    counts = Counter(shapes)
+    best: tuple[Copies, ...] = ()
+    saved = 0
+    for rare in RARE:
+        if saved > _ENOUGH * len(shapes):
+            break
+        places = [place for place, shape in enumerate(shapes) if counts[shape] > rare]
+        among = {place: number for number, place in enumerate(places)}
+        inside = [[among[other] for other in feeds[place] if other in among] for place in places]
+        runs = repeats([shapes[place] for place in places], inside)
+        now = sum(run.period * (run.copies - 1) for run in runs)
+        if now > saved:
+            saved = now
+            best = tuple(
+                tuple(
+                    tuple(places[number] for number in range(at, at + run.period))
+                    for at in range(run.start, run.end, run.period)
+                )
+                for run in runs
+            )
+    return best
+
+
+def _shape(unit: Unit) -> Hashable:
+    """What a unit is, without any name: equal for the same kernel of each layer, whatever torch called them."""
+    extern = unit.launch.kernel.name if unit.launch is not None and not unit.is_kernel else ""
+    return (
+        unit.graph,
+        extern,
+        tuple(
+            (
+                one.kind,
+                one.ir_type,
+                one.extern_kernel,
+                one.device,
+                one.numel,
+                one.rnumel,
+                len(one.reads),
+                len(one.writes),
+            )
+            for one in unit.operations()
+        ),
+    )
+
+
+def _path(unit: Unit, modules: Mapping[Key, str]) -> str:
+    """The path of the module of the last node that has one: what the unit computes, not what it takes in."""
+    own = [modules.get((one.graph, node), "") for one in unit.operations() for node in one.nodes]
+    return next((path for path in reversed(own) if path), "")
+
+
+def _fewer(parts: list[Fold], paths: Sequence[str], most: int) -> list[Fold]:
+    """Neighbours joined by the longest paths that leave few enough boxes; where no path does, by their number."""
+    if len(parts) <= most:
+        return parts
+    deepest = max((path.count(".") + 1 for path in paths if path), default=0)
+    for depth in range(deepest, 0, -1):
+        found = _joined(parts, [".".join(path.split(".")[:depth]) for path in paths])
+        if len(found) <= most:
+            return found
+    found = _joined(parts, [""] * len(paths))
+    size = -(-len(parts) // most)
+    return _joined(parts, [""] * len(paths), size) if len(found) < most // 2 else found
+
+
+def _joined(parts: Sequence[Fold], paths: Sequence[str], size: int = 0) -> list[Fold]:
+    """Neighbours of one path and one repeated part as one box, of at most `size` of them if that is given."""
+    groups: list[list[Fold]] = []
+    for part in parts:
+        last = groups[-1] if groups else []
+        is_next = last and last[0].repeat == part.repeat and paths[last[0].units[0]] == paths[part.units[0]]
+        if is_next and (not size or len(last) < size):
+            last.append(part)
+        else:
+            groups.append([part])
+    return [
+        group[0]
+        if len(group) == 1
+        else Fold(
+            tuple(unit for one in group for unit in one.units[:1])
+            + tuple(sorted(unit for one in group for unit in one.units[1:])),
+            paths[group[0].units[0]],
+            group[0].repeat,
+        )
+        for group in groups
+    ]

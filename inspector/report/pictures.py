@@ -1,0 +1,104 @@
+"""The drawings of `draw` as they stand in the page: without style elements and ids, which the page has itself."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.analysis.cost.roofline import roofline
+from inspect_compile.analysis.cost.roofline_plot import plot
+from inspect_compile.analysis.cost.roofs import roof_of
+from inspect_compile.analysis.frontend.times import parts
+from inspect_compile.analysis.memory.holders import holders
+from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.diagrams.memory import memory_chart
+from inspect_compile.diagrams.render import svg
+from inspect_compile.diagrams.roofline import roofline_svg
+from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
+from inspect_compile.diagrams.schedule.sections import LONGEST
+from inspect_compile.diagrams.timeline import timeline
+from inspect_compile.errors import CommandError
+from inspect_compile.facts import Graph, Operation
+from inspect_compile.report.markup import Markup, element
+from inspect_compile.tables.cost.roofline import no_roof_text
+from inspect_compile.tables.text import unbroken
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+SECONDS: Final = 20.0
+"""How long Graphviz may take for one picture of a page."""
+
+LARGEST: Final = 2_500_000
+"""Maximum size of a picture, in characters."""
+
+UNFOLDED_UP_TO: Final = 600
+"""Operations up to which a folded schedule also stands unfolded below."""
+
+_STYLE: Final = re.compile(r"<style>[^<]*</style>")
+_ID: Final = re.compile(r'<g id="[^"]*"')
+
+
+def figure(drawing: str, title: str) -> Markup:
+    """A drawing of ours with its title; its texts are escaped already."""
+    start = drawing.find("<svg")
+    inner = _ID.sub("<g", _STYLE.sub("", drawing[start:]))
+    return element(
+        "figure", element("figcaption", title), element("div", Markup(inner), class_="canvas"), class_="picture"
+    )
+
+
+def missing(title: str, why: str) -> Markup:
+    """What is said in place of a drawing."""
+    return element("p", f"{title}: {unbroken(why)}", class_="dim")
+
+
+def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
+    """Everything that can be drawn of one graph."""
+    name = f"{unbroken(graph.graph)}  {graph.kind} {graph.compile_id or ''}".rstrip()
+    recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
+    if "post_fusion" in recorded:
+        title = f"{name}: the schedule {PHASES['post_fusion']}"
+        size = sum(row.phase == "pre_fusion" for row in dump.rows(Operation, graph.graph))
+        yield _drawn(title, lambda: _schedule(dump, graph, fold=size > LONGEST))
+        if LONGEST < size <= UNFOLDED_UP_TO:
+            whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph, fold=False))
+            yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
+    yield _drawn(f"{name}: memory", lambda: _memory(dump, graph))
+    yield _drawn(f"{name}: roofline", lambda: _roofline(dump, graph))
+
+
+def compile_timeline(dump: "Dump", title: str) -> Markup | None:
+    """The timers of the whole run; None if none was recorded."""
+    found = parts(dump)
+    return figure(timeline(found, title), "where the time of compiling went") if found else None
+
+
+def _drawn(title: str, draw: Callable[[], str]) -> Markup:
+    try:
+        drawing = draw()
+    except CommandError as error:
+        return missing(title, str(error))
+    if len(drawing) > LARGEST:
+        return missing(title, "too large for this page; inspect-compile draw writes it to a file")
+    return figure(drawing, title)
+
+
+def _schedule(dump: "Dump", graph: Graph, *, fold: bool) -> str:
+    return svg(schedule_dot(dump, graph.graph, "post_fusion", fold=fold), SECONDS)
+
+
+def _memory(dump: "Dump", graph: Graph) -> str:
+    found = memory(dump, graph.graph)
+    if not found.steps:
+        raise CommandError("no lines of a wrapper were recorded")
+    return memory_chart(found, holders(dump, graph.graph, found), graph.graph)
+
+
+def _roofline(dump: "Dump", graph: Graph) -> str:
+    roof = roof_of(dump)
+    if roof is None:
+        raise CommandError(no_roof_text(dump))
+    found = plot(roofline(dump, graph.graph, roof), roof)
+    if not found.points:
+        raise CommandError("none of its kernels computes anything that is counted")
+    return roofline_svg(found, f"{graph.graph}  {graph.kind} {graph.compile_id or ''}")

@@ -1,0 +1,151 @@
+"""The sections of the page, in a visible list: which tables each has, and what else."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile import tables
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.parts import is_only_parts
+from inspect_compile.dump import paths
+from inspect_compile.errors import CommandError
+from inspect_compile.report import pictures
+from inspect_compile.report.budget import Budget
+from inspect_compile.report.code import Code
+from inspect_compile.report.markup import Markup, element, joined
+from inspect_compile.report.renderables import Shown, shown
+from inspect_compile.report.stages import stages
+from inspect_compile.tables.text import file_name, number_of, program_words
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+CHARACTERS: Final = 4_000_000
+"""What sources, stages and graphs may take of a page together."""
+OPEN: Final = 60
+"""A table with more rows is folded at first."""
+FEW_GRAPHS: Final = 24
+"""Graphs whose code and pictures are shown; the tables are of all."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section."""
+
+    name: str
+    """Its place in the page's address: letters."""
+    title: str
+    blocks: Sequence[Markup] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the page is of."""
+
+    dump: "Dump"
+    name: str
+    """The dump as commands in the page name it."""
+    rows: int
+    """Maximum number of rows of each graph in a table."""
+    budget: Budget = field(default_factory=lambda: Budget(CHARACTERS))
+
+
+TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
+    ("frontend", "Program", ("dynamo", "caches", "guards", "calls", "graphs", "symbols")),
+    ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
+    ("fusion", "Fusion", ("schedule", "fusion")),
+    ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
+    ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured")),
+    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays")),
+    ("time", "Time", ("time", "overhead")),
+)
+"""Name, title, and the tables in it; every table of `show` is in one of them."""
+
+TEXTS: Final = (
+    paths.FX_READABLE,
+    paths.FX_TRANSFORMED,
+    paths.IR_PRE_FUSION,
+    paths.IR_POST_FUSION,
+    f"{paths.OUTPUT_CODE}.py",
+    f"{paths.OUTPUT_CODE}.cpp",
+    paths.LOWERING,
+    paths.FX_RUNNABLE,
+)
+"""Files of a graph that are shown as they are, while there is room, the shortest way to a kernel first."""
+
+
+def sections(asked: Asked) -> Iterator[Section]:
+    """All sections, in order. Code, pictures and texts stand after the overview."""
+    for name, title, there in TABLES:
+        blocks = list(_tables(asked, there))
+        if name == "graph":
+            blocks += stages(asked.dump, outermost(asked.dump)[:FEW_GRAPHS], asked.rows)
+        if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
+            blocks.insert(0, drawn)
+        yield Section(name, title, blocks)
+        if name == "overview":
+            graphs = outermost(asked.dump)[:FEW_GRAPHS]
+            yield Section("code", "Code", _more(asked, [Code(asked.dump, one, asked.budget).html() for one in graphs]))
+            found = [drawn for one in graphs for drawn in pictures.pictures(asked.dump, one)]
+            yield Section("pictures", "Pictures", _more(asked, found))
+    yield Section("texts", "Texts", list(_texts(asked)))
+
+
+def program(dump: "Dump") -> str:
+    """`train.py`, or the dump's name for one without a program."""
+    words = program_words(dump.run.argv)
+    return words[0] if words else file_name(str(dump.root))
+
+
+def folded(title: str, found: Shown) -> Markup:
+    """A table below its name, folded if it is long."""
+    rows = element("i", number_of(found.rows, "row"), class_="dim") if found.rows else ""
+    head = element("summary", element("b", title), " ", rows)
+    return element("details", head, found.html, open=found.rows <= OPEN, class_="table", id=f"table-{title}")
+
+
+def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
+    """The tables; those without a row are told in a line at the end."""
+    empty: list[Markup] = []
+    for name in names:
+        if not tables.TABLES[name].of_all_ranks and is_only_parts(asked.dump):
+            continue
+        try:
+            found = shown(tables.table(name, asked.dump, limit=asked.rows, dump_argument=asked.name))
+        except CommandError as error:
+            empty.append(element("li", element("b", name), f"  {error}"))
+            continue
+        if found.rows or len(found.html) > 600 or name == "overview":
+            yield folded(name, found)
+        else:
+            empty.append(element("li", element("b", name), f"  {found.words}"))
+    if empty:
+        yield element("ul", *empty, class_="empty")
+
+
+def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
+    """The blocks, and how many graphs are left out."""
+    left = len(outermost(asked.dump)) - FEW_GRAPHS
+    found = [block for block in blocks if block]
+    if left > 0:
+        found.append(element("p", f"{number_of(left, 'more graph')}: inspect-compile open", class_="warn"))
+    return found or [element("p", "nothing was compiled", class_="dim")]
+
+
+def _texts(asked: Asked) -> Iterator[Markup]:
+    """The files of each graph."""
+    for graph in outermost(asked.dump)[:FEW_GRAPHS]:
+        rows: list[Markup] = []
+        for name in TEXTS:
+            text = asked.dump.text(graph.graph, name)
+            if not text:
+                continue
+            size = element("i", number_of(text.count("\n") + 1, "line"), class_="dim")
+            if asked.budget.takes(text):
+                head = element("summary", element("b", name), " ", size)
+                rows.append(element("details", head, element("pre", text, class_="source")))
+            else:
+                rows.append(asked.budget.told(name))
+        if rows:
+            yield joined(element("h3", f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()), *rows)

@@ -1,0 +1,37 @@
+"""The FX graphs of each stage before the last one, which `show nodes` lists: Dynamo's, joint, AOTAutograd's."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.facts import DynamoNode, Graph, JointNode, Node
+from inspect_compile.report.markup import Markup, element
+from inspect_compile.report.renderables import table
+from inspect_compile.tables.columns import used
+from inspect_compile.tables.lowering.nodes import COLUMNS
+from inspect_compile.tables.text import number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+STAGES: Final = (("Dynamo's graph", DynamoNode), ("the joint graph of forward and backward", JointNode))
+
+
+def stages(dump: "Dump", graphs: list[Graph], most: int) -> Iterator[Markup]:
+    """A folded table for each stage of each compile and graph; at most so many rows of each."""
+    for compile_id in dict.fromkeys(graph.compile_id for graph in graphs):
+        for title, kind in STAGES:
+            yield from _listed(f"{title}, compile {compile_id}", dump.rows_of_compile(kind, compile_id), most)
+    for graph in graphs:
+        rows = [node for node in dump.rows(Node, graph.graph) if node.stage == "aot"]
+        yield from _listed(f"AOTAutograd's graph {graph.graph}", rows, most)
+
+
+def _listed(title: str, rows: "list[Node] | list[DynamoNode] | list[JointNode]", most: int) -> Iterator[Markup]:
+    if not rows:
+        return
+    shown = rows[:most]
+    left = len(rows) - len(shown)
+    note = element("p", f"… {left:,} more", class_="dim") if left else Markup("")
+    count = element("i", number_of(len(rows), "row"), class_="dim")
+    head = element("summary", element("b", title), " ", count)
+    yield element("details", head, table(used(COLUMNS, shown), shown), note, class_="table")

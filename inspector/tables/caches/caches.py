@@ -1,0 +1,80 @@
+"""The lookups in torch's caches of compiled graphs: what each found, and what its key differs in from earlier ones."""
+
+from typing import Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.caches.lookups import LookupRow, cache_rows
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.tables.caches.lookup_text import cache_name, reason_text
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.styled_text import heading, styled
+from inspect_compile.tables.text import file_name, number_of, one_line
+
+_ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
+_WORDS: Final = {"passed over": "bypassed", "bypass": "not used"}
+_ALONE: Final = {True: "hit", False: "miss"}
+_BYPASSED: Final = (
+    "Bypassed: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have found. "
+    "`run --cache keep` leaves the caches to torch."
+)
+_EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
+
+
+def _outcome(row: LookupRow) -> Cell:
+    return cell(_WORDS.get(row.outcome, one_line(row.outcome)), _ROLES.get(row.outcome, ""))
+
+
+def _alone(row: LookupRow) -> Cell:
+    """What it found, or would have found without us."""
+    if row.outcome != "passed over":
+        return ()
+    return cell("?" if row.stored is None else _ALONE[row.stored])
+
+
+COLUMNS: Final[tuple[Column[LookupRow], ...]] = (
+    Column("id", lambda row: row.graph),
+    Column(
+        "function",
+        lambda row: f"{one_line(row.function)}  {file_name(row.file)}:{row.line}" if row.file else "",
+        stretch=True,
+        least=14,
+        most=44,
+        middle=True,
+        optional=True,
+    ),
+    Column("cache", cache_name),
+    Column("lookup", _outcome),
+    Column("alone", _alone, optional=True),
+    Column("because", reason_text, stretch=True, least=24, most=400, wraps=True, optional=True),
+    Column("key", lambda row: row.key[:12], role="dim", optional=True, drop=1),
+)
+
+
+def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
+    """Each lookup, in order; `earlier` is the path of a dump whose keys are compared, too."""
+    found = [row for row in cache_rows(request.dump, request.graph, earlier) if _is_wanted(row, request.names)]
+    if not found:
+        return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
+    told = [
+        f"{sum(row.outcome == outcome for row in found)} {_WORDS.get(outcome, outcome)}"
+        for outcome in dict.fromkeys(row.outcome for row in found)
+    ]
+    notes = [_BYPASSED] if any(row.outcome == "passed over" for row in found) else []
+    notes += (
+        [_EARLIER] if earlier is None and any(row.outcome == "miss" or row.stored is False for row in found) else []
+    )
+    return limited(
+        COLUMNS,
+        found,
+        request.limit,
+        request.every("caches", *(("--earlier", earlier) if earlier is not None else ())),
+        title=heading(number_of(len(found), "lookup"), ", ".join(told)),
+        notes=[styled(note, "dim") for note in notes],
+    )
+
+
+def _is_wanted(row: LookupRow, names: tuple[str, ...]) -> bool:
+    words = (row.graph, row.function, row.cache, cache_name(row), row.outcome, row.key)
+    return all(any(name in word for word in words) for name in names)

@@ -1,0 +1,42 @@
+"""A lookup in a cache, in words."""
+
+from typing import Final
+
+from inspect_compile.analysis.caches.lookups import LookupRow
+from inspect_compile.analysis.caches.words import differences_text
+from inspect_compile.facts import CacheLookup
+from inspect_compile.tables.text import one_line
+
+OUTCOMES: Final = {
+    "passed over": "bypassed, so that there is a lowering to watch",
+    "hit": "hit: nothing was lowered, so there is nothing to see of it",
+    "miss": "miss",
+    "bypass": "not used",
+}
+_CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
+
+
+def cache_name(row: CacheLookup) -> str:
+    """`FX-graph`."""
+    return _CACHES.get(row.cache, one_line(row.cache))
+
+
+def outcome_text(row: LookupRow) -> str:
+    """What came of it, and why."""
+    told = OUTCOMES.get(row.outcome, one_line(row.outcome))
+    why = "" if row.outcome == "passed over" else reason_text(row)
+    return f"{told}: {why}" if why else told
+
+
+def reason_text(row: LookupRow) -> str:
+    """Why there was nothing that torch could take; empty if there was, or if that is not known."""
+    if row.reason:
+        return one_line(row.reason)
+    if row.outcome != "miss" and row.stored is not False:
+        return ""
+    if row.nearest is None:
+        return "nothing is stored under the key of this graph" if row.outcome == "miss" else ""
+    nearest = f"{one_line(row.nearest)} of {one_line(row.nearest_run)}" if row.nearest_run else one_line(row.nearest)
+    if not row.differing:
+        return f"the key is that of {nearest}: its entry was not kept, is gone, or has guards that do not hold"
+    return f"the key is not that of {nearest}: {one_line(differences_text(row.differing))}"

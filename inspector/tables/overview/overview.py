@@ -1,0 +1,344 @@
+"""The first page of a dump: what was compiled, where time and bytes go, what to do, each with what shows more of it.
+
+It fits a terminal of 80 × 24. The app shows the same sections, with keys in the place of commands.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from inspect_compile.analysis.dumps.parts import is_only_parts
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.kept import overview_of
+from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.findings.page import Overview
+from inspect_compile.knowledge.cost.sure import NOT_KNOWN
+from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
+from inspect_compile.tables.layout import is_unlimited
+from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
+from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
+from inspect_compile.tables.overview.graphs import KIND_WORDS
+from inspect_compile.tables.overview.run_words import others, run_words, warnings
+from inspect_compile.tables.parts import Request, command
+from inspect_compile.tables.styled_text import joined
+from inspect_compile.tables.terminal_table import TerminalTable, spans_text
+from inspect_compile.tables.text import (
+    byte_text,
+    code_text,
+    line_text,
+    multiple_text,
+    number_of,
+    one_line,
+    share_text,
+    time_text,
+)
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+LINES: Final = 23
+"""Lines of a terminal of 24 that the page takes, so that the next prompt has one."""
+_MOST_GRAPHS: Final = 3
+_MOST_LINES: Final = 5
+_MOST: Final = {"graphs": _MOST_GRAPHS, "lines": _MOST_LINES, "findings": 3}
+_IN_TURN: Final = ("lines", "findings", "graphs")
+_MOST_WARNINGS: Final = 3
+_MOST_OTHERS: Final = 2
+
+
+class Section(NamedTuple):
+    """One part of the page: a title, rows or lines below it, and the table that has all of it."""
+
+    name: str
+    titles: tuple[Cell, ...]
+    """The same said at length and in short: the first that there is room for is shown."""
+    table: tuple[str, ...] = ()
+    """The words of `show` that have more; empty if nothing has."""
+    columns: Sequence[Column[Any]] = ()
+    rows: Sequence[Any] = ()
+    """Rows in these columns, the most important first."""
+    entries: Sequence[tuple[Any, Sequence[Cell]]] = ()
+    """Records that are told in a few lines each, in the place of rows."""
+    command: str = ""
+    """A command that is not `show`."""
+
+
+def overview_rows(dump: "Dump", graph: str | None) -> Iterator[Any]:
+    """The same one after the other, for programs."""
+    found = overview_of(dump, graph)
+    yield from (found.run, found.totals, *found.graphs, *found.lines, *found.findings)
+
+
+LINE_COLUMNS: Final[tuple[Column[LineCost], ...]] = (
+    Column("share", lambda row: share_text(row.share, 0), right=True, role="strong"),
+    Column("time", lambda row: time_text(row.seconds), right=True, optional=True),
+    Column("bytes", lambda row: f"{byte_text(row.bytes)}{' +' * bool(row.unknown)}", right=True),
+    Column("FLOP", lambda row: multiple_text(row.flops, "").strip(), right=True, drop=3),
+    Column("calls", lambda row: f"{row.launches:,}", right=True, drop=4),
+    Column("line", lambda row: _line(row), stretch=True, least=18, most=60),
+    Column("code", lambda row: _code(row), stretch=True, least=16, most=80, drop=2),
+)
+
+
+def _line(row: LineCost) -> Cell:
+    if not row.lines:
+        return cell("(no line is known)", "dim")
+    if not row.is_inner:
+        return lines_cell(row.lines)
+    first, *rest = dict.fromkeys(map(line_text, row.lines))
+    return (*cell(f"  ← {first}", "dim"), *cell(f" and {number_of(len(rest), 'more line')}" if rest else "", "dim"))
+
+
+def _code(row: LineCost) -> Cell:
+    return cell(next((code for one in row.lines if (code := code_text(one))), ""), "dim" if row.is_inner else "")
+
+
+def sections(dump: "Dump", found: Overview) -> list[Section]:
+    """The parts of the page, from what was compiled to what the dump itself lacks."""
+    parts = [_graphs(found), _lines(found), _findings(found), _dynamo(found), _memory(found), _coverage(found)]
+    if any(row.sure == NOT_KNOWN for row in found.lines) and dump.run.device == "cpu":
+        told = cell("No times: this CPU was not measured", "dim")
+        parts.append(Section("times", (told,), command="inspect-compile doctor --measure"))
+    return [part for part in parts if part is not None]
+
+
+def _graphs(found: Overview) -> Section:
+    every = found.totals
+    kinds = ", ".join(f"{count:,} {KIND_WORDS.get(kind, kind)}" for kind, count in every.kernels.items())
+    kernels = number_of(sum(every.kernels.values()), "kernel")
+    steps = f"{number_of(every.nodes, 'node')} → {number_of(every.operations, 'operation')} → {kernels}"
+    name = number_of(every.graphs, "graph")
+    rows = sorted(found.graphs, key=lambda row: (row.status == "compiled", -row.moved_bytes))
+    some = f" (below: the {_MOST_GRAPHS} that move most bytes)" if len(rows) > _MOST_GRAPHS else ""
+    return Section(
+        "graphs",
+        (
+            (*cell(name, "title"), *cell(f"  {steps} ({kinds}), {number_of(every.launches, 'call')}{some}")),
+            (*cell(name, "title"), *cell(f"  {steps}")),
+            cell(name, "title"),
+        ),
+        ("graphs",),
+        GRAPH_PICK,
+        rows if len(rows) > _MOST_GRAPHS else found.graphs,
+    )
+
+
+GRAPH_PICK: Final = picked(
+    GRAPH_COLUMNS, "graph", "nodes", "kernels", "calls", "FLOP", "moved", "peak", "compiling", "outcome"
+)
+
+
+def _lines(found: Overview) -> Section | None:
+    rows = found.lines
+    if not rows:
+        return None
+    is_known = rows[0].seconds is not None
+    how = rows[0].sure if is_known else ""
+    what = f"Where the time goes ({how})" if is_known else "Where bytes and FLOPs go"
+    by_line = {"measured": ("measured", "--by", "line"), "estimated": ("roofline",)}
+    own = sum(not row.is_inner for row in rows)
+    among = f"; {own:,} in all" if own > _MOST_LINES else ""
+    return Section(
+        "lines",
+        (
+            (*cell(what, "title"), *cell(f"  by line of your program, one call of each graph{among}", "dim")),
+            cell(f"{what}, by line", "title"),
+            cell("Lines", "title"),
+        ),
+        by_line.get(how, ("traffic", "--by", "line")),
+        LINE_COLUMNS,
+        _chosen(rows),
+    )
+
+
+def _chosen(rows: list[LineCost]) -> list[LineCost]:
+    """The most expensive lines of the program; as far as there are few, with what they lead to in libraries."""
+    own = [row for row in rows if not row.is_inner][:_MOST_LINES]
+    room = _MOST_LINES - len(own)
+    shown: list[LineCost] = []
+    for row in rows:
+        if row.is_inner and room > 0 and shown and (shown[-1].is_inner or shown[-1] in own):
+            shown.append(row)
+            room -= 1
+        elif row in own:
+            shown.append(row)
+    return shown
+
+
+def _findings(found: Overview) -> Section:
+    rows = found.findings
+    count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
+    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words()}"
+    told = cell(words, "dim")
+    return Section(
+        "findings",
+        ((*cell(count, "title"), *told), cell(count, "title") if rows else cell(f"{count}: none", "title")),
+        ("findings",) if rows else (),
+        entries=[(row, tuple(finding_cells(row))) for row in rows],
+    )
+
+
+def finding_cells(row: Finding) -> Iterator[Cell]:
+    """A finding on two lines: what it costs and where; what it is and what to do."""
+    times = cell(f"   ×{row.count:,}" if row.count > 1 else "", "dim")
+    places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
+    yield (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
+    to_do = to_do_words(row)
+    yield (*cell(f"  {one_line(row.what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
+
+
+def _dynamo(found: Overview) -> Section | None:
+    run = found.run
+    if not (run.frames or run.graph_breaks or run.recompiles):
+        return None
+    role = "warn" if run.graph_breaks or run.recompiles else ""
+    counts = f"  {number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
+    frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
+    return Section(
+        "dynamo",
+        (
+            (*cell("Dynamo", "title"), *cell(counts, role), *cell(f"; frames: {frames}" if frames else "")),
+            (*cell("Dynamo", "title"), *cell(counts, role)),
+        ),
+        ("dynamo",),
+    )
+
+
+def _memory(found: Overview) -> Section | None:
+    every = found.totals
+    if not every.highest:
+        return None
+    peak = f"  peak {byte_text(every.peak_bytes)}"
+    where = f" in {one_line(every.highest)}" if every.graphs > 1 else ""
+    line = f" at output_code.py:{every.peak_line}" if every.peak_line is not None else ""
+    return Section(
+        "memory",
+        tuple((*cell("Memory", "title"), *cell(f"{peak}{more}")) for more in (f"{where}{line}", where, "")),
+        ("memory", "--at", "peak"),
+    )
+
+
+def _coverage(found: Overview) -> Section:
+    every, remarks = found.totals, sum(found.run.remarks.values())
+    is_whole = every.accounted >= 1 and not every.incomplete
+    told = "all" if every.accounted >= 1 else f"{every.accounted:.1%} of the"
+    told += " nodes of the graphs are accounted for"
+    if every.incomplete:
+        told += f"; {number_of(len(every.incomplete), 'graph is', 'graphs are')} incomplete"
+    more = f"; {number_of(remarks, 'remark')}" if remarks else ""
+    return Section(
+        "coverage",
+        (
+            (*cell("Coverage", "title"), *cell(f"  {told}", "" if is_whole else "warn"), *cell(more)),
+            (*cell("Coverage", "title"), *cell(f"  {told}", "" if is_whole else "warn")),
+        ),
+        ("remarks",) if is_whole and remarks else ("graphs",),
+    )
+
+
+def overview(request: Request) -> RenderableType:
+    """The page; a run without graphs of its own is told at length."""
+    dump = request.dump
+    found = overview_of(dump, request.graph)
+    if is_only_parts(dump) or not found.graphs:
+        from inspect_compile.tables.overview.summary import summary
+
+        return summary(request)
+    return _Page(dump, found, request)
+
+
+def rooms(sections: Sequence[Section], lines: int, most: Mapping[str, int]) -> dict[str, int]:
+    """How many rows, or entries, each section shows on so many lines: one, and more in turn while there is room."""
+    there = {one.name: min(len(one.rows) or len(one.entries), most.get(one.name, 0)) for one in sections}
+    height = {one.name: 2 if one.entries else 1 for one in sections}
+    found = {name: min(count, 1) for name, count in there.items()}
+    left = lines - sum(bool(one.rows) for one in sections) - sum(found[name] * height[name] for name in found)
+    while True:
+        grown = False
+        for name in _IN_TURN:
+            if found.get(name, 0) < there.get(name, 0) and height[name] <= left:
+                found[name] += 1
+                left -= height[name]
+                grown = True
+        if not grown:
+            return found
+
+
+class _Lead(NamedTuple):
+    """A title with the command that shows more, flush right."""
+
+    titles: tuple[Text, ...]
+    command: str
+    shorter: str
+    """The command with DUMP in the place of the dump's path."""
+
+    def fits(self, width: int, evidence: str) -> bool:
+        """Whether a title fits beside the command."""
+        return cell_len(self.titles[-1].plain) + 3 + cell_len(evidence) <= width
+
+    def line(self, width: int, evidence: str) -> Text:
+        """The longest title that there is room for, and the command; the title is cut before the command is."""
+        if is_unlimited(width):
+            return joined(self.titles[0], "   " * bool(evidence), (evidence, "cyan"))
+        left = width - cell_len(evidence) - 3 * bool(evidence)
+        title = next((one for one in self.titles if cell_len(one.plain) <= left), self.titles[-1]).copy()
+        title.truncate(max(left, 1), overflow="ellipsis")
+        gap = " " * (width - cell_len(title.plain) - cell_len(evidence))
+        return joined(title, gap if evidence else "", (evidence, "cyan"), one_line=True)
+
+
+class _Page:
+    """The sections below each other, no longer than `LINES` where the screen has a width."""
+
+    def __init__(self, dump: "Dump", found: Overview, request: Request) -> None:
+        self._sections = sections(dump, found)
+        self._dump_argument = request.dump_argument
+        told = [spans_text(cell(f" {one.text}", one.role)) for one in warnings(dump, found.run)]
+        self._warnings = told if len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
+        self._more_warnings = len(told) - len(self._warnings)
+        held = [(spans_text(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
+        self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
+        self._head = self._lead(tuple(spans_text(words) for words in run_words(dump, found.run)), ("overhead",))
+
+    def _lead(self, titles: tuple[Text, ...], words: tuple[str, ...], other: str = "") -> _Lead:
+        if not words:
+            return _Lead(titles, other, other)
+        short = command("DUMP" if self._dump_argument else "", *words)
+        return _Lead(titles, command(self._dump_argument, *words), short)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = options.max_width
+        leads = [self._head]
+        leads += [self._lead(tuple(map(spans_text, one.titles)), one.table, one.command) for one in self._sections]
+        more = (
+            self._lead((joined((f" … {number_of(self._more_warnings, 'more warning')}", "yellow")),), ("summary",))
+            if self._more_warnings
+            else None
+        )
+        is_full = is_unlimited(width) or all(one.fits(width, one.command) for one in leads)
+
+        def line(lead: _Lead) -> Text:
+            return lead.line(width, lead.command if is_full else lead.shorter)
+
+        yield line(self._head)
+        yield from (self._fitted(one, width) for one in self._warnings)
+        if more is not None:
+            yield line(more)
+        yield from (line(one) for one in self._others)
+        spent = len(leads) + len(self._warnings) + len(self._others) + (more is not None)
+        room = rooms(self._sections, LINES - spent, _MOST)
+        for section, lead in zip(self._sections, leads[1:], strict=True):
+            yield line(lead)
+            if section.columns:
+                yield TerminalTable(section.columns, section.rows[: room.get(section.name, 0)])
+            for _, cells in section.entries[: room.get(section.name, 0)]:
+                yield from (self._fitted(spans_text((*cell(" "), *one)), width) for one in cells)
+
+    @staticmethod
+    def _fitted(text: Text, width: int) -> Text:
+        if not is_unlimited(width):
+            text.no_wrap, text.overflow = True, "ellipsis"
+        return text

@@ -1,0 +1,107 @@
+"""A run in a line, what its reader has to be warned of, and what else its dump holds."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.analysis.dumps.parts import asked, is_only_parts
+from inspect_compile.analysis.dumps.parts import parts as parts_of
+from inspect_compile.analysis.dumps.parts import replays as replays_of
+from inspect_compile.analysis.dumps.parts import targets as targets_of
+from inspect_compile.analysis.dumps.rows import disabled
+from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.overview.records import RunSummary
+from inspect_compile.tables.columns import Cell, cell
+from inspect_compile.tables.parts import command
+from inspect_compile.tables.text import (
+    exception_text,
+    number_of,
+    one_line,
+    program_words,
+    seconds_text,
+    shared_text,
+)
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+_HOOKS: Final = 3
+_OMITTED: Final = 4
+
+
+class Told(NamedTuple):
+    """One sentence."""
+
+    text: str
+    role: str = "warn"
+    table: tuple[str, ...] = ()
+    """The words of `show` that have more."""
+    command: str = ""
+    """A command that names another dump."""
+
+
+def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
+    """The program, torch, the device and the time; the same in short."""
+    words = [one_line(" ".join(program_words(run.argv)) or dump.root.name)]
+    words += [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
+    words.append(dump.run.device)
+    words += [f"rank {dump.run.rank}"] if dump.run.rank is not None else []
+    if dump.run.replay_of:
+        words.append(f"compiled again {asked('', dump.run.config, dump.run.denied)}".rstrip())
+    told = cell(" · ".join(words), "title")
+    if run.seconds is None:
+        return (told,)
+    took = f"   {seconds_text(run.seconds)}"
+    probes = f", of which probes {seconds_text(run.probe_seconds)}"
+    return (*told, *cell(f"{took}{probes}", "dim")), (*told, *cell(took, "dim")), told
+
+
+def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:
+    """How it ended if not well, what was not watched, steered or read, and what was left out."""
+    state = run_state(dump)
+    if state.text:
+        yield Told(exception_text(state.text), "warn" if state.is_growing else "bad")
+    yield from _disabled(dump)
+    if dump.run.fusions is not None:
+        yield Told(f"fusions that were allowed: {dump.run.fusions:,} (bisect-fusions)")
+    for a, b in dump.run.denied if not dump.run.replay_of else ():
+        yield Told(f"fusion had to keep {one_line(a)} and {one_line(b)} apart")
+    if dump.run.numerics is not None and dump.run.numerics.continue_with == "reference":
+        yield Told("checked calls returned what their graphs compute node by node (numerics --continue-with reference)")
+    if dump.damaged:
+        yield Told(f"{number_of(dump.damaged, 'line')} of the tables could not be read")
+    for row in run.omitted[:_OMITTED]:
+        yield Told(f"Not all is here: {one_line(row.message)}")
+    if (left := len(run.omitted) - _OMITTED) > 0:
+        yield Told(f"… and {left:,} more of that kind in run.json")
+    for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
+        if noted:
+            yield Told(one_line(noted))
+
+
+def _disabled(dump: "Dump") -> Iterator[Told]:
+    hooks = disabled(dump)
+    for hook in hooks[:_HOOKS]:
+        what = "was turned off" if hook.state == "failed" else "found nothing to watch"
+        told = f"The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
+        yield Told(told, "warn", ("overhead", hook.target.rpartition(".")[2]))
+    if len(hooks) > _HOOKS:
+        yield Told(f"… {number_of(len(hooks) - _HOOKS, 'more probe')} turned off", "warn", ("overhead",))
+
+
+def others(dump: "Dump", dump_argument: str) -> Iterator[Told]:
+    """What else the dump holds: targets, other processes, replays."""
+    targets, again = targets_of(dump), replays_of(dump)
+    for target, part in targets.items():
+        from inspect_compile.analysis.compare.ranks import summarize_rank  # most runs have no targets
+
+        row = summarize_rank(part)
+        told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
+        words = f"{command(dump_argument, '')} --target {target}"
+        yield Told(f"{part.name}   {told}", "", command=words)
+    processes = [part.dump.root for part in parts_of(dump) if part.replay is None]
+    if processes and not is_only_parts(dump) and not targets:
+        told = f"{number_of(len(processes), 'process', 'processes')} of the same run compiled too"
+        yield Told(told, "", command=f"show {processes[0]}")
+    if again:
+        graphs = number_of(len({part.dump.run.replay_of for part in again.values()}), "graph")
+        yield Told(f"{number_of(len(again), 'replay')} of {graphs}", "", ("replays",))

@@ -1,0 +1,23 @@
+"""The graphs that a lowered graph calls: branches, conditions and bodies of loops, regions."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class NestedGraph(NamedTuple):
+    """One of them, at one call."""
+
+    operation: Any
+    """The IR operation that calls it."""
+    attribute: str
+    """Its name in the FX module that calls it."""
+    lowering: Any
+    """Its GraphLowering, which several calls may share."""
+
+
+def nested_graphs(lowering: Any) -> Iterator[NestedGraph]:
+    """Those that `lowering`, torch's GraphLowering, calls itself, after it was lowered."""
+    for operation in lowering.operations:
+        for one in vars(operation).values():
+            if type(one).__name__ == "Subgraph" and one.graph is not None:
+                yield NestedGraph(operation, one.name, one.graph)

@@ -1,0 +1,45 @@
+"""The results of a graph that runs node by node, and all of its values where something turns out to need them."""
+
+import functools
+from collections.abc import Callable, Collection
+from typing import Any
+
+from torch.fx import GraphModule, Node
+
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+
+
+class Results:
+    """The values of the results; memory for the others is taken only once they are asked for."""
+
+    def __init__(self, module: GraphModule, run: Callable[[Collection[str] | None], Reference]) -> None:
+        """`run` runs the graph, and keeps the values of these nodes; None for all. Ranks take part in collectives
+        equally often, so that a graph with some runs once.
+        """
+        self._run = run
+        self._given = results_of(module)
+        """The arguments of the graph's output node: nodes, and what is no node."""
+        names = {one.name for one in self._given if isinstance(one, Node)}
+        if has_collectives(module):
+            ran = self.whole
+        else:
+            ran = run(names)
+        self._values = {name: ran.values.get(name) for name in names}
+        self.last = ran.results
+        """The results in the state in which the last node left their memory."""
+        self.numbers = [ran.numbers.get(one.name) if isinstance(one, Node) else None for one in self._given]
+        """The number of each among the values that graphs share; None for one that has none."""
+
+    @functools.cached_property
+    def whole(self) -> Reference:
+        """The values of all nodes."""
+        return self._run(None)
+
+    def value(self, name: str) -> Any:
+        """The value of a result, by the name of its node."""
+        return self._values[name]
+
+    def values(self) -> list[Any]:
+        """The values of all results, as they were computed."""
+        return [self._values[one.name] if isinstance(one, Node) else one for one in self._given]

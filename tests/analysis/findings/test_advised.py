@@ -1,0 +1,73 @@
+"""What a finding promises is what following its advice saves: the program, changed as advised, moves so much less."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.dump import Dump
+from tests.running import inspected
+
+PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "advised.py"
+LINES = {
+    text.split("  # ")[1]: number
+    for number, text in enumerate(PROGRAM.read_text("utf-8").splitlines(), 1)
+    if "  # " in text
+}
+MATRIX = 64 * 64 * 4
+"""Bytes of one of its matrices."""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
+    """As it is, and mended."""
+    folder = tmp_path_factory.mktemp("advised")
+    for name, arguments in (("plain", []), ("mended", ["mended"])):
+        done = inspected([PROGRAM, *arguments], folder, options=["--dump", folder / name])
+        assert done.returncode == 0, done.stderr
+    return Dump(folder / "plain"), Dump(folder / "mended")
+
+
+def at_line(dump: Dump, comment: str) -> Finding:
+    (found,) = [
+        row
+        for row in findings(dump)
+        if any(part.where is not None and part.where.line == LINES[comment] for part in row.parts)
+    ]
+    return found
+
+
+def moved(dump: Dump, compile_id: str) -> int:
+    (graph,) = dump.graphs_of_compile(compile_id)
+    return launch_traffic(dump, graph.graph).moved
+
+
+@pytest.mark.parametrize(
+    ("comment", "kind", "compile_id"),
+    [("turned", "missed-fusion", "0/0"), ("in another layout", "layout", "2/0")],
+)
+def test_the_advice_saves_what_the_finding_promises(
+    recorded: tuple[Dump, Dump], comment: str, kind: str, compile_id: str
+) -> None:
+    plain, mended = recorded
+
+    found = at_line(plain, comment)
+
+    assert found.kind == kind
+    assert found.to_do
+    assert found.bytes == moved(plain, compile_id) - moved(mended, compile_id) > 0
+    assert [row for row in findings(mended) if row.kind == kind] == []
+
+
+def test_a_copy_inside_of_a_larger_kernel(recorded: tuple[Dump, Dump]) -> None:
+    """The sum reads one of the two parts in the same kernel, so that the copy alone reads the other."""
+    plain, _ = recorded
+
+    found = at_line(plain, "joined")
+
+    assert (found.kind, found.parts[0].operator) == ("copy", "cat")
+    assert found.bytes == MATRIX + 2 * MATRIX
+    (kernel,) = [row for row in launch_traffic(plain, found.graph).all() if row.kernel == found.names[0]]
+    assert found.bytes < kernel.least

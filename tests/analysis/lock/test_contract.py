@@ -1,0 +1,97 @@
+"""A contract's figures are those of the tables, and hold wherever the same is compiled."""
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.frontend.guards import guard_rows
+from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.lock.check import check
+from inspect_compile.analysis.lock.contract import contract, relative_to
+from inspect_compile.analysis.lock.frames import compile_of
+from inspect_compile.analysis.lock.records import MISSED_OVER, GraphLock, Lock, Machine
+from inspect_compile.analysis.lock.rules import DEFAULT, parsed
+from inspect_compile.analysis.overview.summary import summarize, summarize_run
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph
+from tests.conftest import SAMPLES, DumpOf
+
+RULES = parsed(DEFAULT)
+
+
+@pytest.mark.parametrize("sample", ["graph_breaks", "missed_fusion", "dynamic_shapes"])
+def test_figures_are_those_of_the_tables(sample: str, dump_of: DumpOf) -> None:
+    dump = Dump(dump_of(sample).dump)
+    found = contract(dump, root=str(SAMPLES))
+    run, graphs = summarize_run(dump), outermost(dump)
+    frames = found.lock.frames
+    assert sum(sum(one.graph_breaks.values()) for one in frames) == run.graph_breaks
+    assert sum(sum(one.recompiles.values()) for one in frames) == run.recompiles
+    guards = Counter(kind for row in guard_rows(dump) for kind in row.kinds)
+    assert sum((Counter(one.guards) for one in frames), Counter()) == guards
+    assert sorted(found.names.values()) == sorted(graph.graph for graph in graphs)
+    for index, name in found.names.items():
+        graph = next(one for one in graphs if one.graph == name)
+        compare(dump, graph, found.lock.graphs[index])
+
+
+def compare(dump: Dump, graph: Graph, lock: GraphLock) -> None:
+    """Each figure of the contract with that of `show summary` and `show fusion`."""
+    told, fused = summarize(dump, graph), fusion(dump, graph.graph)
+    assert (lock.flops, lock.bytes, lock.peak, lock.launches) == (
+        told.flops,
+        told.moved_bytes,
+        told.peak_bytes,
+        told.launches,
+    )
+    assert sum(lock.operators.values()) == told.flops
+    assert sum(lock.kernels.values()) == sum(count for kind, count in told.kernels.items() if kind != "extern")
+    assert (sum(lock.extern.values()) > 0) == (told.kernels.get("extern", 0) > 0)
+    assert sum(lock.missed.values()) == sum(miss.saved_bytes >= MISSED_OVER for miss in fused.apart)
+
+
+def test_another_order_of_compiles_is_the_same(dump_of: DumpOf) -> None:
+    now = contract(Dump(dump_of("graph_breaks").dump), root=str(SAMPLES))
+    old = msgspec.structs.replace(
+        now.lock,
+        frames=now.lock.frames[::-1],
+        graphs=now.lock.graphs[::-1],
+        machine=msgspec.structs.replace(now.lock.machine, graphs=now.lock.machine.graphs[::-1]),
+    )
+    assert check(old, now, RULES).changes == []
+
+
+def test_sources_count_on_the_same_kind_of_machine_only(dump_of: DumpOf) -> None:
+    now = contract(Dump(dump_of("graph_breaks").dump), root=str(SAMPLES))
+    assert "AVX2, 2 threads" in now.lock.machine.kind
+    graphs = tuple(msgspec.structs.replace(one, sources={"0 other": 1}) for one in now.lock.machine.graphs)
+    other = Machine(kind=now.lock.machine.kind, graphs=graphs)
+    changes = check(msgspec.structs.replace(now.lock, machine=other), now, RULES).changes
+    assert [one.metric for one in changes] == ["sources"] * len(graphs)
+    elsewhere = msgspec.structs.replace(now.lock, machine=Machine(kind="another", graphs=graphs))
+    result = check(elsewhere, now, RULES)
+    assert (result.changes, result.is_same_machine) == ([], False)
+
+
+def test_a_missing_frame_and_a_new_one_are_told(dump_of: DumpOf) -> None:
+    now = contract(Dump(dump_of("missed_fusion").dump), root=str(SAMPLES))
+    changes = check(Lock(), now, RULES).changes
+    assert {one.metric for one in changes} == {"frames", "graphs"}
+    assert changes[0].where is not None
+    assert Path(changes[0].where.file).name == "missed_fusion.py"
+
+
+def test_files_are_named_the_same_for_everybody() -> None:
+    name = relative_to("/home/ann/project")
+    assert name("/home/ann/project/src/model.py") == "src/model.py"
+    assert name("/opt/env/lib/python3.12/site-packages/lib/layer.py") == "lib/layer.py"
+    assert name("/home/ann/project/.venv/lib/python3.12/site-packages/lib/layer.py") == "lib/layer.py"
+    assert name("/home/bob/other.py") == "other.py"
+    assert name("train.py") == "train.py"
+
+
+def test_a_compile_has_one_name_however_often_it_was_begun() -> None:
+    assert [compile_of(one) for one in ("3/1", "3/1_2", "3/1/cond_true_0", "3/10_1/wrap_0")] == ["3/1"] * 3 + ["3/10"]

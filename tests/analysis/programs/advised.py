@@ -1,0 +1,43 @@
+"""Three functions with something that a finding advises to change; with the argument `mended`, two of them changed so.
+
+The lines that a test looks for have a comment.
+"""
+
+import sys
+
+import torch
+from torch import nn
+
+IS_MENDED = "mended" in sys.argv
+torch.manual_seed(0)
+weight = torch.randn(64, 64)
+twice = torch.cat([weight, weight])
+conv = nn.Conv2d(6, 6, 3)
+image = torch.randn(2, 6, 32, 32)
+if IS_MENDED:
+    conv, image = conv.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
+
+
+@torch.compile
+def turned(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    z = torch.relu(x)
+    one = ((z if IS_MENDED else z.t()) + y) @ weight  # turned
+    return one, torch.sigmoid(x) @ weight
+
+
+@torch.compile
+def joined(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    one = torch.sigmoid(x).sum(1)
+    return one, torch.cat([x, y], dim=1) @ twice  # joined
+
+
+@torch.compile
+def convolved(x: torch.Tensor) -> torch.Tensor:
+    return conv(x).relu()  # in another layout
+
+
+with torch.no_grad():
+    x, y = torch.randn(64, 64), torch.randn(64, 64)
+    turned(x, y)
+    joined(x, y)
+    convolved(image)

@@ -1,0 +1,178 @@
+"""Graphs that are run node by node: what they have in common runs once, and what nothing needs any more is freed."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BEYOND_ROUNDING, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import apart, measured
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
+from inspect_compile.lowering.intervention.numerics.judges import near
+
+X = torch.linspace(-2, 2, 64)
+
+
+class Operators(TorchDispatchMode):
+    """Notes the operators that run."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def traced(function: Callable[..., Any], *args: Any) -> torch.fx.GraphModule:
+    """Its graph of ATen operators, whose results are in a tuple."""
+    return make_fx(lambda *given: (function(*given),))(*args)
+
+
+def test_what_two_graphs_have_in_common_runs_once() -> None:
+    one, other = traced(lambda x: x.sin().exp() + 1, X), traced(lambda x: x.sin().exp() + 2, X)
+    shared = Shared()
+    first = reference(one, [X], shared=shared)
+
+    with Operators() as ran:
+        second = reference(other, [X], shared=shared)
+
+    assert ran.names == ["aten.add.Tensor"]
+    assert second.values["exp"] is first.values["exp"]
+    assert torch.equal(second.results[0], X.sin().exp() + 2)
+
+
+def test_a_graph_of_known_results_runs_nothing() -> None:
+    module, shared = traced(lambda x: x.sin().exp() + 1, X), Shared()
+    reference(module, [X], shared=shared, only={"add"})
+
+    with Operators() as ran:
+        found = reference(module, [X], shared=shared, only={"add"})
+
+    assert ran.names == []
+    assert torch.equal(found.values["add"], X.sin().exp() + 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda x: torch.full_like(x, 1).add(x), lambda x: torch.full_like(x, 1.5).add(x)),
+        (lambda x: (x > 0).sum(0), lambda x: (x > 0).sum(0, keepdim=True)),
+        (lambda x: x[2:9], lambda x: x[2:8]),
+        (lambda x: x.to(torch.float64), lambda x: x.to(torch.float16)),
+        (lambda x: x - x.sin(), lambda x: x.sin() - x),
+    ],
+)
+def test_other_arguments_are_another_value(one: Callable[..., Any], other: Callable[..., Any]) -> None:
+    shared = Shared()
+    reference(traced(one, X), [X], shared=shared)
+
+    found = reference(traced(other, X), [X], shared=shared)
+
+    assert torch.equal(found.results[0], other(X))
+
+
+def test_what_is_read_after_a_change_is_another_value() -> None:
+    def changing(x: torch.Tensor) -> torch.Tensor:
+        before = x.sin()
+        x.copy_(before)
+        return x.sin()
+
+    module, shared = traced(changing, X.clone()), Shared()
+    assert not changes_nothing(module)
+    reference(traced(torch.sin, X), [X.clone()], shared=shared)
+
+    for _ in range(2):
+        given = X.clone()
+        found = reference(module, [given], shared=shared)
+
+        assert torch.equal(found.results[0], X.sin().sin())
+        assert torch.equal(given, X.sin())
+
+
+def test_ties_of_known_values_are_told() -> None:
+    given = torch.tensor([3.0, 1.0, 3.0])
+    module, shared = traced(lambda x: x.sort()[1], given), Shared()
+    reference(module, [given], shared=shared)
+
+    found = reference(module, [given], shared=shared, only={"getitem_1"})
+
+    assert found.tied == {"getitem_1": "some of the elements that it orders are equal"}
+
+
+def test_random_numbers_are_drawn_by_each_graph() -> None:
+    module, shared = traced(lambda x: torch.rand_like(x) + x.sin(), X), Shared()
+
+    one, other = (reference(module, [X], shared=shared, only={"add"}).results[0] for _ in range(2))
+
+    assert not torch.equal(one, other)
+
+
+def test_values_of_levels_are_kept_once_they_are_needed() -> None:
+    module = traced(lambda x: x.sin().exp() + 1, X)
+    kept: list[Reference] = []
+
+    def run(only: Any) -> Reference:
+        kept.append(reference(module, [X], only=only))
+        return kept[-1]
+
+    results = Results(module, run)
+    exacts = Exacts(module, lambda: results.whole, (), {}, {"add"})
+
+    assert set(kept[0].values) == {"add", "output"}
+    exact = exacts.of()
+    assert torch.equal(exact.value("add"), X.double().sin().exp() + 1)
+    assert [node.name for node in exact.env] == ["add"]
+    assert set(results.whole.values) >= {"sin", "exp", "add"}
+
+
+def _same(value: torch.Tensor, seed: int) -> torch.Tensor:
+    return value
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+@pytest.mark.parametrize("luck", [0.0, 1e-3, 1.0, 30.0])
+def test_near_is_never_wrong(dtype: torch.dtype, luck: float) -> None:
+    """Whatever the exact value is: eager's itself, or off by `luck` times what the verdict allows as a multiple."""
+    torch.manual_seed(0)
+    eager = torch.randn(4096).to(dtype)
+    eager[7] = 0.01  # its neighbours are nearer to it than the tolerance is
+    scale = float(eager.double().square().mean().sqrt())
+    beyond = HALF_BEYOND_ROUNDING if dtype in (torch.bfloat16, torch.float16) else BEYOND_ROUNDING
+    were_near = 0
+    for share in torch.logspace(-8, -1, 60, dtype=torch.float64):
+        compiled = eager.clone()
+        compiled[7] = float(eager[7]) + float(share) * scale
+        row = Checked(graph="g", call=1, index=-1, dtype=str(dtype).removeprefix("torch."), elements=4096)
+        found = near(row, compiled, eager)
+        if found is None or torch.equal(compiled, eager):
+            continue
+        were_near += 1
+        difference = float(compiled[7].double() - eager[7].double())
+        exact = eager.double().clone()
+        exact[7] -= luck * difference / beyond
+        noisy: Any = functools.partial(_same, exact)
+        judged = with_fields(row, **measured(compiled, eager, exact, noisy))
+        assert verdict(judged) != WRONG
+        assert found.apart == pytest.approx(abs(difference))
+        assert found.worst == (7,)
+    assert were_near
+
+
+def test_what_is_not_finite_is_not_near() -> None:
+    eager = torch.ones(8)
+    for bad in (float("nan"), float("inf")):
+        compiled = eager.clone()
+        compiled[3] = bad
+        assert apart(compiled, eager) is None
+        assert apart(eager, compiled) is None

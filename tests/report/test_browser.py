@@ -1,0 +1,123 @@
+"""The page in a browser: it is painted soon, does what it offers, and runs nothing of a dump."""
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.pages import HOSTILE, hostile, recorded, written
+
+PAINTED: float = 1.5
+"""Seconds until something is seen, of a page of any size."""
+ERRORS = ("error", "warning")
+
+
+@contextlib.asynccontextmanager
+async def shown(folder: Path, text: str, **how: Any) -> AsyncIterator[Any]:
+    """A page in a browser of its own; nothing may be complained about, and nothing be asked of anyone."""
+    pytest.importorskip("aiohttp", reason="aiohttp drives the browser: pip install 'inspect-compile[web]'")
+    from tests import browser
+
+    if not browser.PROGRAM:
+        pytest.skip("no Chromium is installed")
+    file = folder / "shown.html"
+    file.write_text(text, encoding="utf-8")
+    async with browser.page("about:blank", folder / "profile") as page:
+        await page.opens(file, **how)
+        yield page
+        entries = [one["params"]["entry"] for one in page.said if one.get("method") == "Log.entryAdded"]
+        assert not [entry["text"] for entry in entries if entry["level"] in ERRORS], "as of the policy"
+        asked = [one["params"]["request"]["url"] for one in page.said if one["method"] == "Network.requestWillBeSent"]
+        assert {url.partition(":")[0] for url in asked} == {"file"}, asked
+        assert len(asked) == 1, asked
+
+
+def texts(what: str, of: str = "one.textContent") -> str:
+    """An expression for a list of texts, of all elements that a selector finds."""
+    return f"JSON.stringify([...document.querySelectorAll({json.dumps(what)})].map(one => {of}))"
+
+
+def there(what: str) -> str:
+    """An expression that is true if a selector finds anything."""
+    return f"document.querySelectorAll({json.dumps(what)}).length > 0"
+
+
+async def test_tables_sort_and_filter(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        paint = await page.says("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        assert paint < PAINTED * 1000
+        assert await page.says(texts("main > section.on", "one.id")) == '["overview"]'
+        await page.says("location.hash = '#table-nodes'")
+        await page.is_so(there("#graph.on #table-nodes[open] .tools"))
+        rows = "#table-nodes .wide:nth-of-type(2) tbody tr"
+        names = texts(rows, "one.cells[0].textContent")
+        before = json.loads(await page.says(names))
+        assert len(before) > 12
+        button = "document.querySelector('#table-nodes th button')"
+        await page.says(f"{button}.click()")
+        up = json.loads(await page.says(names))
+        assert sorted(up) == sorted(before)
+        await page.says(f"{button}.click()")
+        down = json.loads(await page.says(names))
+        assert [name for name in down if name] == [name for name in reversed(up) if name]
+        box = "document.querySelector('#table-nodes input')"
+        await page.says(f"{box}.value = 'softmax'; {box}.dispatchEvent(new Event('input'))")
+        kept = json.loads(await page.says(texts(rows)))
+        assert len(kept) < len(before)
+        assert all("softmax" in row for row in kept)
+
+
+async def test_a_chosen_line_marks_its_nodes_and_statements(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        await page.says("location.hash = '#code'")
+        await page.is_so(there("#code.on"))
+        lines = "[...document.querySelectorAll('.column:first-child [data-n]')]"
+        line = f"{lines}.find(one => one.textContent.includes('softmax'))"
+        await page.says(f"{line}.click()")
+        numbers = set((await page.says(f"{line}.dataset.n")).split())
+        marked = json.loads(await page.says(texts(".marked", "one.dataset.n")))
+        assert len(marked) > 3
+        assert all(numbers & set(of.split()) for of in marked)
+        others = json.loads(
+            await page.says(texts("#code .columns:has(.marked) [data-n]:not(.marked)", "one.dataset.n"))
+        )
+        assert not any(numbers & set(of.split()) for of in others)
+        assert await page.says(there("details.kernel[open]"))
+        await page.says(f"{line}.click()")
+        assert not await page.says(there(".marked"))
+
+
+async def test_a_picture_is_enlarged(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        await page.says("location.hash = '#pictures'")
+        await page.is_so(there("#pictures .tools button"))
+        box = "document.querySelector('.canvas svg').viewBox.baseVal"
+        before = await page.says(f"{box}.width")
+        await page.says("document.querySelector('#pictures .tools button').click()")
+        assert await page.says(f"{box}.width") == pytest.approx(0.7 * before, rel=0.01)
+
+
+async def test_without_a_script_everything_is_seen(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path)), script=False, width=420, dark=True) as page:
+        hidden = "[...document.querySelectorAll('main > section')].filter(one => !one.offsetHeight).length"
+        assert await page.says(hidden) == 0
+        assert "JavaScript is off" in await page.says("document.querySelector('noscript').innerText")
+        assert await page.says("document.documentElement.scrollWidth <= 420"), "what is wide scrolls by itself"
+        assert await page.says("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
+
+
+async def test_nothing_of_a_hostile_dump_runs(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, hostile(tmp_path / "dump").root)) as page:
+        for name in ("overview", "code", "pictures", "frontend", "graph", "fusion", "kernels", "cost", "time", "texts"):
+            await page.says(f"location.hash = '#{name}'")
+            await page.is_so(there(f"#{name}.on"))
+            await page.says("for (const fold of document.querySelectorAll('details')) fold.open = true")
+            await page.says("for (const one of document.querySelectorAll('th button, [data-n]')) one.click()")
+        assert await page.says("typeof window.hacked") == "undefined"
+        assert await page.says("document.scripts.length") == 1
+        assert await page.says("document.querySelectorAll('iframe, img, object, embed, link').length") == 0
+        text = await page.says("document.body.textContent")
+        assert all(attempt in " ".join(text.split()) for attempt in HOSTILE)

@@ -1,0 +1,80 @@
+"""Several dumps and all ranks of one in a page, and a page without what identifies its author."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.commands import main
+from inspect_compile.facts import Run
+from tests.handmade import GRAPH, at, ended, graph, kernel, made, node, operation
+from tests.report.pages import recorded, seen, written
+
+
+def test_two_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = made(
+        tmp_path / "one", graph(), operation("op0", reads={}, writes={"buf0": 4}), kernel("fast", "op0"), ended()
+    )
+    two = made(
+        tmp_path / "two", graph(), operation("op0", reads={}, writes={"buf0": 4}), kernel("slow", "op0"), ended()
+    )
+    found = seen(written(tmp_path, one.root, two.root))
+    text = found.text()
+    assert "compared with two" in text
+    capsys.readouterr()
+    assert main(["diff", str(one.root), str(two.root)]) == 1
+    head, *_ = capsys.readouterr().out.splitlines()
+    assert head.split(" between ")[0] in text, "the page says what `diff` says"
+    assert "only one" in text
+    assert "only two" in text
+
+
+def test_all_ranks(tmp_path: Path) -> None:
+    root = tmp_path / "dump"
+    made(root, run=Run(status="ranks", argv=("net.py",)))
+    for rank in (0, 1):
+        run = Run(status="finished", argv=("net.py",), device="cpu", rank=rank)
+        made(
+            root / f"rank_{rank}",
+            graph(),
+            node(f"only_{rank}", "aten.mul.Tensor"),
+            kernel("k", "op0"),
+            ended(),
+            run=run,
+        )
+    text = seen(written(tmp_path, root)).text()
+    assert "2 ranks; code, pictures and tables are those of rank 0" in text
+    assert "only_0 = aten.mul.Tensor()" in text
+    assert "kernels beside each other" in text
+    other = seen(written(tmp_path, root, "--rank", "1")).text()
+    assert "only_1 = aten.mul.Tensor()" in other
+    assert "only_0" not in other
+
+
+def test_redacted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Run(
+        status="finished",
+        argv=("/home/zaphod/work/net.py", "--token", "hf_abcdefghijklmnopqrstuvwxyz012345"),
+        cwd="/home/zaphod/work",
+    )
+    facts = (graph(), node("mul", "aten.mul.Tensor", where=at(3, "y = x * 2  # zaphod was here")), ended())
+    root = made(tmp_path / "zaphods_dump", *facts, run=run).root
+    (root / "torchinductor" / GRAPH / "output_code.py").write_text("# /home/zaphod/work/net.py\n")
+    plain = written(tmp_path, root)
+    assert "/home/zaphod/work" in plain
+    page = written(tmp_path, root, "--redact")
+    told = capsys.readouterr().out
+    assert "zaphod" not in page.lower().replace("zaphods_dump", "")
+    assert "hf_abc" not in page
+    assert "y = x * 2" in page
+    assert "shapes, times, versions and the device stay" in told
+    bare = written(tmp_path, root, "--redact", "--no-source")
+    assert "y = x * 2" not in bare
+
+
+def test_without_graphviz_the_rest_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert shutil.which("dot") is None
+    text = seen(written(tmp_path, recorded(tmp_path))).text()
+    assert "dot is not installed; install Graphviz" in text
+    assert "Kernels" in text

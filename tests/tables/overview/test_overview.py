@@ -1,0 +1,116 @@
+"""The first page of `show`: it fits a terminal of 80 × 24 whole, whatever the dump holds, and each part leads on."""
+
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from inspect_compile import tables
+from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.findings.line_costs import line_costs
+from inspect_compile.analysis.overview.records import Totals
+from inspect_compile.commands import main
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Run
+from inspect_compile.tables.overview.overview import LINES, Section, rooms
+from tests.conftest import DumpOf
+from tests.handmade import ended, graph, made
+from tests.tui.driving import RECORDED
+
+HEIGHT = 24
+
+
+def printed(dump: Dump, width: int = 80, dump_argument: str = "d1") -> list[str]:
+    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False)
+    console.print(tables.table("overview", dump, limit=40, dump_argument=dump_argument))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("argument", ["d1", "a/very/long/path/to/the/folder/of/a/dump/that/leaves/no/room"])
+def test_it_fits_a_small_terminal(argument: str) -> None:
+    shown = printed(Dump(RECORDED), dump_argument=argument)
+
+    assert len(shown) < HEIGHT
+    assert all(cell_len(line) <= 80 for line in shown)
+    assert not any(line.strip().startswith(("show ", "why ")) for line in shown)
+    what = argument if argument == "d1" else "DUMP"
+    for table in ("graphs", "traffic --by line", "findings", "dynamo", "memory --at peak", "remarks"):
+        assert any(line.endswith(f"show {what} {table}") for line in shown), table
+
+
+def test_many_graphs_and_warnings_fit_too(tmp_path: Path) -> None:
+    names = [f"model__{number}_forward_{number}.0" for number in range(12)]
+    run = Run(status="finished", argv=("net.py",), exit_code=3, notes=tuple(f"note {number}" for number in range(9)))
+    rows = [row for name in names for row in (graph(name), ended(name))]
+
+    shown = printed(made(tmp_path, *rows, run=run))
+
+    assert len(shown) < HEIGHT
+    assert "the program ended with exit status 3" in shown[1]
+    assert any("more warnings" in line and line.endswith("show d1 summary") for line in shown)
+    assert any(line.startswith("12 graphs") for line in shown)
+
+
+def test_no_number_is_cut() -> None:
+    wide = {word for line in printed(Dump(RECORDED), 200) for word in line.split() if word.replace(".", "").isdecimal()}
+
+    narrow = [word for line in printed(Dump(RECORDED)) for word in line.split() if word.replace(".", "").isdecimal()]
+
+    assert set(narrow) <= wide
+
+
+def test_sections_share_the_lines_that_there_are() -> None:
+    sections = [
+        Section("lines", (), rows=range(9), columns=()),
+        Section("findings", (), entries=[(None, ((), ()))] * 9),
+    ]
+
+    assert rooms(sections, 0, {"lines": 5, "findings": 3}) == {"lines": 1, "findings": 1}
+    assert rooms(sections, 100, {"lines": 5, "findings": 3}) == {"lines": 5, "findings": 3}
+    assert rooms(sections, 8, {"lines": 5, "findings": 3}) == {"lines": 3, "findings": 2}
+    assert LINES < HEIGHT
+
+
+def test_costs_of_lines_add_up_to_those_of_the_launches(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("training_step").dump)
+
+    found = line_costs(dump)
+
+    own = [row for row in found if not row.is_inner]
+    traffic = [row for row in tables.rows("traffic", dump) if type(row).__name__ == "KernelTraffic"]
+    assert sum(row.bytes for row in own) == sum(row.read + row.written for row in traffic)  # type: ignore[attr-defined]
+    assert sum(row.launches for row in own) == len(traffic)
+    assert [row.share for row in own] == sorted((row.share for row in own), reverse=True)
+    assert not found[0].is_inner
+
+
+def test_programs_get_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", str(RECORDED), "--json"]) == 0
+
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    kinds = list(dict.fromkeys(row["fact"] for row in rows))
+    assert kinds == ["run_summary", "totals", "graph_summary", "line_cost", "finding"]
+    assert {Totals.__struct_config__.tag, LineCost.__struct_config__.tag} < set(kinds)
+
+
+@pytest.mark.parametrize("table", tables.TABLES)
+def test_what_is_piped_is_never_cut(
+    table: str, dump_of: DumpOf, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`show … | grep` finds whole names."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    dump = dump_of("training_step").dump
+
+    assert main(["show", str(dump), table]) == 0
+
+    text = capsys.readouterr().out
+    assert re.search(r"\w…(\s|$)", text) is None
+    assert not any(line.endswith("   ") for line in text.splitlines())
+    if table == "kernels":
+        names = {kernel.name for kernel in tables.rows("kernels", Dump(dump))}  # type: ignore[attr-defined]
+        assert all(name in text for name in names)

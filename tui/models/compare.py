@@ -1,0 +1,109 @@
+"""Two or more compiles beside each other: the rows of `diff`, and what each side has for the row under the cursor."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspect_compile.analysis.compare.content import content
+from inspect_compile.analysis.compare.differences import Difference, compare
+from inspect_compile.analysis.compare.replays import FIRST
+from inspect_compile.analysis.compare.side_by_side import Side, SideRow, side_by_side
+from inspect_compile.analysis.dumps.parts import as_compiled, parts, run_around
+from inspect_compile.dump import Dump
+from inspect_compile.tables.columns import Column, cell
+from inspect_compile.tables.compare.side_by_side import columns, told
+from inspect_compile.tables.text import number_of, one_line
+from inspect_compile.tui.models.chain import Chain
+from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.kernels.kernels import SHORT_NOTE, kernel_source
+from inspect_compile.tui.models.sheet import Row, Table
+from inspect_compile.tui.models.wrapper import output_file
+
+
+@dataclass
+class Comparison:
+    """What was found, and what it takes to show a row. Built and asked on the reader's thread."""
+
+    sides: Sequence[Side]
+    table: Table
+    told: str
+    """How much differs, in words."""
+    rows: dict[str, SideRow | Difference] = field(default_factory=dict)
+    """Key of a row of the table → what it is about."""
+    _chains: dict[tuple[int, str], Chain] = field(default_factory=dict)
+
+    def beside(self, key: str, *, is_whole: bool = False) -> list[Code]:
+        """For each side what it has for a row: a kernel's source, or the lines that it alone has."""
+        row = self.rows.get(key)
+        if isinstance(row, Difference):
+            texts = {row.a_name: row.a, row.b_name: row.b}
+            return [_only(side.name, texts.get(side.name)) for side in self.sides]
+        if row is None or not row.kernel:
+            return [NOTHING for _ in self.sides]
+        return [self._source(place, row, is_whole=is_whole) for place in range(len(self.sides))]
+
+    def _source(self, place: int, row: SideRow, *, is_whole: bool) -> Code:
+        side, of = self.sides[place], row.sides[place]
+        if of is None:
+            return Code([CodeLine(side.name, role="title"), CodeLine("it has no such kernel", role="dim")])
+        key = place, of.graph
+        if key not in self._chains:
+            self._chains[key] = Chain(side.dump, of.graph)
+        chain = self._chains[key]
+        kernel = next(one for one in chain.kernels if one.name == of.kernel)
+        output = output_file(side.dump, chain.graph)
+        source = kernel_source(side.dump, chain, kernel, output, SHORT_NOTE, is_whole=is_whole)
+        return Code([CodeLine(side.name, role="title"), *(line._replace(subject=None) for line in source.lines)])
+
+
+def comparison(sides: Sequence[Side]) -> Comparison:
+    """Compare them: the graphs and kernels, then every difference of the other sides from the first."""
+    rows = side_by_side(sides)
+    names = [side.name for side in sides]
+    first = content(sides[0].dump)
+    found: list[Difference] = []
+    for side in sides[1:]:
+        if not side.dump.run.replay_of:
+            found += compare(first, content(side.dump), (sides[0].name, side.name))
+    known: dict[str, SideRow | Difference] = {}
+    lines: list[Row] = []
+    shown: tuple[Column[SideRow], ...] = columns(names)
+    for row in rows:
+        key = f"{row.graph} {row.kernel} {'' if row.sides[0] is not None else row.names}"
+        known[key] = row
+        lines.append(Row.of(shown, row, key, None))
+    if found:
+        lines.append(Row.title("differences", number_of(len(found), "difference")))
+    for number, difference in enumerate(found):
+        key = f"difference {number}"
+        known[key] = difference
+        words = f"{difference.kind.replace('_', ' ')}  {one_line(difference.message)}"
+        lines.append(Row(key, (cell(words),), heading=True))
+    return Comparison(sides, Table(shown, lines), told(rows), known)
+
+
+def sides_of(dump: Dump, part: Path | None = None) -> tuple[list[Side], str] | None:
+    """What a dump can be held against, and the command that does it: its ranks, a replay beside the first compile, or
+    `part`, another process of its run. None if there is nothing.
+    """
+    around = run_around(dump)
+    if around is not None and dump.run.replay_of:
+        return sides_of(around, dump.root)
+    run = dump if around is None else around
+    ranks = as_compiled(run)
+    others = parts(run)
+    chosen = next((one for one in others if one.dump.root == part), None)
+    if len(ranks) > 1 and (chosen is None or chosen.rank is not None):
+        sides = [Side(f"rank {rank}", one.dump) for rank, one in sorted(ranks.items())]
+        return sides, shlex.join(["inspect-compile", "show", str(run.root), "ranks"])
+    again = chosen or next((one for one in others if one.replay is not None), None)
+    if again is None:
+        return None
+    table = ["show", str(run.root), "replays"] if again.replay is not None else ["diff", str(run.root), str(part)]
+    return [Side(FIRST, run), Side(again.name, again.dump)], shlex.join(["inspect-compile", *table])
+
+
+def _only(name: str, lines: Sequence[str] | None) -> Code:
+    head = CodeLine(f"only {name}", role="title")
+    return Code([head, *(CodeLine(one_line(line)) for line in lines or ())]) if lines is not None else NOTHING

@@ -1,0 +1,1 @@
+"""The run, its frames and its other processes. May not know textual."""

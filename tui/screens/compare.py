@@ -1,0 +1,131 @@
+"""Two or more compiles beside each other: two dumps, a graph and its replay, or the ranks of a run."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+
+from inspect_compile.analysis.compare.side_by_side import Side
+from inspect_compile.tui.models import bars
+from inspect_compile.tui.models.bars import Item
+from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.compare import Comparison, comparison
+from inspect_compile.tui.models.letters import UNFOLD
+from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.lines import Lines
+from inspect_compile.tui.work import start
+
+_NARROWEST: Final = 36
+"""Minimum width of a side."""
+
+
+class CompareScreen(Screen[None]):
+    """The rows of `diff --kernels` and `diff`; below, what each side has for the row under the cursor."""
+
+    CSS_PATH = "compare.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,b", "dismiss", "Back", show=False),
+        Binding(UNFOLD, "unfold", "Show or hide what comes before the first loop", show=False),
+        Binding("y", "copy", "Copy", show=False),
+    ]
+
+    def __init__(self, sides: Sequence[Side], command: str) -> None:
+        """`command` shows the same in a shell."""
+        super().__init__()
+        self._sides = sides
+        self._command = command
+        self._reader = Reader(sides[0].dump)
+        self._found: Comparison | None = None
+        self._is_whole = False
+
+    def compose(self) -> ComposeResult:
+        """The rows, and a list for each side."""
+        yield Bar(id="compare-top")
+        yield Lines(id="compare-rows").add_class("rows")
+        with Horizontal(id="compare-sides"):
+            for place in range(len(self._sides)):
+                yield Lines(id=f"compare-side-{place}").add_class("detail")
+        yield Bar(id="compare-command")
+        yield Bar(id="compare-keys")
+
+    def on_mount(self) -> None:
+        """Begin to compare."""
+        self._say("comparing …")
+        self.query_one("#compare-command", Bar).say(*bars.shell(self._command))
+        keys = (("esc", "back"), ("tab", "next list"), ("↑ ↓", "row"), ("y", "copy the command"), ("q", "quit"))
+        items = [item for key, what in keys for item in (Item(f" {key}", "key"), Item(f" {what} ", "dim"))]
+        self.query_one("#compare-keys", Bar).say(items)
+        self._fit()
+        self.rows.focus()
+        start(self, self._compare, group="compare")
+
+    def on_unmount(self) -> None:
+        """Close the reader."""
+        self._reader.close()
+
+    def on_resize(self) -> None:
+        """Show as many sides as fit."""
+        self._fit()
+
+    @property
+    def rows(self) -> Lines:
+        """The list of graphs, kernels and differences."""
+        return self.query_one("#compare-rows", Lines)
+
+    def _fit(self) -> None:
+        most = max(2, self.size.width // _NARROWEST)
+        for place, lines in enumerate(self.query("#compare-sides > Lines")):
+            lines.display = place < most
+
+    async def _compare(self) -> None:
+        try:
+            # One thread reads all of them: it alone touches the dumps.
+            self._found = await self._reader.read(lambda _: comparison(self._sides))
+        except Exception as error:  # a dump can contain anything
+            self.rows.restart(Code([CodeLine(f"This cannot be shown: {type(error).__name__}: {error}", role="bad")]))
+            self._say("")
+            return
+        self.rows.empty = "Nothing was compiled."
+        self.rows.restart(self._found.table)
+        self._say(self._found.told)
+        self._moved()
+
+    def on_lines_moved(self, event: Lines.Moved) -> None:
+        """Show what each side has for this row."""
+        event.stop()
+        if event.lines is self.rows:
+            self._moved()
+
+    def _moved(self) -> None:
+        if self._found is not None:
+            start(self, partial(self._show, self._found, self.rows.key), group="sides", latest=True)
+
+    async def _show(self, found: Comparison, key: str) -> None:
+        try:
+            texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole))
+        except Exception as error:  # a dump can contain anything
+            words = f"This cannot be shown: {type(error).__name__}: {error}"
+            texts = [Code([CodeLine(words, role="bad")]), *(NOTHING for _ in self._sides[1:])]
+        for place, text in enumerate(texts):
+            self.query_one(f"#compare-side-{place}", Lines).restart(text)
+
+    def _say(self, told: str) -> None:
+        left = [Item(" inspect-compile  ", "dim")]
+        for place, side in enumerate(self._sides):
+            left += [Item(" | ", "dim")] * bool(place) + [Item(side.name, "name")]
+        self.query_one("#compare-top", Bar).say(left, [Item(f"{told} ", "accent")])
+
+    def action_unfold(self) -> None:
+        """Show what comes before the first loop of a source, or hide it."""
+        self._is_whole = not self._is_whole
+        self._moved()
+
+    def action_copy(self) -> None:
+        """Copy the command that shows the same."""
+        self.app.copy_to_clipboard(self._command)
+        self.notify(self._command, title="Copied", markup=False)

@@ -1,0 +1,174 @@
+"""Which views are shown beside each other, and which of them has the focus."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import events
+from textual.widget import Widget
+
+from inspect_compile.dump import Dump
+from inspect_compile.tui import layout
+from inspect_compile.tui.keys.actions import footer
+from inspect_compile.tui.models import bars
+from inspect_compile.tui.models.chain import Choice
+from inspect_compile.tui.models.outline import Outline, Place
+from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.screens.lists import ListsScreen
+from inspect_compile.tui.views import VIEWS
+from inspect_compile.tui.views.view import Part, Scope, View, made
+from inspect_compile.tui.widgets.bar import Bar
+from inspect_compile.tui.widgets.lines import Lines
+
+if TYPE_CHECKING:
+    from inspect_compile.tui.views.program import Program
+
+OVERVIEW: Final = "overview"
+ORDER: Final = (OVERVIEW, "page", *layout.VIEWS)
+"""What can be shown at the right, in order."""
+
+
+class ShownScreen(ListsScreen):
+    """The views of one place of a dump, made when they are first shown."""
+
+    def __init__(self, dump: Dump, program: "Program | None") -> None:
+        super().__init__()
+        self._root: Path = dump.root
+        self._reader = Reader(dump)
+        self._program = program
+        self._outline: Outline | None = None
+        self._place = Place("run")
+        self._scope: Scope | None = None
+        self._choice: Choice | None = None
+        self._parts: dict[str, Widget] = {}
+        """The views that have been shown, and the page."""
+        self._latest: tuple[str, ...] = ("source",)
+        self._is_widened = False
+
+    def _say(self) -> None:
+        """Write the bars anew."""
+        raise NotImplementedError
+
+    # What is shown
+
+    @property
+    def active(self) -> str:
+        """The name of the view that has the focus."""
+        name = self._latest[0]
+        return OVERVIEW if self._place.kind == "run" and name != "program" else name
+
+    def _view(self, name: str) -> View | None:
+        """A view of the graph; None for one that was not shown yet, and for the program."""
+        view = self._parts.get(name)
+        return view if isinstance(view, View) else None
+
+    def _views(self) -> list[View]:
+        return [part for part in self._parts.values() if isinstance(part, View)]
+
+    def _seen(self) -> tuple[str, ...]:
+        width = self.size.width
+        if self._place.kind == "graph":
+            view = self._view(self.active)
+            if self._is_widened or (view is not None and view.is_wide):
+                return (self.active,)
+            return layout.shown(width, self.active, self._latest)
+        page = OVERVIEW if self._place.kind == "run" else "page"
+        if width >= layout.MEDIUM and self._program is not None:
+            return (page, "program")
+        return ("program",) if self.active == "program" else (page,)
+
+    # Arranging
+
+    def _arrange(self) -> None:
+        """Show the views that fit a screen of this width."""
+        seen = self._seen()
+        place = self.query_one("#views")
+        for name in seen:
+            if name not in self._parts:
+                self._parts[name] = self._made(name)
+                after = [self._parts[other] for other in ORDER[ORDER.index(name) + 1 :] if other in self._parts]
+                place.mount(self._parts[name], before=after[0] if after else None)
+        for name, part in self._parts.items():
+            part.display = name in seen
+            part.set_class(name == self.active, "-active")
+            part.set_class(self._is_widened, "-alone")
+            if isinstance(part, Part):
+                part.load()
+        self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen, self.size.width))
+        view = self._view(self.active)
+        self.query_one("#keys", Bar).say(
+            *bars.keys(footer(has_modes=view is not None and bool(view.modes)), self.size.width)
+        )
+
+    def _made(self, name: str) -> Widget:
+        if name == "page":
+            from inspect_compile.tui.widgets.page import PageView
+
+            return PageView(id="page")
+        tab = next(view for view in VIEWS if view.name == name)
+        if name == "program":
+            return made(tab, self._program, self._root)
+        if name == OVERVIEW:
+            return made(tab)
+        view = made(tab, self._reader)
+        if isinstance(view, View):
+            view.scope, view.choice = self._scope, self._choice
+        return view
+
+    def on_resize(self) -> None:
+        """Another width may have room for more views, or fewer."""
+        self.query_one("#tree").styles.width = layout.tree_width(self.size.width)
+        if self._outline is not None:
+            self._arrange()
+
+    def on_view_mode_chosen(self, event: View.ModeChosen) -> None:
+        """Arrange again: the mode may need another width."""
+        event.stop()
+        self._arrange()
+        self._say()
+
+    def action_mode(self) -> None:
+        """Show the next of the active view's modes."""
+        view = self._view(self.active)
+        if view is not None and view.modes:
+            position = view.modes.index(view.mode) if view.mode in view.modes else 0
+            view.choose_mode(view.modes[(position + 1) % len(view.modes)])
+
+    # The focus
+
+    def _focus_active(self) -> None:
+        part = self._parts.get(self.active)
+        if isinstance(part, Part):
+            part.focus_rows()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """The focused view is the active one."""
+        for widget in event.widget.ancestors_with_self:
+            name = widget.id or ""
+            if self._parts.get(name) is widget and name in layout.VIEWS and name != self.active:
+                self._latest = (name, *(view for view in self._latest if view != name))
+                self._arrange()
+                self._say()
+
+    def focused_lines(self) -> Lines | None:
+        """The focused list, else the rows of the active view."""
+        if isinstance(self.focused, Lines):
+            return self.focused
+        part = self._parts.get(self.active)
+        return part.rows if isinstance(part, Part) and part.is_ready else None
+
+    def action_focus_tree(self) -> None:
+        """Focus the tree."""
+        tree = self.query_one("#tree")
+        tree.display = True
+        tree.focus()
+
+    def action_widen(self) -> None:
+        """Show the focused list alone, or everything again."""
+        self._is_widened = not self._is_widened
+        lines = self.focused_lines()
+        for kept in self.query("Lines.-kept"):
+            kept.remove_class("-kept")
+        if lines is not None:
+            lines.add_class("-kept")
+        self.query_one("#tree").display = not self._is_widened or (lines is not None and lines.id == "tree")
+        self._arrange()
