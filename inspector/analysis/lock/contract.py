@@ -14,7 +14,7 @@ from inspect_compile.analysis.lock.records import MISSED_OVER, Lock, Machine, Ma
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Run
 
-_PACKAGES: Final = re.compile(r"[/\\](?:(?:site|dist)-packages|lib[/\\]python\d[\d.]*)[/\\]")
+_PACKAGES: Final = re.compile(r"(?<=[/\\])(?:(?:site|dist)-packages|lib[/\\]python\d[\d.]*)[/\\]")
 
 
 class Compiled(msgspec.Struct, frozen=True):
