@@ -3,6 +3,7 @@
 Needs the extra `inspect-compile[web]`. May not know what the app shows: each page runs `open` in a process of its own.
 """
 
+import contextlib
 import hmac
 import logging
 import secrets
@@ -104,5 +105,6 @@ def serve(root: Path, port: int, said: Callable[[str], None]) -> None:
         server = TokenServer(command, f"inspect-compile open {root}", listening.getsockname()[1])
         server.initialize_logging()
         listening.listen()  # a request may come as soon as the address is known
-        said(server.address)
-        web.run_app(server._make_app(), sock=listening, print=None, access_log=None, handle_signals=True)
+        with contextlib.suppress(KeyboardInterrupt):  # before the server has taken over the signal
+            said(server.address)
+            web.run_app(server._make_app(), sock=listening, print=None, access_log=None, handle_signals=True)

@@ -317,8 +317,7 @@ async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -
     writer.run(Run(status="running", argv=("mixed.py",), pid=os.getpid()))
     app = InspectApp(Dump(dump))
     async with app.run_test(size=(200, 60)) as pilot:
-        await settled(pilot)
-        assert "Nothing was compiled so far" in text_of(pilot, "overview-rows")
+        await until(pilot, lambda: "Nothing was compiled so far" in text_of(pilot, "overview-rows"))
         assert "live" in said(pilot, "top")
         for kind in (Graph, Node, Lowering):
             for fact in recorded.rows(kind):
