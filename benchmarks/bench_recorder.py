@@ -1,5 +1,5 @@
 """What `inspect-compile numerics --recorder` costs: `python benchmarks/bench_recorder.py [--models gpt2 resnet]
-[--device cuda] [--mode reduce-overhead] [--pairs 7] [--steps 20] [--ranks 2] [--amp]`.
+[--device cuda] [--mode reduce-overhead] [--pairs 7] [--steps 20] [--ranks 2] [--amp] [--batch 256]`.
 
 Each model trains alone and under the recorder, in turn, in processes of their own. Printed are the medians over the
 turns of the time of one step (on a GPU by CUDA events over all steps, which the host may run ahead of; elsewhere CPU
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--mode", help="that of torch.compile: reduce-overhead for CUDA graphs")
+    parser.add_argument("--batch", type=int, help="samples in a step, in the place of the model's usual number")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--ranks", type=int, default=1, help="processes of DistributedDataParallel, under torchrun")
@@ -39,6 +40,7 @@ def main() -> None:
     words = ["--device", asked.device, "--steps", str(asked.steps)]
     words += ["--mode", asked.mode] if asked.mode else []
     words += ["--amp"] if asked.amp else []
+    words += ["--batch", str(asked.batch)] if asked.batch else []
     print(f"{'':10}{'alone':>12}{'recorder':>12}{'ratio':>8}{'least':>8}{'most':>8}  kept", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for model in asked.models:

@@ -80,16 +80,18 @@ class Resnet(nn.Module):
         return functional.cross_entropy(self.body(x), wanted)
 
 
-def model(name: str, device: str) -> tuple[nn.Module, tuple[Tensor, Tensor]]:
-    """The model, and a batch with what it should say."""
+def model(name: str, device: str, batch: int | None = None) -> tuple[nn.Module, tuple[Tensor, Tensor]]:
+    """The model, and a batch with what it should say, of so many samples if `batch` says how many."""
     is_large = device.startswith("cuda")
     if name == "gpt2":
-        words, length, batch = (50304, 1024, 8) if is_large else (512, 128, 2)
+        words, length, usual = (50304, 1024, 8) if is_large else (512, 128, 2)
         made: nn.Module = Gpt2(12, 768, 12, words, length) if is_large else Gpt2(3, 128, 4, words, length)
-        return made, (torch.randint(0, words, (batch, length)), torch.randint(0, words, (batch, length)))
+        count = batch or usual
+        return made, (torch.randint(0, words, (count, length)), torch.randint(0, words, (count, length)))
     made = Resnet((3, 4, 6, 3), 64) if is_large else Resnet((1, 1), 16)
-    size, batch = (224, 64) if is_large else (64, 4)
-    return made, (torch.randn(batch, 3, size, size), torch.randint(0, 1000, (batch,)))
+    size, usual = (224, 64) if is_large else (64, 4)
+    count = batch or usual
+    return made, (torch.randn(count, 3, size, size), torch.randint(0, 1000, (count,)))
 
 
 def main() -> None:
@@ -98,6 +100,7 @@ def main() -> None:
     parser.add_argument("--device", required=True)
     parser.add_argument("--steps", type=int, required=True)
     parser.add_argument("--mode")
+    parser.add_argument("--batch", type=int)
     parser.add_argument("--amp", action="store_true")
     asked = parser.parse_args()
     is_gpu = asked.device.startswith("cuda")
@@ -111,7 +114,7 @@ def main() -> None:
         torch.set_num_threads(1)
     torch.manual_seed(0)
     torch.set_float32_matmul_precision("high")
-    made, batch = model(asked.model, asked.device)
+    made, batch = model(asked.model, asked.device, asked.batch)
     made.to(asked.device)
     given = [one.to(asked.device) for one in batch]
     if dist.is_initialized():
