@@ -8,8 +8,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Final
 
+from inspect_compile.diagrams.look import FONT
+
 _NAMESPACE: Final = "{http://www.w3.org/2000/svg}"
-_FONT: Final = "Helvetica"
+_FONT: Final = FONT
 _SIDES: Final = {"start": -1, "middle": 0, "end": 1}
 _INK: Final = "#1f2933"
 _LARGEST: Final = 20_000.0

@@ -11,8 +11,21 @@ from inspect_compile.knowledge.kernels.statement_forms import assigned
 
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _BRACE: Final = re.compile(r"[{}]")
-_VARIABLE: Final = re.compile(r"\b_?tmp\w*")
-_POINTER: Final = re.compile(r"\b(?:in_out|in|out)_ptr\w*")
+_VARIABLE: Final = re.compile(r"\b(?:_?(?:masked_)?tmp\w*|\w*(?:cascade|welford)_helper\w*)\b")
+_ELEMENT: Final = re.compile(r"(\w{1,80})\[[^\]]{0,200}\]\s*[-+*|&]?=[^=]")
+"""An assignment to an element of an array."""
+_DECLARED: Final = re.compile(
+    r"(?:(?:alignas\([^;]{0,100}\)|__at_align__)\s{1,4})?[\w:]{1,80}(?:<[^;()]{1,100}>)?\s{1,4}"
+    r"(\w{1,80})(?:\[[^;]{0,100}\]|\([^;]{0,200}\))?;"
+)
+"""A variable without a first value."""
+_GIVEN: Final = re.compile(r"auto\s{1,4}(\w{1,80})\s{0,4}=$")
+"""A variable whose value is that of the block which follows."""
+_INTO: Final = re.compile(r"\w{1,80}\.store\(\s*(\w{1,80})")
+_TRANSPOSED: Final = re.compile(r"(?:at::vec::)?transpose_m\w*[<(]")
+_HELPER: Final = re.compile(r"&(\w{0,60}_helper\w{0,60})")
+"""What a call adds to."""
+_POINTER: Final = re.compile(r"\b(?:(?:in_out|in|out)_ptr|local_buffer_data_)\w*")
 _ALIAS: Final = re.compile(r"auto\s+(\w{1,80})\s*=\s*(\w{1,80});")
 _FOR_C: Final = re.compile(r"for\s*\(\s*[\w:]+\s+(\w{1,80})\s*=[^;]*;\s*\w+\s*<\s*([^;]{1,200});")
 _FOR_PYTHON: Final = re.compile(r"for\s+(\w{1,80})\s+in\s+(.{1,200}):")
@@ -61,8 +74,8 @@ class _Block(NamedTuple):
     loop: int | None
     tail: int | None
     """The number of the block for the last, shorter vector, or of that for whole ones."""
-    opened_by: int | None
-    """The statement whose value the block computes."""
+    opened_by: int | str | None
+    """The statement whose value the block computes; the variable, if the statement is not annotated."""
 
 
 def flow(rows: Sequence[Annotated], source: str) -> Flow:
@@ -86,6 +99,8 @@ class _Reader:
         """Number of an if block → whether it is for the last vector, and its statements."""
         self._next: tuple[int | None, int | None] = (None, None)
         """The loop and the branch that the next block is of."""
+        self._lambda: int | str | None = None
+        """The statement, or the variable, whose value the next block computes."""
 
     def line(self, number: int, line: str) -> None:
         """The next line."""
@@ -98,9 +113,14 @@ class _Reader:
         self._head(bare, len(line) - len(line.lstrip()))
         made = self._statement(number, bare)
         if not self._is_python:
+            if (given := _GIVEN.match(bare)) is not None:
+                self._lambda = given[1]
+                self._blocks[-1].names[given[1]] = frozenset()
+            elif "[&]" in bare and made is not None:
+                self._lambda = made
             for brace in _BRACE.findall(bare):
                 if brace == "{":
-                    self._open(made)
+                    self._open()
                 else:
                     self._close()
 
@@ -127,9 +147,9 @@ class _Reader:
         elif (alias := _ALIAS.match(bare)) is not None and _POINTER.fullmatch(alias[2]):
             self._aliases[alias[1]] = self._aliases.get(alias[2], alias[2])
 
-    def _open(self, made: int | None) -> None:
-        self._blocks.append(_Block(0, {}, *self._next, made))
-        self._next = (None, None)
+    def _open(self) -> None:
+        self._blocks.append(_Block(0, {}, *self._next, self._lambda))
+        self._next, self._lambda = (None, None), None
 
     def _close(self) -> None:
         if len(self._blocks) > 1:
@@ -137,15 +157,18 @@ class _Reader:
 
     def _statement(self, number: int, bare: str) -> int | None:
         """Takes in a statement; its position if it is one of those that are annotated."""
-        names = assigned(bare)
-        uses = bare.partition("=")[2] if names else bare
-        reads = {(step, name) for name in dict.fromkeys(_VARIABLE.findall(uses)) for step in self._known(name)}
+        names, adds = _written(bare)
+        used = _VARIABLE.findall(bare.partition("=")[2] if assigned(bare) else bare)
+        reads = {(step, name) for name in dict.fromkeys((*used, *adds)) for step in self._known(name)}
+        if (declared := _DECLARED.match(bare)) is not None and _VARIABLE.fullmatch(declared[1]):
+            self._blocks[-1].names[declared[1]] = frozenset()
         row = self._rows.get(number)
-        if row is None or not (names or self._is_store(row)):
-            if names:
-                self._assign(names, bare, frozenset(sorted(step for step, _ in reads)[:_MOST]))
-            elif bare.startswith("return") and self._blocks[-1].opened_by is not None:
-                self._reads_too(self._blocks[-1].opened_by, reads)
+        if row is None or not (names or adds or self._is_store(row)):
+            passed_on = frozenset(sorted(step for step, _ in reads)[:_MOST])
+            self._assign(names, bare, passed_on)
+            self._add(adds, passed_on)
+            if bare.startswith("return"):
+                self._give(self._blocks[-1].opened_by, reads)
             return None
         place = len(self._steps)
         pointers = tuple(dict.fromkeys(self._aliases.get(name, name) for name in _POINTER.findall(bare)))
@@ -161,13 +184,17 @@ class _Reader:
             if block.tail is not None:
                 self._branches[block.tail][1].append(place)
         self._assign(names, bare, frozenset({place}))
+        self._add(adds, frozenset({place}))
         return place
 
-    def _reads_too(self, step: int, reads: set[tuple[int, str]]) -> None:
+    def _give(self, to: int | str | None, reads: set[tuple[int, str]]) -> None:
         """A value that a block gives back is read by the statement that the block is in."""
-        one = self._steps[step]
-        more = [Read(*read) for read in sorted(reads) if Read(*read) not in one.reads]
-        self._steps[step] = one._replace(reads=(*one.reads, *more))
+        if isinstance(to, str):
+            self._add((to,), frozenset(step for step, _ in reads))
+        elif to is not None:
+            one = self._steps[to]
+            more = [Read(*read) for read in sorted(reads) if Read(*read) not in one.reads]
+            self._steps[to] = one._replace(reads=(*one.reads, *more))
 
     def _known(self, name: str) -> frozenset[int]:
         return next((block.names[name] for block in reversed(self._blocks) if name in block.names), frozenset())
@@ -177,6 +204,12 @@ class _Reader:
             is_again = not self._is_python and bare.startswith(name)
             block = next((one for one in reversed(self._blocks) if name in one.names), None) if is_again else None
             (block or self._blocks[-1]).names[name] = made
+
+    def _add(self, names: tuple[str, ...], made: frozenset[int]) -> None:
+        """Of what is written in parts, each part counts."""
+        for name in names:
+            block = next((one for one in reversed(self._blocks) if name in one.names), self._blocks[-1])
+            block.names[name] = frozenset(sorted(block.names.get(name, frozenset()) | made)[-_MOST:])
 
     @staticmethod
     def _is_store(row: Annotated) -> bool:
@@ -213,6 +246,18 @@ class _Reader:
     def _does(self, step: int) -> tuple[object, ...]:
         row = self._steps[step].row
         return row.operator, row.nodes, self._steps[step].pointers
+
+
+def _written(bare: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables that a statement assigns to, and those of which it writes a part: a tile, an array, a sum."""
+    names = assigned(bare)
+    adds = dict.fromkeys(_HELPER.findall(bare))
+    if (element := _ELEMENT.match(bare) or _INTO.match(bare)) is not None and _VARIABLE.fullmatch(element[1]):
+        adds[element[1]] = None
+    if _TRANSPOSED.match(bare):  # from the first argument to the last
+        tiles = [name for name in _VARIABLE.findall(bare) if not _POINTER.search(bare.partition(name)[2])]
+        adds.update(dict.fromkeys(tiles[-1:]))
+    return names, tuple(adds)
 
 
 def _plain(found: re.Match[str]) -> str:
