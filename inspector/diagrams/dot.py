@@ -151,9 +151,10 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
             **{**dict(FRAMES[one.kind]), **_border(one.shade)},
         )
         if is_entered:
-            cluster.node(f"title_{one.id}", label=f"<<b>{_markup(one.text)}</b>>", shape="plain")
+            title = f"title_{one.id}"
+            cluster.node(title, label=f"<<b>{_markup(one.text)}</b>>", shape="plain", id=title)
             for box in islice(boxes_in(one.inner), 1):
-                cluster.edge(f"title_{one.id}", box.id, style="invis")
+                cluster.edge(title, box.id, style="invis")
         for inside in one.inner:
             _add(cluster, inside)
 

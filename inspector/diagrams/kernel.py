@@ -151,8 +151,9 @@ class _Drawn:
         row = last.row
         names = [self._named(pointer) for pointer in last.pointers]
         nodes = words.listed(row.nodes, words.WIDTH - 10) if row.nodes else "no FX node is known"
-        if last.role in (LOAD, STORE):
-            head, beside = words.shortened(f"{last.role} {', '.join(names) or '?'}"), ""
+        is_memory = last.role in (LOAD, STORE) and bool(names)  # and not a tile that the kernel has for itself
+        if is_memory:
+            head, beside = words.shortened(f"{last.role} {', '.join(names)}"), ""
             lines = [nodes]
         else:
             head = words.shortened(row.operator or "?", 24)
@@ -163,7 +164,8 @@ class _Drawn:
         lines += [words.shortened(words.place_and_code(where), words.LINE_WIDTH) for where in row.lines[-1:]]
         told = [f"line {one.row.line}: {one.row.text}" for one in steps]
         told += [f"FX: {', '.join(row.nodes)}", *(words.place_and_code(where) for where in row.lines)]
-        return Box(f"step_{place}", _KINDS[last.role], head, beside, tuple(lines), words.tooltip(told))
+        kind = _KINDS[last.role] if is_memory or last.role == REDUCE else "pointwise"
+        return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(told))
 
     def _named(self, pointer: str) -> str:
         buffer = self._buffers.get(pointer, "")

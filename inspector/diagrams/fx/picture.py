@@ -54,7 +54,7 @@ def fx_picture(
     if hidden and not everything:
         subtitles[-1] += " (--all draws them)"
     if is_folded:
-        whole = _folded(found)
+        whole = folded_values(found)
         sections: tuple[Section, ...] = (drawn.folded(whole),)
         subtitles += [
             f"folded: {number_of(len(whole.folds), 'box', 'boxes')} for {len(found):,}",
@@ -71,7 +71,8 @@ def fx_picture(
     )
 
 
-def _folded(found: Sequence[Value]) -> Folded:
+def folded_values(found: Sequence[Value]) -> Folded:
+    """What repeats once, and neighbours of one nn.Module in one box, if there are too many."""
     shapes = [
         (
             value.node.graph,
