@@ -11,7 +11,7 @@ from inspect_compile.knowledge.kernels.statement_forms import assigned
 
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _BRACE: Final = re.compile(r"[{}]")
-_VARIABLE: Final = re.compile(r"\b(?:_?(?:masked_)?tmp\w*|\w*(?:cascade|welford)_helper\w*)\b")
+_WORD: Final = re.compile(r"\w+")
 _ELEMENT: Final = re.compile(r"(\w{1,80})\[[^\]]{0,200}\]\s*[-+*|&]?=[^=]")
 """An assignment to an element of an array."""
 _DECLARED: Final = re.compile(
@@ -107,9 +107,11 @@ class _Reader:
         bare = _STRING.sub('""', line.strip())
         if self._is_python:
             self._dedent(line, bare)
-        while bare.startswith("}") and not self._is_python:
-            self._close()
-            bare = bare[1:].lstrip()
+        else:
+            rest = bare.lstrip("} \t")
+            for _ in range(bare[: len(bare) - len(rest)].count("}")):
+                self._close()
+            bare = rest
         self._head(bare, len(line) - len(line.lstrip()))
         made = self._statement(number, bare)
         if not self._is_python:
@@ -158,9 +160,9 @@ class _Reader:
     def _statement(self, number: int, bare: str) -> int | None:
         """Takes in a statement; its position if it is one of those that are annotated."""
         names, adds = _written(bare)
-        used = _VARIABLE.findall(bare.partition("=")[2] if assigned(bare) else bare)
+        used = _variables(bare.partition("=")[2] if assigned(bare) else bare)
         reads = {(step, name) for name in dict.fromkeys((*used, *adds)) for step in self._known(name)}
-        if (declared := _DECLARED.match(bare)) is not None and _VARIABLE.fullmatch(declared[1]):
+        if (declared := _DECLARED.match(bare)) is not None and _is_variable(declared[1]):
             self._blocks[-1].names[declared[1]] = frozenset()
         row = self._rows.get(number)
         if row is None or not (names or adds or self._is_store(row)):
@@ -235,28 +237,38 @@ class _Reader:
                 same.update(zip(steps, whole, strict=True))
         kept = [place for place in range(len(self._steps)) if place not in same]
         new = {old: number for number, old in enumerate(kept)}
-        steps = []
+        made: list[Step] = []
         for place in kept:
             one = self._steps[place]
             reads = (read._replace(step=new[same.get(read.step, read.step)]) for read in one.reads)
             own = new[place]
-            steps.append(one._replace(reads=tuple(dict.fromkeys(read for read in reads if read.step != own))))
-        return Flow(tuple(steps), tuple(self._loops), len(same))
+            made.append(one._replace(reads=tuple(dict.fromkeys(read for read in reads if read.step != own))))
+        return Flow(tuple(made), tuple(self._loops), len(same))
 
     def _does(self, step: int) -> tuple[object, ...]:
         row = self._steps[step].row
         return row.operator, row.nodes, self._steps[step].pointers
 
 
+def _variables(text: str) -> list[str]:
+    return [word for word in _WORD.findall(text) if _is_variable(word)]
+
+
+def _is_variable(word: str) -> bool:
+    """True for what Inductor calls a value, and for what it sums up in."""
+    bare = word.removeprefix("_").removeprefix("masked_")
+    return bare.startswith("tmp") or "cascade_helper" in word or "welford_helper" in word
+
+
 def _written(bare: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The variables that a statement assigns to, and those of which it writes a part: a tile, an array, a sum."""
     names = assigned(bare)
     adds = dict.fromkeys(_HELPER.findall(bare))
-    if (element := _ELEMENT.match(bare) or _INTO.match(bare)) is not None and _VARIABLE.fullmatch(element[1]):
+    if (element := _ELEMENT.match(bare) or _INTO.match(bare)) is not None and _is_variable(element[1]):
         adds[element[1]] = None
     if _TRANSPOSED.match(bare):  # from the first argument to the last
-        tiles = [name for name in _VARIABLE.findall(bare) if not _POINTER.search(bare.partition(name)[2])]
-        adds.update(dict.fromkeys(tiles[-1:]))
+        last = max((found.start() for found in _POINTER.finditer(bare)), default=-1)
+        adds.update(dict.fromkeys(_variables(bare[max(last, 0) :])[-1:]))
     return names, tuple(adds)
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-_SIGNATURE: Final = re.compile(r"(?:^|\n)(?:def \w+|extern \"C\"[^(\n]*)\(([^)]*)\)")
+_SIGNATURE: Final = re.compile(r"(?:^|\n)(?:def \w+|extern \"C\"[^(\n]*)\(([^()]*)\)")
 _POINTER: Final = re.compile(r"\b(?:in_out|in|out)_ptr\w*")
 
 

@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.kernels.statement_flow import STORE, Flow, flow
@@ -173,7 +174,7 @@ extern "C"  void  kernel(float* in_out_ptr0, const float* in_ptr0, float* out_pt
 
 def test_cpp_blocks_lambdas_and_the_last_vector() -> None:
     rows = annotated(CPP, ("out_ptr",))
-    rows = [Annotated(**{**_fields(row), "nodes": ("n",)}) for row in rows]
+    rows = [msgspec.structs.replace(row, nodes=("n",)) for row in rows]
     found = flow(rows, CPP)
     lines = [step.row.line for step in found.steps]
     assert lines == [8, 9, 10, 21, 22, 24, 27, 28]
@@ -192,10 +193,6 @@ def test_cpp_blocks_lambdas_and_the_last_vector() -> None:
         27: [(21, "tmp0"), (22, "tmp2")],
         28: [(27, "tmp3")],
     }
-
-
-def _fields(row: Annotated) -> dict[str, object]:
-    return {name: getattr(row, name) for name in row.__struct_fields__}
 
 
 def test_a_value_of_an_unknown_statement_is_passed_on() -> None:
