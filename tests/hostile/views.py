@@ -20,6 +20,7 @@ from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KER
 from inspect_compile.commands import main
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import STAGES as STAGES_OF_FX
+from inspect_compile.diagrams.kinds.kind import Kind
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.errors import CommandError
@@ -175,24 +176,27 @@ def _draw(*options: str, kind: str = "schedule", name: str = "") -> View:
     return view
 
 
-def _draw_kinds(root: Path) -> Iterator[str]:
-    """Every kind of picture, of the first things that have a name."""
-    dump = open_dump(root)
-    names = {
-        "": [""],
-        "KERNEL": [row.name for row in dump.rows(Kernel) if row.kind != "extern"][:2],
-        "NODE": ["op0", *(row.name for row in dump.rows(Node)[:2])],
-    }
-    for kind in KINDS.values():
-        for name in dict.fromkeys(names[kind.named]):
-            if name.startswith("-") or (kind.named and not name):
-                continue
-            yield from _draw(kind=kind.name, name=name)(root)
-            if "fold" in kind.options:
-                yield from _draw("--unfold", kind=kind.name, name=name)(root)
-                yield from _draw("--fold", kind=kind.name, name=name)(root)
-    for stage in STAGES_OF_FX:
-        yield from _draw("--stage", stage, "--all", kind="fx")(root)
+def _draw_kind(kind: Kind) -> View:
+    """Pictures of one kind, of the first things that have a name."""
+
+    def view(root: Path) -> Iterator[str]:
+        dump = open_dump(root)
+        names = {
+            "": [""],
+            "KERNEL": [row.name for row in dump.rows(Kernel) if row.kind != "extern"][:2],
+            "NODE": ["op0", *(row.name for row in dump.rows(Node)[:1])],
+        }[kind.named]
+        for name in dict.fromkeys(names):
+            if not name.startswith("-") and (name or not kind.named):
+                yield from _draw(kind=kind.name, name=name)(root)
+        if "fold" in kind.options and not kind.named:
+            yield from _draw("--unfold", kind=kind.name)(root)
+            yield from _draw("--fold", kind=kind.name)(root)
+        if "stage" in kind.options:
+            for stage in STAGES_OF_FX:
+                yield from _draw("--stage", stage, "--all", kind=kind.name)(root)
+
+    return view
 
 
 def _report(root: Path) -> Iterator[str]:
@@ -368,7 +372,7 @@ VIEWS: Final[dict[str, View]] = {
     "draw --around": _draw("--around", "op0", "--depth", "3"),
     "draw --path": _draw("--path", "op0", "op1"),
     "draw --findings": _draw("--findings"),
-    "draw kinds": _draw_kinds,
+    **{f"draw {kind.name}": _draw_kind(kind) for kind in KINDS.values() if kind.name != "schedule"},
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
     "report": _report,

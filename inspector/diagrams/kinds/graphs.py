@@ -75,13 +75,15 @@ def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.dump import paths
     from inspect_compile.tables.lookup_text import resolved
 
-    found = resolved(together(find_nodes(dump, wanted.name, graph.graph) for graph in graphs))
-    drawn: set[object] = set()
-    for meant in found:
+    is_all = [one.graph for one in graphs] == [one.graph for one in dump.outermost()]
+    named = [None] if is_all else [graph.graph for graph in graphs]
+    found = resolved(together(find_nodes(dump, wanted.name, name) for name in named))
+    by_first = {meant.kins[0]: meant for meant in reversed(found)}  # a node of Dynamo's may be of several graphs
+    meant_ones = list(reversed(by_first.values()))
+    if len(meant_ones) > FEW:
+        yield Missing(None, f"{len(meant_ones) - FEW} more graphs have a node of this name: --graph chooses one")
+    for meant in meant_ones[:FEW]:
         first = meant.kins[0]
-        if first in drawn:  # a node of an earlier stage is of all graphs that came of it
-            continue
-        drawn.add(first)
         graph = dump.graph(first.graph) or dump.graph(meant.lineage.graphs[0])
         name = paths.cased_name(f"node_{wanted.name}")
         picture = node_picture(dump, meant, wanted.name, everything=wanted.everything)
