@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,6 @@ from inspect_compile.diagrams.dynamo import dynamo_picture
 from inspect_compile.diagrams.fx.picture import fx_picture
 from inspect_compile.diagrams.kernel import kernel_picture
 from inspect_compile.diagrams.picture import Picture
-from inspect_compile.diagrams.render import svg
 from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_picture
 from inspect_compile.dump import open_dump
@@ -51,7 +51,8 @@ def title_box(text: ET.Element) -> tuple[float, float, float, float]:
 def crossings(picture: Picture) -> tuple[list[str], int]:
     """The titles that an arrow crosses, and how many there are."""
     found, titles = [], 0
-    for drawing in ET.fromstring(svg(dot_text(picture))):
+    drawn = subprocess.run(["dot", "-Tsvg"], input=dot_text(picture), capture_output=True, text=True, check=True).stdout
+    for drawing in map(ET.fromstring, re.findall(r"<svg .*?</svg>", drawn, re.DOTALL)):
         boxes = []
         for group in drawing.iter(f"{SVG}g"):
             if group.attrib.get("class") == "cluster" or group.attrib.get("id", "").startswith("title_"):
