@@ -104,10 +104,10 @@ def _path(
     dump: "Dump", graphs: "Sequence[Graph]", names: tuple[str, str]
 ) -> "dict[str, tuple[ResolvedOperations, ResolvedOperations]]":
     """Outermost graph → what both names mean in it. CommandError if there is no path between them in any."""
-    from inspect_compile.diagrams.schedule.schedule import path_between
+    from inspect_compile.diagrams.schedule.schedule import on_path
 
     meant = {one.graph.partition("/")[0]: (one, other) for one, other in _resolved(dump, graphs, names)}
-    found = {graph: pair for graph, pair in meant.items() if path_between(dump, graph, pair)[1]}
+    found = {graph: pair for graph, pair in meant.items() if on_path(dump, graph, pair)}
     if not found:
         raise CommandError(
             f"--path {' '.join(names)}: neither depends on the other, in {', '.join(meant)}: there is no path to draw; "

@@ -78,40 +78,44 @@ class Arrows:
                 self._call(found, number, key, graph)
         return found
 
-    def pairs(self, dump: "Dump", kind: Literal["refused", "joined"] | None, number: int) -> list[Arrow]:
-        """The pairs of one section's operations that the scheduler refused to fuse, or fused."""
-        return {"refused": self._refused, "joined": self._joined}[kind](dump, number) if kind is not None else []
+    def pairs(self, dump: "Dump", kind: Literal["refused", "joined"] | None) -> dict[int, list[Arrow]]:
+        """Section → the pairs of its operations that the scheduler refused to fuse, or fused."""
+        return {"refused": self._refused, "joined": self._joined}[kind](dump) if kind is not None else {}
 
-    def _refused(self, dump: "Dump", number: int) -> list[Arrow]:
+    def _refused(self, dump: "Dump") -> dict[int, list[Arrow]]:
         reasons: dict[tuple[Key, Key], list[Candidate]] = {}
         for attempt in candidates(dump, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
-            if attempt.verdict == "refused" and self._section(a) == self._section(b) == number:
+            if attempt.verdict == "refused" and self._section(a) == self._section(b) != NOT_DRAWN:
                 reasons.setdefault((a, b), []).append(attempt)
-        arrows = []
+        found: dict[int, list[Arrow]] = {}
         for (a, b), attempts in reasons.items():
             told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
-            title = f"{a[1]} and {b[1]} were not fused"
-            arrows.append(Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=words.tooltip([title, *told])))
-        return arrows
+            tooltip = words.tooltip([f"{a[1]} and {b[1]} were not fused", *told])
+            arrow = Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=tooltip)
+            found.setdefault(self._section(a), []).append(arrow)
+        return found
 
-    def _joined(self, dump: "Dump", number: int) -> list[Arrow]:
+    def _joined(self, dump: "Dump") -> dict[int, list[Arrow]]:
         """Between two operations of a fused pair, if there are such, one of which reads the other."""
-        arrows = []
+        found: dict[int, list[Arrow]] = {}
         for row in candidates(dump, self._boxes.graph):
             if row.verdict != "fused":
                 continue
             one, other = (
-                [key for name in operations_in(side) if self._section(key := (row.graph, name)) == number]
+                [key for name in operations_in(side) if self._section(key := (row.graph, name)) != NOT_DRAWN]
                 for side in (row.a, row.b)
             )
             if one and other:
                 tail, head = self._reading(one, other) or (one[-1], other[0])
+                if self._section(tail) != self._section(head):  # only a damaged dump has them in two kernels
+                    continue
                 told = [f"{row.a} and {row.b} were fused in round {row.round}", row.kind]
                 told += [f"they share {byte_text(row.shared_bytes)}"] if row.shared_bytes else []
                 label = (f"round {row.round}",)
-                arrows.append(Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(told)))
-        return arrows
+                arrow = Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(told))
+                found.setdefault(self._section(tail), []).append(arrow)
+        return found
 
     def _reading(self, one: list[Key], other: list[Key]) -> tuple[Key, Key] | None:
         """The first two operations of both of which one reads the other."""

@@ -78,11 +78,11 @@ def schedule_picture(
         units = near_to(whole, _keys(around), depth)
         told = f"up to {number_of(depth, 'arrow')} from {around.asked}"
     if path is not None:
-        on_path, (first, last) = _path(whole, path)
-        drawn = restricted(whole, units_with(whole, on_path))
+        there, (first, last) = _path(whole, path)
+        drawn = restricted(whole, units_with(whole, there))
         units = list(drawn.units)
-        told = f"the kernels with the {number_of(len(on_path), 'operation')} on the way from {first} to {last}"
-        if not on_path:
+        told = f"the kernels with the {number_of(len(there), 'operation')} on the way from {first} to {last}"
+        if not there:
             told = f"neither of {first} and {last} depends on the other"
     if fold or (fold is None and around is None and path is None and not refused and is_folded(whole)):
         return _folded(dump, graph, phase, whole, heat)
@@ -130,8 +130,9 @@ def unfolded(
     section_of = {key: section_of_unit[index] for key, index in position.items()}
     boxes = Boxes.of(dump, graph, phase, drawn, heat)
     arrows = Arrows(drawn, boxes, section_of)
+    lines = arrows.pairs(dump, pairs)
     sections = tuple(
-        _section(number, [units[index] for index in span], boxes, arrows, arrows.pairs(dump, pairs, number))
+        _section(number, [units[index] for index in span], boxes, arrows, lines.get(number, []))
         for number, span in enumerate(ranges)
     )
     return Picture(
@@ -144,14 +145,9 @@ def unfolded(
     )
 
 
-def path_between(
-    dump: "Dump", graph: str, path: "tuple[ResolvedOperations, ResolvedOperations]"
-) -> tuple[tuple[str, str], int]:
-    """The two names in the order in which data goes from one to the other, and how many operations are on the way; 0
-    if there is no way.
-    """
-    found, ends = _path(schedule(dump, graph, "pre_fusion"), path)
-    return ends, len(found)
+def on_path(dump: "Dump", graph: str, path: "tuple[ResolvedOperations, ResolvedOperations]") -> int:
+    """How many operations are on the way from one to the other, or back; 0 if there is no way."""
+    return len(_path(schedule(dump, graph, "pre_fusion"), path)[0])
 
 
 def _path(
