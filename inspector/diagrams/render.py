@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from inspect_compile.diagrams.look import FONT, PAPER
+from inspect_compile.diagrams.chart_file import chart_dot
+from inspect_compile.diagrams.look import DARK, FONT, PAPER
 from inspect_compile.errors import CommandError
 
 SECONDS: Final = 60.0
@@ -78,6 +79,12 @@ def png(dot_text: str, timeout: float = SECONDS) -> bytes:
 def pdf(dot_text: str, timeout: float = SECONDS) -> bytes:
     """The same as a PDF of one page, whose text can be searched. Raises CommandError like `svg`."""
     return _packed(dot_text, "pdf", timeout)
+
+
+def chart(svg_text: str, output: str, timeout: float = SECONDS) -> bytes:
+    """A chart, which is an SVG already, as png or pdf. Raises CommandError like `svg`."""
+    (drawn,) = _run(["neato", "-n2", f"-T{output}"], [chart_dot(svg_text).encode("utf-8", "replace")], _Limit(timeout))
+    return drawn
 
 
 def _packed(dot_text: str, output: str, timeout: float) -> bytes:
@@ -192,7 +199,7 @@ def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}">',
-        f"<style>{_STYLE}</style>",
+        f"<style>{_STYLE}{DARK}</style>",
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
     for drawing, x, y in placed:

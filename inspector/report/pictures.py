@@ -2,24 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.cost.roofline import roofline
-from inspect_compile.analysis.cost.roofline_plot import plot
-from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.analysis.memory.holders import holders
-from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.diagrams.memory import memory_chart
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Wanted
 from inspect_compile.diagrams.render import svg
-from inspect_compile.diagrams.roofline import roofline_svg
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.timeline import timeline
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph, Operation
 from inspect_compile.report.markup import Markup, element
-from inspect_compile.tables.cost.roofline import no_roof_text
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
@@ -63,8 +58,9 @@ def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
         if LONGEST < size <= UNFOLDED_UP_TO:
             whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph, fold=False))
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
-    yield _drawn(f"{name}: memory", lambda: _memory(dump, graph))
-    yield _drawn(f"{name}: roofline", lambda: _roofline(dump, graph))
+    for kind in KINDS.values():
+        if kind.on_page is not None and not kind.is_of_run:
+            yield from _of_kind(kind, kind.on_page, dump, [graph], f"{name}: ")
 
 
 def compile_timeline(dump: "Dump", title: str) -> Markup | None:
@@ -87,18 +83,25 @@ def _schedule(dump: "Dump", graph: Graph, *, fold: bool) -> str:
     return svg(schedule_dot(dump, graph.graph, "post_fusion", fold=fold), SECONDS)
 
 
-def _memory(dump: "Dump", graph: Graph) -> str:
-    found = memory(dump, graph.graph)
-    if not found.steps:
-        raise CommandError("no lines of a wrapper were recorded")
-    return memory_chart(found, holders(dump, graph.graph, found), graph.graph)
+def of_run(dump: "Dump") -> Iterator[Markup]:
+    """What can be drawn of all that was compiled."""
+    for kind in KINDS.values():
+        if kind.on_page is not None and kind.is_of_run:
+            yield from _of_kind(kind, kind.on_page, dump, [], "")
 
 
-def _roofline(dump: "Dump", graph: Graph) -> str:
-    roof = roof_of(dump)
-    if roof is None:
-        raise CommandError(no_roof_text(dump))
-    found = plot(roofline(dump, graph.graph, roof), roof)
-    if not found.points:
-        raise CommandError("none of its kernels computes anything that is counted")
-    return roofline_svg(found, f"{graph.graph}  {graph.kind} {graph.compile_id or ''}")
+def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[Graph], of: str) -> Iterator[Markup]:
+    try:
+        found = list(kind.draw(dump, graphs, wanted))
+    except CommandError as error:
+        yield missing(f"{of}{kind.name}", str(error))
+        return
+    for one in found:
+        if isinstance(one, Missing):
+            yield missing(f"{of}{kind.name}", one.why)
+        else:
+            yield _drawn(f"{of}{one.title}", partial(_text_of, one))
+
+
+def _text_of(drawn: Drawn) -> str:
+    return drawn.text if drawn.form == "svg" else svg(drawn.text, SECONDS)

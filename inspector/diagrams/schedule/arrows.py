@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.schedule import words
@@ -11,6 +12,7 @@ from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
 from inspect_compile.diagrams.schedule.units import Group, Key, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
+from inspect_compile.tables.text import byte_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -76,19 +78,53 @@ class Arrows:
                 self._call(found, number, key, graph)
         return found
 
-    def refused(self, dump: "Dump", number: int) -> list[Arrow]:
-        """The pairs of one section's operations that the scheduler refused to fuse."""
+    def pairs(self, dump: "Dump", kind: Literal["refused", "joined"] | None) -> dict[int, list[Arrow]]:
+        """Section → the pairs of its operations that the scheduler refused to fuse, or fused."""
+        return {"refused": self._refused, "joined": self._joined}[kind](dump) if kind is not None else {}
+
+    def _refused(self, dump: "Dump") -> dict[int, list[Arrow]]:
         reasons: dict[tuple[Key, Key], list[Candidate]] = {}
         for attempt in candidates(dump, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
-            if attempt.verdict == "refused" and self._section(a) == self._section(b) == number:
+            if attempt.verdict == "refused" and self._section(a) == self._section(b) != NOT_DRAWN:
                 reasons.setdefault((a, b), []).append(attempt)
-        arrows = []
+        found: dict[int, list[Arrow]] = {}
         for (a, b), attempts in reasons.items():
             told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
-            title = f"{a[1]} and {b[1]} were not fused"
-            arrows.append(Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=words.tooltip([title, *told])))
-        return arrows
+            tooltip = words.tooltip([f"{a[1]} and {b[1]} were not fused", *told])
+            arrow = Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=tooltip)
+            found.setdefault(self._section(a), []).append(arrow)
+        return found
+
+    def _joined(self, dump: "Dump") -> dict[int, list[Arrow]]:
+        """Between two operations of a fused pair, if there are such, one of which reads the other."""
+        found: dict[int, list[Arrow]] = {}
+        for row in candidates(dump, self._boxes.graph):
+            if row.verdict != "fused":
+                continue
+            one, other = (
+                [key for name in operations_in(side) if self._section(key := (row.graph, name)) != NOT_DRAWN]
+                for side in (row.a, row.b)
+            )
+            if one and other:
+                tail, head = self._reading(one, other) or (one[-1], other[0])
+                if self._section(tail) != self._section(head):  # only a damaged dump has them in two kernels
+                    continue
+                told = [f"{row.a} and {row.b} were fused in round {row.round}", row.kind]
+                told += [f"they share {byte_text(row.shared_bytes)}"] if row.shared_bytes else []
+                label = (f"round {row.round}",)
+                arrow = Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(told))
+                found.setdefault(self._section(tail), []).append(arrow)
+        return found
+
+    def _reading(self, one: list[Key], other: list[Key]) -> tuple[Key, Key] | None:
+        """The first two operations of both of which one reads the other."""
+        first, second = set(one), set(other)
+        for key in (*other, *one):
+            for link in self._ins_of.get(key, []):
+                if {link.tail, key} & first and {link.tail, key} & second:
+                    return link.tail, key
+        return None
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
         """Pairs of a section's boxes that are placed below each other without an arrow."""
@@ -124,8 +160,9 @@ class Arrows:
     def _first_key(self, group: Group) -> Key:
         return self._unit_of[group.key].groups[0].key
 
-    def _into(self, group: Group) -> str | None:
-        return self._boxes.into(self._unit_of[group.key], group)
+    def _into(self, group: Group, tail: Group | None = None) -> str | None:
+        unit = self._unit_of[group.key]
+        return self._boxes.into(unit, group, is_inside=tail is not None and self._unit_of[tail.key] is unit)
 
     def _input(self, found: SectionArrows, number: int, key: Key, reads: list[Read]) -> None:
         box = self._boxes.input(key, number, reads)
@@ -151,7 +188,7 @@ class Arrows:
                 before.append(box)
             tail = box.id
         is_inside = self._schedule.group_of[link.tail] is group
-        into = None if is_inside or link.is_order else self._into(group)
+        into = None if is_inside else self._into(group, self._schedule.group_of[link.tail])
         sizes = {buffer: most(reads) for buffer, reads in link.reads.items()}
         producer = self._operations[link.tail]
         is_kept = (
