@@ -55,13 +55,13 @@ def depends_on_random(module: GraphModule) -> set[str]:
     """The nodes of a graph of ATen operators whose values depend on random numbers."""
     found: set[str] = set()
     for node in module.graph.nodes:
-        draws = is_random(node) and not _has_no_dropout(node)
+        draws = is_random(node) and not has_no_dropout(node)
         if draws or any(each.name in found for each in node.all_input_nodes):
             found.add(node.name)
     return found
 
 
-def _has_no_dropout(node: Node) -> bool:
+def has_no_dropout(node: Node) -> bool:
     """True for an attention whose probability of dropout is 0: its operator has the tag of those that draw numbers."""
     schema = getattr(node.target, "_schema", None)
     for at, one in enumerate(schema.arguments if schema is not None else ()):

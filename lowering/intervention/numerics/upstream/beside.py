@@ -1,7 +1,8 @@
 """Rows of results that are compared with a level above, and the graphs that they come from, run again."""
 
+import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -19,12 +20,21 @@ from inspect_compile.lowering.intervention.numerics.judges import (
 )
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
 
+_GRADIENT: Final = "GradAOTOutput"
+"""What AOTAutograd calls the description of a gradient among the results."""
+
 
 def beside(
-    row: Checked, value: Any, eager: Any, shadow: Callable[[torch.Tensor], Shadowed], *, always_exact: bool = True
+    row: Checked,
+    value: Any,
+    eager: Any,
+    shadow: Callable[[torch.Tensor], Shadowed],
+    *,
+    always_exact: bool = True,
+    is_random: bool = False,
 ) -> Checked:
     """`row` with how near `value` is to `eager`, whose value in fp64 `shadow` gives. It is asked for that where that
-    can matter, or `always_exact`.
+    can matter, or `always_exact`. `is_random`: `value` depends on random numbers.
     """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
         return with_fields(row, reason=NO_TENSOR)
@@ -36,6 +46,8 @@ def beside(
         return with_fields(row, is_equal=True)
     if not always_exact and (found := near(row, value, eager)):
         return found
+    if is_random:
+        return with_fields(row, reason=RANDOM)
     exact = shadow(eager)
     if exact.is_random:
         return with_fields(row, reason=RANDOM)
@@ -46,7 +58,9 @@ def beside(
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
-    """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on."""
+    """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on.
+    Gradients follow these; one that is None is no node.
+    """
     known: set[Node] = set()
     for node in module.graph.nodes:
         if node.op == "placeholder":
@@ -55,8 +69,9 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
         elif node.op != "output" and all(each in known for each in node.all_input_nodes):
             known.add(node)
     results = []
-    for one in results_of(module):
-        if isinstance(one, Node) and one not in known:
+    descriptions = module.graph.output_node().meta.get("desc") or ()
+    for one, description in itertools.zip_longest(results_of(module), descriptions):
+        if type(description).__name__ == _GRADIENT or (isinstance(one, Node) and one not in known):
             break
         results.append(one)
     needed: set[Node] = set()
