@@ -1,5 +1,6 @@
 """What an FX node does that matters to a check: it draws random numbers, changes memory, orders equal elements, …"""
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any, Final
@@ -32,8 +33,19 @@ def results_of(module: GraphModule) -> list[Any]:
     return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
 
 
+def name_of(target: Any) -> str:
+    """What a node calls, as text."""
+    return _operator_name(target) if hasattr(target, "namespace") else str(target)
+
+
+@functools.lru_cache(maxsize=4096)
+def _operator_name(target: Any) -> str:
+    """An operator of torch's: putting its name together for each look at a node takes a tenth of a check."""
+    return str(target)
+
+
 def is_random(node: Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or str(node.target) in (
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or name_of(node.target) in (
         RANDOM,
         RANDINT,
     )
@@ -102,6 +114,13 @@ def without_form(node: Node) -> str:
     if is_nesting and str(node.target) not in _DENSE:
         return f"{node.target} calls a nested graph"
     return ""
+
+
+def has_own_value(node: Node) -> bool:
+    """True if more than the dtype of its value in its dtypes is needed to compute it, or another one, in fp64."""
+    if node.op != "call_function" or is_random(node) or is_order(node) or without_form(node):
+        return True
+    return not isinstance(node.meta.get("val"), torch.Tensor)
 
 
 def is_generator_state(node: Node) -> bool:

@@ -18,9 +18,11 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     has_no_dropout,
     is_order,
     is_random,
+    name_of,
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
+from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
 _NAMESPACES: Final = ("aten", "prims")
 _FUNCTIONS: Final = "_operator"
@@ -86,7 +88,7 @@ class Shared:
         """
         if not _is_sharable(node):
             return None
-        target = str(node.target)
+        target = name_of(node.target)
         source = node.args[0] if node.args else None
         try:
             if isinstance(source, Node) and _has_same_elements(node, source, target):
@@ -168,7 +170,7 @@ def changes_only_inputs(module: GraphModule) -> bool:
 
 def depends_on_strides(module: GraphModule) -> bool:
     """True if a node of the graph may be told by, or fail for, the strides of a value, where its elements are equal."""
-    return any(name in str(node.target) for node in module.graph.nodes for name in _OF_MEMORY)
+    return any(name in name_of(node.target) for node in module.graph.nodes for name in _OF_MEMORY)
 
 
 def can_share(module: GraphModule) -> bool:
@@ -178,15 +180,19 @@ def can_share(module: GraphModule) -> bool:
 
 def changes_nothing(module: GraphModule) -> bool:
     """True if it is known that no node of the graph changes memory."""
-    return all(
-        _is_plain(node) and not changed_arguments(node) for node in module.graph.nodes if node.op == "call_function"
-    )
+    return all(_changes_nothing(node) for node in module.graph.nodes if node.op == "call_function")
+
+
+def _changes_nothing(node: Node) -> bool:
+    if isinstance(node.target, Loops):
+        return True
+    return (_is_plain(node) or _draws(node)) and not changed_arguments(node)
 
 
 def _is_plain(node: Node) -> bool:
     """True for an operator of which it is known what it changes."""
     target: Any = node.target
-    if any(name in str(target) for name in _UNSAID) or pattern_of(node) is not None:
+    if any(name in name_of(target) for name in _UNSAID) or pattern_of(node) is not None:
         return False
     return getattr(target, "namespace", "") in _NAMESPACES or getattr(target, "__module__", "") == _FUNCTIONS
 
@@ -197,7 +203,7 @@ def _is_sharable(node: Node) -> bool:
 
 def _draws(node: Node) -> bool:
     """True if it draws random numbers, or seeds for them, and does nothing else."""
-    if any(name in str(node.target) for name in _SEEDS):
+    if any(name in name_of(node.target) for name in _SEEDS):
         return True
     return is_random(node) and not has_no_dropout(node) and not changed_arguments(node)
 
@@ -272,8 +278,9 @@ class SharedRun:
         """The nodes that must run for the values of those of these names: what has effects always runs."""
         nodes = self._module.graph.nodes
         found = self._above(node for node in nodes if node.name in names or not _is_left_out(node))
-        # What is drawn depends on what was drawn before it.
-        return self._above((*found, *filter(_draws, nodes))) if any(map(_draws, found)) else found
+        if any(map(_draws, found)):  # what is drawn depends on what was drawn before it
+            found = self._above((*found, *filter(_draws, nodes)))
+        return found | {self._module.graph.output_node()}
 
     def _above(self, nodes: Iterable[Node]) -> set[Node]:
         """These nodes, and those that they are computed from."""
@@ -303,7 +310,9 @@ class SharedRun:
 
 def _is_left_out(node: Node) -> bool:
     """True for a node that need not run if nothing needs its value."""
-    return node.op == "get_attr" or _is_sharable(node) or (node.op == "call_function" and _draws(node))
+    if node.op in ("get_attr", "output"):
+        return True
+    return _is_sharable(node) or (node.op == "call_function" and _draws(node))
 
 
 def known_results(

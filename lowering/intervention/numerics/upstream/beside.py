@@ -1,8 +1,7 @@
 """Rows of results that are compared with a level above, and the graphs that they come from, run again."""
 
-import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -19,9 +18,6 @@ from inspect_compile.lowering.intervention.numerics.judges import (
     with_noise,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
-
-_GRADIENT: Final = "GradAOTOutput"
-"""What AOTAutograd calls the description of a gradient among the results."""
 
 
 def beside(
@@ -59,7 +55,7 @@ def beside(
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
     """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on.
-    Gradients follow these; one that is None is no node.
+    The last ones are a gradient of each input, or None.
     """
     known: set[Node] = set()
     for node in module.graph.nodes:
@@ -69,9 +65,8 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
         elif node.op != "output" and all(each in known for each in node.all_input_nodes):
             known.add(node)
     results = []
-    descriptions = module.graph.output_node().meta.get("desc") or ()
-    for one, description in itertools.zip_longest(results_of(module), descriptions):
-        if type(description).__name__ == _GRADIENT or (isinstance(one, Node) and one not in known):
+    for one in results_of(module)[: max(1, len(results_of(module)) - len(inputs))]:
+        if isinstance(one, Node) and one not in known:
             break
         results.append(one)
     needed: set[Node] = set()

@@ -47,7 +47,7 @@ class JointCheck:
         self._names = names
         self.random = depends_on_random(module)
         """The nodes whose values are not compared, as they depend on random numbers."""
-        self.compared = [not isinstance(one, Node) or one.name not in self.random for one in self._nodes]
+        self.compared = [isinstance(one, Node) and one.name not in self.random for one in self._nodes]
         """Whether each result is compared."""
 
     def rows(self, found: Sequence[Any], stages: Sequence[tuple[str, Callable[[], Sequence[Any]]]]) -> list[Checked]:
