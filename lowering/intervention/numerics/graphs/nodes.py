@@ -84,12 +84,20 @@ def has_no_dropout(node: Node) -> bool:
 
 def changed_arguments(node: Node) -> list[int]:
     """Positions of the arguments that the node changes in place."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is None:
-        return [0] if getattr(node.target, "__name__", "") == _IN_PLACE else []
-    if not schema.is_mutable:
+    if getattr(node.target, "__name__", "") == _IN_PLACE:
+        return [0]
+    return [at for at, _ in written_arguments(node.target)]
+
+
+def written_arguments(target: Any) -> list[tuple[int, str]]:
+    """Position and name of each argument that an operator changes in place, as its schema says; none of another
+    function.
+    """
+    schema = getattr(target, "_schema", None)
+    if schema is None or not schema.is_mutable:
         return []
-    return [at for at, one in enumerate(schema.arguments) if one.alias_info is not None and one.alias_info.is_write]
+    arguments = enumerate(schema.arguments)
+    return [(at, one.name) for at, one in arguments if one.alias_info is not None and one.alias_info.is_write]
 
 
 def changed_list(node: Node, args: Sequence[Any]) -> Any:

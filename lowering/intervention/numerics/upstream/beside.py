@@ -9,7 +9,7 @@ from torch.fx import Graph, GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (
     NO_TENSOR,
     described,
@@ -70,7 +70,11 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
             break
         results.append(one)
     needed: set[Node] = set()
-    waiting = [node for node in known if node.op == "placeholder" or (node.op == "call_function" and _changes(node))]
+    waiting = [
+        node
+        for node in known
+        if node.op == "placeholder" or (node.op == "call_function" and written_arguments(node.target))
+    ]
     waiting += [one for one in results if isinstance(one, Node)]
     while waiting:
         node = waiting.pop()
@@ -84,8 +88,3 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
     output = graph.output([copies[one] if isinstance(one, Node) else one for one in results])
     output.meta = dict(module.graph.output_node().meta)
     return GraphModule(module, graph)
-
-
-def _changes(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and bool(schema.is_mutable)
