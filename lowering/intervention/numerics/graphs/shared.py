@@ -93,14 +93,13 @@ class Shared:
         try:
             if isinstance(source, Node) and _has_same_elements(node, source, target):
                 return numbers[source]
-            if (
-                isinstance(source, Node)
-                and target in _RESHAPES
-                and None not in (found := (_sizes(source), _sizes(node)))
-            ):
-                return self._view("reshape", numbers[source], found[0], lambda below: found[1])
+            if isinstance(source, Node) and target in _RESHAPES:
+                before, after = _sizes(source), _sizes(node)
+                if before is not None and after is not None:
+                    return self._view("reshape", numbers[source], before, lambda below: after)
             if isinstance(source, Node) and target == _PERMUTE and len(node.args) == 2:
-                order = [int(at) % len(node.args[1]) for at in node.args[1]]
+                places: Any = node.args[1]
+                order = [at % len(places) for at in places]
                 unmoved = tuple(range(len(order)))
                 return self._view("permute", numbers[source], unmoved, lambda below: tuple(below[at] for at in order))
             if (
@@ -223,8 +222,9 @@ def _has_same_elements(node: Node, source: Node, target: str) -> bool:
 def _sizes(node: Node) -> tuple[int, ...] | None:
     """The sizes of a node's value, if all are numbers: comparing others would install guards."""
     value = node.meta.get("val")
-    sizes = tuple(value.shape) if isinstance(value, torch.Tensor) else (None,)
-    return sizes if all(type(one) is int for one in sizes) else None
+    if not isinstance(value, torch.Tensor) or not all(type(one) is int for one in value.shape):
+        return None
+    return tuple(value.shape)
 
 
 def _key(value: Any, numbers: dict[Node, Number]) -> Hashable:
