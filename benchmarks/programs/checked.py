@@ -3,7 +3,8 @@
 Prints one JSON line: seconds of an eager call and of a compiled one (medians), and of the compiled call number CALL,
 which `numerics --calls CALL` checks; and the bytes that each needs at most, weights and inputs included. On a CPU these
 are CPU seconds of one thread and resident memory, on a GPU the time until it has ended and the memory that torch has
-taken there. A call of a model that trains is a step: forward and backward.
+taken there. A call of a model that trains is a step: forward and backward. On a GPU the models are larger, so that it
+has something to do.
 """
 
 import ctypes
@@ -21,11 +22,14 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import torch
 from torch import Tensor, nn
+from trained import Gpt2  # type: ignore[import-not-found]
 
 EAGER_CALLS, COMPILED_CALLS = 7, 15
 
 
-def gpt2() -> tuple[nn.Module, tuple[Tensor, ...]]:
+def gpt2(device: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    if device != "cpu":
+        return Gpt2(6, 768, 12, 50304, 512), (torch.randint(0, 50304, (8, 512)), torch.randint(0, 50304, (8, 512)))
     from transformers import GPT2Config, GPT2Model
 
     config = GPT2Config(
@@ -41,7 +45,7 @@ def gpt2() -> tuple[nn.Module, tuple[Tensor, ...]]:
     return GPT2Model(config), (torch.randint(0, 512, (4, 128)),)
 
 
-def resnet() -> tuple[nn.Module, tuple[Tensor, ...]]:
+def resnet(device: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -51,12 +55,14 @@ def resnet() -> tuple[nn.Module, tuple[Tensor, ...]]:
         def forward(self, x: Tensor) -> Tensor:
             return torch.relu(x + self.other(self.second(torch.relu(self.norm(self.first(x))))))
 
-    return nn.Sequential(nn.Conv2d(3, 32, 3), *(Block() for _ in range(4))), (torch.randn(8, 3, 64, 64),)
+    batch, size = (8, 64) if device == "cpu" else (64, 224)
+    return nn.Sequential(nn.Conv2d(3, 32, 3), *(Block() for _ in range(4))), (torch.randn(batch, 3, size, size),)
 
 
-def mlp() -> tuple[nn.Module, tuple[Tensor, ...]]:
-    layers = [nn.LayerNorm(512), nn.Linear(512, 2048), nn.GELU(), nn.Linear(2048, 512)]
-    return nn.Sequential(*layers, *layers), (torch.randn(512, 512),)
+def mlp(device: str) -> tuple[nn.Module, tuple[Tensor, ...]]:
+    width = 512 if device == "cpu" else 4096
+    layers = [nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)]
+    return nn.Sequential(*layers, *layers), (torch.randn(width, width),)
 
 
 MODELS = {"gpt2": gpt2, "resnet": resnet, "mlp": mlp}
@@ -99,7 +105,7 @@ def main() -> None:
     name, kind, number, device = sys.argv[1], sys.argv[2], int(sys.argv[3]), (*sys.argv[4:], "cpu")[0]
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    model, given = MODELS[name]()
+    model, given = MODELS[name](device)
     model, given = model.to(device), tuple(one.to(device) for one in given)
     model.train(kind == "training")
     compiled = torch.compile(model)

@@ -97,7 +97,9 @@ class LaunchCheck:
             with self._lock, RandomState(args) as state, unseen():
                 draws = philox.form_of(self._code.source)
                 shared, module = Shared(), self._plan.module
-                plain = reference(module, given(module, args), draws, self._plan.nested, shared)
+                inputs, kept_nodes = given(module, args), self._plan.compared
+                plain = reference(module, inputs, draws, self._plan.nested, shared, only=kept_nodes)
+                del inputs
                 middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)

@@ -48,7 +48,8 @@ class LevelCheck:
         self._state = state
         self._always_exact = always_exact
         first = levels[0].module
-        self._before = self._values(first)
+        self._random = depends_on_random(first)
+        self._before = self._values(first, self._random)
         self._nodes = results_of(first)
         names = {one.name for one in self._nodes if isinstance(one, Node)}
         self._exact = Exacts(first, lambda: self._before.whole, (), {}, names)
@@ -57,13 +58,12 @@ class LevelCheck:
 
     def rows(self, plain: Reference) -> list[Checked]:
         """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
-        random = depends_on_random(self._levels[0].module)
         found = []
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node):
                 continue
             row = self._row(at, after.name, ALL_PASSES, BEFORE_PASSES)
-            if before.name in random:
+            if before.name in self._random:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
             judged = self._compared(row, before.name, plain.results[at])
@@ -82,12 +82,11 @@ class LevelCheck:
         memories = {_memory(plain.values.get(name)) for name in known}
         wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
         explained = _made_of(self._plan.module, {row.node for row in judged if verdict(row) == WRONG})
-        random = depends_on_random(self._levels[0].module)
         told = []
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node) or f"result {at}" in wrong:
                 continue
-            if before.name in random or after.name in plain.unknown or after in explained:
+            if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
             if _memory(plain.results[at]) in memories:
                 continue
@@ -120,12 +119,12 @@ class LevelCheck:
                 return level.name
         return row.level
 
-    def _values(self, module: GraphModule) -> Results:
+    def _values(self, module: GraphModule, without: Collection[str] = ()) -> Results:
         def run(only: Collection[str] | None) -> Reference:
             self._state.restore()
             return reference(module, given(module, self._args), shared=self._shared, only=only)
 
-        return Results(module, run)
+        return Results(module, run, without)
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:

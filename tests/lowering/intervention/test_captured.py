@@ -99,3 +99,28 @@ torch.compile(lambda x: x.sin() + 1)(a)
     dump = Dump(tmp_path / "dump")
     assert len(dump.graphs()) == 3
     assert [row.graph for row in dump.rows(NumericsCall)] == [dump.graphs()[1].graph]
+
+
+def test_exact_values_of_results_that_can_not_be_wrong(tmp_path: Path, inductor_cache: Path) -> None:
+    (tmp_path / "program.py").write_text(f"{HEAD}with torch.no_grad():\n    g(a)\n")
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = [
+        run([*COMMAND, "numerics", *options, "--dump", name, "program.py"], tmp_path, environment=environment)
+        for name, *options in (("near",), ("exact", "--exact"))
+    ]
+
+    assert [one.returncode for one in done] == [0, 0], done
+    near, exact = (
+        [row for row in Dump(tmp_path / name).rows(Checked) if row.level and not row.is_equal]
+        for name in ("near", "exact")
+    )
+    assert [(row.node, row.buffer) for row in near] == [(row.node, row.buffer) for row in exact] != []
+    assert all(row.apart is not None and row.rmse is None for row in near)
+    assert all(row.apart is None and row.rmse is not None and row.eager_rmse is not None for row in exact)
+    # Both are errors against one exact value, and the difference between two values is at most the sum of these.
+    for one, other in zip(near, exact, strict=True):
+        assert one.apart is not None
+        assert other.worst_error is not None
+        assert other.eager_worst_error is not None
+        assert one.apart <= other.worst_error + other.eager_worst_error

@@ -14,6 +14,7 @@ from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BE
 from inspect_compile.lowering.intervention.numerics.errors import apart, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
@@ -61,6 +62,83 @@ def test_a_graph_of_known_results_runs_nothing() -> None:
 
     assert ran.names == []
     assert torch.equal(found.values["add"], X.sin().exp() + 1)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda x: x.clone().sin(), lambda x: x.sin()),
+        (lambda x: x.reshape(8, 8).reshape(4, 16).sin(), lambda x: x.reshape(4, 16).sin()),
+        (lambda x: x.reshape(8, 8).reshape(64).sin(), lambda x: x.sin()),
+        (
+            lambda x: x.reshape(4, 8, 2).permute(2, 0, 1).permute(2, 0, 1).sin(),
+            lambda x: x.reshape(4, 8, 2).permute(1, 2, 0).sin(),
+        ),
+        (lambda x: x.reshape(8, 8).expand(8, 8).sin(), lambda x: x.reshape(8, 8).sin()),
+        (lambda x: x + torch.scalar_tensor(3.0), lambda x: x + torch.full((), 3.0)),
+    ],
+)
+def test_views_and_copies_are_not_another_value(one: Callable[..., Any], other: Callable[..., Any]) -> None:
+    shared = Shared()
+    known = reference(traced(one, X), [X], shared=shared)
+    module = traced(other, X)
+
+    with Operators() as ran:
+        found = reference(module, [X], shared=shared, only={node.name for node in results_of(module)})
+
+    assert ran.names == []
+    assert found.results[0] is known.results[0]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda x: x.reshape(8, 8).permute(1, 0).sin(), lambda x: x.reshape(8, 8).sin()),
+        (lambda x: x.reshape(8, 8).permute(1, 0).reshape(64).sin(), lambda x: x.sin()),
+        (lambda x: x.reshape(8, 8).permute(1, 0).clone().reshape(4, 16).sin(), lambda x: x.reshape(4, 16).sin()),
+        (lambda x: x.reshape(1, 64).expand(2, 64).sin(), lambda x: x.reshape(1, 64).sin()),
+        (lambda x: x + torch.full((), 3.0, dtype=torch.float64), lambda x: x + torch.full((), 3.0)),
+        (lambda x: x.to(torch.float16).sin(), lambda x: x.sin()),
+    ],
+)
+def test_views_that_move_elements_are_another_value(one: Callable[..., Any], other: Callable[..., Any]) -> None:
+    shared = Shared()
+    known = reference(traced(one, X), [X], shared=shared)
+
+    found = reference(traced(other, X), [X], shared=shared)
+
+    assert found.results[0] is not known.results[0]
+    assert torch.equal(found.results[0], other(X))
+
+
+def test_a_graph_that_looks_at_strides_shares_nothing() -> None:
+    shared = Shared()
+    moved = X.reshape(8, 8).t()
+    reference(traced(lambda x: x.sin(), moved), [moved], shared=shared)
+
+    found = reference(
+        traced(lambda x: x.sin().contiguous().as_strided((8,), (1,)), moved),
+        [moved],
+        shared=shared,
+        only={"as_strided"},
+    )
+
+    assert torch.equal(found.results[0], moved.sin()[0])
+
+
+def test_random_numbers_are_drawn_in_their_order_or_not_at_all() -> None:
+    module = traced(lambda x: (x + torch.rand(64), x * 2, x + torch.rand(64)), X)
+    _, twice, second = (node.name for node in results_of(module)[0])
+    torch.manual_seed(5)
+    wanted = X + torch.rand(64), X + torch.rand(64)
+    torch.manual_seed(5)
+
+    with Operators() as ran:
+        reference(module, [X], shared=Shared(), only={twice})
+    found = reference(module, [X], shared=Shared(), only={second})
+
+    assert ran.names == ["aten.mul.Tensor"]
+    assert torch.equal(found.values[second], wanted[1])
 
 
 @pytest.mark.parametrize(

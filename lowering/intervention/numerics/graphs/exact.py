@@ -108,7 +108,7 @@ class Exact(Interpreter):
         return node.name in self._leaves or node.op in ("placeholder", "get_attr")
 
     def _computed(self, node: Node) -> Any:
-        own = self._values[node.name]
+        own = self._own(node)
         if self._is_given(node):
             return self._moved(node, own, _wide(own))
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
@@ -134,8 +134,21 @@ class Exact(Interpreter):
             found = node.target(*given, **map_aggregate(kwargs, raised))  # type: ignore[operator]
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
+            if node.name not in self._values:
+                own = node.target(
+                    *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
+                )  # type: ignore[operator]
             return _wide(own)
         return self._moved(node, own, _wide(changed_list(node, given) if found is None else found))
+
+    def _own(self, node: Node) -> Any:
+        """The value of a node in its dtypes or, where that is not kept, one of that kind."""
+        return self._values[node.name] if node.name in self._values else node.meta["val"]
+
+    def _narrow(self, node: Node) -> Any:
+        """The value in fp64 of a node, in its dtypes."""
+        value, own = self.env[node], self._own(node)
+        return value.to(own.dtype) if isinstance(value, torch.Tensor) and isinstance(own, torch.Tensor) else value
 
     def _as_compared(self, node: Node, args: Any) -> Any:
         """The arguments of a comparison with a number as ATen has them: the number in the tensor's dtype. A tensor that
@@ -144,7 +157,7 @@ class Exact(Interpreter):
         source, number = node.args[:2]
         if not isinstance(source, Node) or not isinstance(number, float):
             return args
-        own = self._values[source.name]
+        own = self._own(source)
         if not isinstance(own, torch.Tensor) or not own.is_floating_point():
             return args
         is_exact = self._is_given(source) and (node.name, source.name) not in self._late

@@ -1,5 +1,6 @@
 """What an FX node does that matters to a check: it draws random numbers, changes memory, orders equal elements, …"""
 
+import functools
 import operator
 from collections.abc import Sequence
 from typing import Any, Final
@@ -32,8 +33,19 @@ def results_of(module: GraphModule) -> list[Any]:
     return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
 
 
+def name_of(target: Any) -> str:
+    """What a node calls, as text."""
+    return _operator_name(target) if hasattr(target, "namespace") else str(target)
+
+
+@functools.lru_cache(maxsize=4096)
+def _operator_name(target: Any) -> str:
+    """An operator of torch's: putting its name together for each look at a node takes a tenth of a check."""
+    return str(target)
+
+
 def is_random(node: Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or str(node.target) in (
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or name_of(node.target) in (
         RANDOM,
         RANDINT,
     )
@@ -55,13 +67,13 @@ def depends_on_random(module: GraphModule) -> set[str]:
     """The nodes of a graph of ATen operators whose values depend on random numbers."""
     found: set[str] = set()
     for node in module.graph.nodes:
-        draws = is_random(node) and not _has_no_dropout(node)
+        draws = is_random(node) and not has_no_dropout(node)
         if draws or any(each.name in found for each in node.all_input_nodes):
             found.add(node.name)
     return found
 
 
-def _has_no_dropout(node: Node) -> bool:
+def has_no_dropout(node: Node) -> bool:
     """True for an attention whose probability of dropout is 0: its operator has the tag of those that draw numbers."""
     schema = getattr(node.target, "_schema", None)
     for at, one in enumerate(schema.arguments if schema is not None else ()):
@@ -72,12 +84,20 @@ def _has_no_dropout(node: Node) -> bool:
 
 def changed_arguments(node: Node) -> list[int]:
     """Positions of the arguments that the node changes in place."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is None:
-        return [0] if getattr(node.target, "__name__", "") == _IN_PLACE else []
-    if not schema.is_mutable:
+    if getattr(node.target, "__name__", "") == _IN_PLACE:
+        return [0]
+    return [at for at, _ in written_arguments(node.target)]
+
+
+def written_arguments(target: Any) -> list[tuple[int, str]]:
+    """Position and name of each argument that an operator changes in place, as its schema says; none of another
+    function.
+    """
+    schema = getattr(target, "_schema", None)
+    if schema is None or not schema.is_mutable:
         return []
-    return [at for at, one in enumerate(schema.arguments) if one.alias_info is not None and one.alias_info.is_write]
+    arguments = enumerate(schema.arguments)
+    return [(at, one.name) for at, one in arguments if one.alias_info is not None and one.alias_info.is_write]
 
 
 def changed_list(node: Node, args: Sequence[Any]) -> Any:
@@ -102,6 +122,13 @@ def without_form(node: Node) -> str:
     if is_nesting and str(node.target) not in _DENSE:
         return f"{node.target} calls a nested graph"
     return ""
+
+
+def has_own_value(node: Node) -> bool:
+    """True if more than the dtype of its value in its dtypes is needed to compute it, or another one, in fp64."""
+    if node.op != "call_function" or is_random(node) or is_order(node) or without_form(node):
+        return True
+    return not isinstance(node.meta.get("val"), torch.Tensor)
 
 
 def is_generator_state(node: Node) -> bool:

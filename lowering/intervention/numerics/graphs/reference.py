@@ -22,7 +22,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.shared import (
     Number,
     Shared,
     SharedRun,
-    changes_only_inputs,
+    can_share,
 )
 from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
@@ -86,7 +86,7 @@ def reference(
     are kept, in this and in `shared`; others are freed after their last use, or not computed at all.
     """
     turns = _Turns(draws)
-    if shared is not None and not changes_only_inputs(module):
+    if shared is not None and not can_share(module):
         shared = None
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -13,14 +13,19 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 class Results:
     """The values of the results; memory for the others is taken only once they are asked for."""
 
-    def __init__(self, module: GraphModule, run: Callable[[Collection[str] | None], Reference]) -> None:
+    def __init__(
+        self,
+        module: GraphModule,
+        run: Callable[[Collection[str] | None], Reference],
+        without: Collection[str] = (),
+    ) -> None:
         """`run` runs the graph, and keeps the values of these nodes; None for all. Ranks take part in collectives
-        equally often, so that a graph with some runs once.
+        equally often, so that a graph with some runs once. `without`: nodes whose values nothing needs.
         """
         self._run = run
         self._given = results_of(module)
         """The arguments of the graph's output node: nodes, and what is no node."""
-        names = {one.name for one in self._given if isinstance(one, Node)}
+        names = {one.name for one in self._given if isinstance(one, Node)} - set(without)
         if has_collectives(module):
             ran = self.whole
         else:
@@ -42,4 +47,4 @@ class Results:
 
     def values(self) -> list[Any]:
         """The values of all results, as they were computed."""
-        return [self._values[one.name] if isinstance(one, Node) else one for one in self._given]
+        return [self._values.get(one.name) if isinstance(one, Node) else one for one in self._given]

@@ -7,21 +7,47 @@ takes part in collectives, calls other graphs, or is no operator of ATen's or Pr
 
 import itertools
 import operator
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule, Node
 
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_arguments, is_order, is_random
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    changed_arguments,
+    has_no_dropout,
+    is_order,
+    is_random,
+    name_of,
+    results_of,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
+from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
 _NAMESPACES: Final = ("aten", "prims")
 _FUNCTIONS: Final = "_operator"
 """The module of `getitem` and of arithmetic with sizes."""
-_SAME: Final = {"aten.view.default": "aten.reshape.default"}
-"""`levels.copied` has the one in the place of the other."""
-_UNSAID: Final = ("batch_norm", "inductor_seed", "inductor_lookup_seed")
+_RESHAPES: Final = ("aten.view.default", "aten.reshape.default", "aten._unsafe_view.default")
+_COPIES: Final = (
+    "aten.clone.default",
+    "aten.alias.default",
+    "aten.detach.default",
+    "aten.lift_fresh_copy.default",
+    "prims.inductor_force_stride_order.default",
+)
+"""Operators whose result has the elements of their argument."""
+_NO_OPS: Final = ("aten.expand.default", "aten.slice.Tensor", *_RESHAPES)
+"""Those whose result has them if it has its sizes."""
+_CASTS: Final = ("prims.convert_element_type.default", "aten._to_copy.default")
+"""Those whose result has them if it has its dtype."""
+_CONSTANTS: Final = ("aten.full.default", "aten.scalar_tensor.default")
+"""Operators that make a tensor of one number, their last argument."""
+_NUMBERS: Final = (int, float, bool)
+_PERMUTE: Final = "aten.permute.default"
+_OF_MEMORY: Final = ("as_strided", "view_as_complex", "view.dtype", "view_element_type")
+"""In the names of operators that depend on how a tensor lies in memory, not on its elements alone."""
+_SEEDS: Final = ("inductor_seed", "inductor_lookup_seed")
+_UNSAID: Final = ("batch_norm", *_SEEDS)
 """In the names of operators that change something, or draw random numbers, and whose schemas do not say so."""
 _PLAIN: Final = (int, bool, str, type(None), torch.dtype, torch.device, torch.layout, torch.memory_format)
 
@@ -39,6 +65,8 @@ class Shared:
     def __init__(self) -> None:
         self._numbers: dict[Hashable, Number] = {}
         self._values: dict[Number, Any] = {}
+        self._views: dict[tuple[str, Number], tuple[Number, tuple[int, ...], tuple[int, ...]]] = {}
+        """Kind of view, and the number of one → the number of what is seen, the form of that, and that of the view."""
         self._next = itertools.count()
 
     def of_input(self, position: int) -> Number:
@@ -54,18 +82,58 @@ class Shared:
         return next(self._next)
 
     def of_node(self, node: Node, numbers: dict[Node, Number]) -> Number | None:
-        """The number of a node whose inputs have `numbers`; None if it has a value of its own each time."""
+        """The number of a node whose inputs have `numbers`; None if it has a value of its own each time.
+
+        Passes drop nodes that change no element, and put one view in the place of two: those have the same number.
+        """
         if not _is_sharable(node):
             return None
-        target = str(node.target)
+        target = name_of(node.target)
+        source = node.args[0] if node.args else None
         try:
-            return self._number((_SAME.get(target, target), _key(node.args, numbers), _key(node.kwargs, numbers)))
-        except _NoKeyError:
+            if isinstance(source, Node) and _has_same_elements(node, source, target):
+                return numbers[source]
+            if isinstance(source, Node) and target in _RESHAPES:
+                before, after = _sizes(source), _sizes(node)
+                if before is not None and after is not None:
+                    return self._view("reshape", numbers[source], before, lambda below: after)
+            if isinstance(source, Node) and target == _PERMUTE and len(node.args) == 2:
+                places: Any = node.args[1]
+                order = [at % len(places) for at in places]
+                unmoved = tuple(range(len(order)))
+                return self._view("permute", numbers[source], unmoved, lambda below: tuple(below[at] for at in order))
+            if (
+                target in _CONSTANTS
+                and (made := _sizes(node)) is not None
+                and type(number := node.args[-1]) in _NUMBERS
+            ):
+                value = node.meta["val"]
+                return self._number(("full", made, value.dtype, value.device, type(number), repr(number)))
+            return self._number((target, _key(node.args, numbers), _key(node.kwargs, numbers)))
+        except (_NoKeyError, KeyError):
             return None
+
+    def _view(
+        self, kind: str, source: Number, form: tuple[int, ...], seen: Callable[[tuple[int, ...]], tuple[int, ...]]
+    ) -> Number:
+        """The number of a view of a value, which has this form and may be such a view itself. `seen`: form of what is
+        seen -> form in which it is seen.
+        """
+        base, first, below = self._views.get((kind, source), (source, form, form))
+        now = seen(below)
+        if now == first:
+            return base
+        found = self._number((kind, base, now))
+        self._views[kind, found] = base, first, now
+        return found
 
     def has(self, number: Number | None) -> bool:
         """True if the value of this number is known."""
         return number in self._values
+
+    def known(self) -> frozenset[Number]:
+        """The numbers of all values that are known."""
+        return frozenset(self._values)
 
     def value(self, number: Number) -> Any:
         """The value of this number, which is known."""
@@ -76,7 +144,7 @@ class Shared:
         tensors = [one for one in leaves(value) if isinstance(one, torch.Tensor)]
         if any(one.layout is not torch.strided or memory_of(one) in inputs for one in tensors):
             return
-        self._values[number] = value
+        self._values.setdefault(number, value)
 
     def _number(self, key: Hashable) -> Number:
         found = self._numbers.get(key)
@@ -99,23 +167,64 @@ def changes_only_inputs(module: GraphModule) -> bool:
     return True
 
 
+def depends_on_strides(module: GraphModule) -> bool:
+    """True if a node of the graph may be told by, or fail for, the strides of a value, where its elements are equal."""
+    return any(name in name_of(node.target) for node in module.graph.nodes for name in _OF_MEMORY)
+
+
+def can_share(module: GraphModule) -> bool:
+    """True if what each node computes is told by what it is computed from."""
+    return changes_only_inputs(module) and not depends_on_strides(module)
+
+
 def changes_nothing(module: GraphModule) -> bool:
     """True if it is known that no node of the graph changes memory."""
-    return all(
-        _is_plain(node) and not changed_arguments(node) for node in module.graph.nodes if node.op == "call_function"
-    )
+    return all(_changes_nothing(node) for node in module.graph.nodes if node.op == "call_function")
+
+
+def _changes_nothing(node: Node) -> bool:
+    if isinstance(node.target, Loops):
+        return True
+    return (_is_plain(node) or _draws(node)) and not changed_arguments(node)
 
 
 def _is_plain(node: Node) -> bool:
     """True for an operator of which it is known what it changes."""
     target: Any = node.target
-    if any(name in str(target) for name in _UNSAID) or pattern_of(node) is not None:
+    if any(name in name_of(target) for name in _UNSAID) or pattern_of(node) is not None:
         return False
     return getattr(target, "namespace", "") in _NAMESPACES or getattr(target, "__module__", "") == _FUNCTIONS
 
 
 def _is_sharable(node: Node) -> bool:
-    return node.op == "call_function" and _is_plain(node) and not is_random(node) and not changed_arguments(node)
+    return node.op == "call_function" and _is_plain(node) and not _draws(node) and not changed_arguments(node)
+
+
+def _draws(node: Node) -> bool:
+    """True if it draws random numbers, or seeds for them, and does nothing else."""
+    if any(name in name_of(node.target) for name in _SEEDS):
+        return True
+    return is_random(node) and not has_no_dropout(node) and not changed_arguments(node)
+
+
+def _has_same_elements(node: Node, source: Node, target: str) -> bool:
+    """True if the value of `node` has the elements of its first argument, `source`, in their places."""
+    if target in _COPIES:
+        return True
+    made, given = node.meta.get("val"), source.meta.get("val")
+    if not isinstance(made, torch.Tensor) or not isinstance(given, torch.Tensor):
+        return False
+    if target in _CASTS:
+        return made.dtype == given.dtype and made.device == given.device
+    return target in _NO_OPS and None not in (sizes := (_sizes(node), _sizes(source))) and sizes[0] == sizes[1]
+
+
+def _sizes(node: Node) -> tuple[int, ...] | None:
+    """The sizes of a node's value, if all are numbers: comparing others would install guards."""
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor) or not all(type(one) is int for one in value.shape):
+        return None
+    return tuple(value.shape)
 
 
 def _key(value: Any, numbers: dict[Node, Number]) -> Hashable:
@@ -150,6 +259,8 @@ class SharedRun:
         given = iter(numbers if numbers is not None else map(shared.of_input, itertools.count()))
         self.numbers: dict[Node, Number] = {}
         self._sharable: set[Node] = set()
+        self._others = shared.known()
+        """What other graphs have computed. Of two nodes of one graph with equal elements each keeps its strides."""
         is_changed = False
         for node in module.graph.nodes:
             found = None
@@ -166,8 +277,15 @@ class SharedRun:
     def needed(self, names: Collection[str]) -> set[Node]:
         """The nodes that must run for the values of those of these names: what has effects always runs."""
         nodes = self._module.graph.nodes
+        found = self._above(node for node in nodes if node.name in names or not _is_left_out(node))
+        if any(map(_draws, found)):  # what is drawn depends on what was drawn before it
+            found = self._above((*found, *filter(_draws, nodes)))
+        return found | {self._module.graph.output_node()}
+
+    def _above(self, nodes: Iterable[Node]) -> set[Node]:
+        """These nodes, and those that they are computed from."""
         found: set[Node] = set()
-        waiting = [node for node in nodes if node.name in names or not _is_left_out(node)]
+        waiting = list(nodes)
         while waiting:
             node = waiting.pop()
             if node not in found:
@@ -178,7 +296,7 @@ class SharedRun:
 
     def has(self, node: Node) -> bool:
         """True if another graph has computed its value."""
-        return node in self._sharable and self._shared.has(self.numbers[node])
+        return node in self._sharable and self.numbers[node] in self._others
 
     def value(self, node: Node) -> Any:
         """What it computed."""
@@ -192,4 +310,18 @@ class SharedRun:
 
 def _is_left_out(node: Node) -> bool:
     """True for a node that need not run if nothing needs its value."""
-    return node.op == "get_attr" or _is_sharable(node)
+    if node.op in ("get_attr", "output"):
+        return True
+    return _is_sharable(node) or (node.op == "call_function" and _draws(node))
+
+
+def known_results(
+    shared: Shared, module: GraphModule, numbers: Sequence[Number] | None = None
+) -> list[Number | None] | None:
+    """The numbers of a graph's results, by what they are computed from; None if these do not tell. `numbers` are those
+    of its inputs, if these are not those of all graphs.
+    """
+    if not can_share(module):
+        return None
+    run = SharedRun(shared, module, (), numbers)
+    return [run.numbers.get(one) if isinstance(one, Node) else None for one in results_of(module)]

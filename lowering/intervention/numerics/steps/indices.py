@@ -1,6 +1,7 @@
 """Index expressions of torch's loops, with tensors for the loops' variables."""
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -75,15 +76,34 @@ def evaluated(expression: Any, values: Mapping[Any, Any]) -> Any:
 
 def strides(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], int] | None:
     """The strides and the offset of an index that is a sum of multiples of these variables; None if it is not."""
+    found = _terms(index, variables)
+    if found is not None:
+        return found
     index = sympy.sympify(index)
     if not index.free_symbols <= set(variables):
         return None
     offset = index.subs(dict.fromkeys(variables, 0))
-    found = [index.subs({one: int(one is variable) for one in variables}) - offset for variable in variables]
-    if not all(one.is_Integer for one in (offset, *found)):
+    steps = [index.subs({one: int(one is variable) for one in variables}) - offset for variable in variables]
+    if not all(one.is_Integer for one in (offset, *steps)):
         return None
-    rest = index - offset - sum(stride * variable for stride, variable in zip(found, variables, strict=True))
-    return ([int(one) for one in found], int(offset)) if sympy.expand(rest) == 0 else None
+    rest = index - offset - sum(stride * variable for stride, variable in zip(steps, variables, strict=True))
+    return ([int(one) for one in steps], int(offset)) if sympy.expand(rest) == 0 else None
+
+
+def _terms(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], int] | None:
+    """The same for a sum that is written out, as most are: sympy takes a hundred times as long to find that out."""
+    steps, offset = dict.fromkeys(variables, 0), 0
+    for term in index.args if isinstance(index, sympy.Add) else (index,):
+        factors = term.args if isinstance(term, sympy.Mul) else (term,)
+        numbers = [int(one) for one in factors if isinstance(one, (int, sympy.Integer))]
+        others = [one for one in factors if one in steps]
+        if len(numbers) + len(others) != len(factors) or len(others) > 1:
+            return None
+        if others:
+            steps[others[0]] += math.prod(numbers)
+        else:
+            offset += math.prod(numbers)
+    return list(steps.values()), offset
 
 
 def _tensor(value: Any) -> torch.Tensor:

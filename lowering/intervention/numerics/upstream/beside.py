@@ -9,7 +9,7 @@ from torch.fx import Graph, GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (
     NO_TENSOR,
     described,
@@ -21,10 +21,16 @@ from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDO
 
 
 def beside(
-    row: Checked, value: Any, eager: Any, shadow: Callable[[torch.Tensor], Shadowed], *, always_exact: bool = True
+    row: Checked,
+    value: Any,
+    eager: Any,
+    shadow: Callable[[torch.Tensor], Shadowed],
+    *,
+    always_exact: bool = True,
+    is_random: bool = False,
 ) -> Checked:
     """`row` with how near `value` is to `eager`, whose value in fp64 `shadow` gives. It is asked for that where that
-    can matter, or `always_exact`.
+    can matter, or `always_exact`. `is_random`: `value` depends on random numbers.
     """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
         return with_fields(row, reason=NO_TENSOR)
@@ -36,6 +42,8 @@ def beside(
         return with_fields(row, is_equal=True)
     if not always_exact and (found := near(row, value, eager)):
         return found
+    if is_random:
+        return with_fields(row, reason=RANDOM)
     exact = shadow(eager)
     if exact.is_random:
         return with_fields(row, reason=RANDOM)
@@ -46,7 +54,9 @@ def beside(
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
-    """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on."""
+    """What a joint graph computes from `inputs` alone: its results are as many as that gives, from the first one on.
+    The last ones are a gradient of each input, or None.
+    """
     known: set[Node] = set()
     for node in module.graph.nodes:
         if node.op == "placeholder":
@@ -55,12 +65,16 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
         elif node.op != "output" and all(each in known for each in node.all_input_nodes):
             known.add(node)
     results = []
-    for one in results_of(module):
+    for one in results_of(module)[: max(1, len(results_of(module)) - len(inputs))]:
         if isinstance(one, Node) and one not in known:
             break
         results.append(one)
     needed: set[Node] = set()
-    waiting = [node for node in known if node.op == "placeholder" or (node.op == "call_function" and _changes(node))]
+    waiting = [
+        node
+        for node in known
+        if node.op == "placeholder" or (node.op == "call_function" and written_arguments(node.target))
+    ]
     waiting += [one for one in results if isinstance(one, Node)]
     while waiting:
         node = waiting.pop()
@@ -74,8 +88,3 @@ def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:
     output = graph.output([copies[one] if isinstance(one, Node) else one for one in results])
     output.meta = dict(module.graph.output_node().meta)
     return GraphModule(module, graph)
-
-
-def _changes(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    return schema is not None and bool(schema.is_mutable)

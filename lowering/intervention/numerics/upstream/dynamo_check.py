@@ -12,7 +12,7 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
@@ -76,7 +76,7 @@ class DynamoCheck:
             return None
 
         exact = _exact(module, values)
-        rows = self._rows(wanted, args, of, None, exact) + self._changed(module, afterwards, args)
+        rows = self._rows(wanted, args, of, None, module, exact) + self._changed(module, afterwards, args)
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
         node = self._looked_for(lambda: self._first_wrong(module, values.whole, args))
@@ -104,7 +104,7 @@ class DynamoCheck:
         if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
             return [self._row(buffer, node, _CHANGED) for buffer, node, _, _ in wanted]
         asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
-        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, _exact(module, values))
+        rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, module, _exact(module, values))
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
         node = self._looked_for(lambda: self._first_wrong_gradient(values.whole, args, asked))
@@ -116,9 +116,13 @@ class DynamoCheck:
         args: Sequence[Any],
         of: Callable[[Ran, Places, Any], Any],
         gradients: Gradients | None,
+        module: GraphModule,
         exact: Exacts | None = None,
     ) -> list[Checked]:
-        """Rows of the results `wanted`; `of` finds one in a run, `exact` is AOTAutograd's graph in fp64."""
+        """Rows of the results `wanted` of AOTAutograd's graph `module`; `of` finds one in a run, `exact` is it in
+        fp64.
+        """
+        random = depends_on_random(module)
         try:
             first, where = self._ran(0, args, gradients, is_shadowed=self._at_once)
         except Exception as error:
@@ -144,7 +148,7 @@ class DynamoCheck:
 
             row = self._row(buffer, node)
             plain = row
-            row = beside(row, value, eager, shadow, always_exact=self._at_once)
+            row = beside(row, value, eager, shadow, always_exact=self._at_once, is_random=node in random)
             if verdict(row) == WRONG and exact is not None and _is_half(value):
                 # Kernels round what they store, and not each operator's result: so is the graph rounded here.
                 rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
@@ -179,7 +183,7 @@ class DynamoCheck:
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
         wanted = [(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
-        return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None) if wanted else []
+        return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
 
     @staticmethod
     def _looked_for(look: Callable[[], Node | None]) -> Node | None:

@@ -45,7 +45,10 @@ class JointCheck:
         wanted = {one.name for one in self._nodes if isinstance(one, Node)}
         self._exact = Exacts(module, lambda: values.whole, (), {}, wanted)
         self._names = names
-        self._random = depends_on_random(module)
+        self.random = depends_on_random(module)
+        """The nodes whose values are not compared, as they depend on random numbers."""
+        self.compared = [isinstance(one, Node) and one.name not in self.random for one in self._nodes]
+        """Whether each result is compared."""
 
     def rows(self, found: Sequence[Any], stages: Sequence[tuple[str, Callable[[], Sequence[Any]]]]) -> list[Checked]:
         """A row for each result; `found` are those of what became of the graph.
@@ -59,7 +62,7 @@ class JointCheck:
             if not isinstance(node, Node) or not name:
                 continue
             row = with_fields(self._row, buffer=f"result {at}", node=name)
-            if node.name in self._random:
+            if node.name in self.random:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             judged = self._compared(row, node.name, value)
@@ -86,14 +89,17 @@ def results(
     state: RandomState,
     shared: Shared,
     numbers: Sequence[Number] | None = None,
+    without: Collection[str] = (),
 ) -> Results:
-    """What a graph computes from `args`, which stay as they are. For `shared` and `numbers` see `reference`."""
+    """What a graph computes from `args`, which stay as they are. For `shared` and `numbers` see `reference`, for
+    `without` `Results`.
+    """
 
     def run(only: Collection[str] | None) -> Reference:
         state.restore()
         return reference(module, given(module, args), shared=shared, numbers=numbers, only=only)
 
-    return Results(module, run)
+    return Results(module, run, without)
 
 
 def names_of(module: GraphModule) -> list[str]:

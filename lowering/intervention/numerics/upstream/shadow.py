@@ -14,7 +14,11 @@ import torch
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import COLLECTIVES, takes_from_values
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    COLLECTIVES,
+    takes_from_values,
+    written_arguments,
+)
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
@@ -332,15 +336,11 @@ def _mapped(value: Any, change: Any) -> Any:
 
 def _written(func: Any, args: Any, kwargs: Any) -> Iterator[torch.Tensor]:
     """The arguments that an operator changes in place."""
-    schema = getattr(func, "_schema", None)
-    if schema is None:
+    if getattr(func, "_schema", None) is None:
         if "triton" in str(func):  # a kernel of the program's, which changes some of its arguments
             yield from _tensors((args, kwargs))
         return
     if str(func) in _STATISTICS and args[5]:
         yield from _tensors(args[3:5])
-    if not schema.is_mutable:
-        return
-    for at, one in enumerate(schema.arguments):
-        if one.alias_info is not None and one.alias_info.is_write:
-            yield from _tensors(args[at] if at < len(args) else kwargs.get(one.name))
+    for at, name in written_arguments(func):
+        yield from _tensors(args[at] if at < len(args) else kwargs.get(name))

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
@@ -91,7 +91,8 @@ class UpstreamCheck:
         check = self._joint(number, self._forward, values, 0)
         primals = self._origin.primals
         stages = self._stages(lambda module: results(forward_part(module, primals), args, state, shared).values())
-        return rows + check.rows(results(self._module, args, state, shared).values(), stages)
+        without = depends_on_random(self._module)
+        return rows + check.rows(results(self._module, args, state, shared, without=without).values(), stages)
 
     def _of_backward(self, args: Sequence[Any], number: int) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
@@ -108,7 +109,8 @@ class UpstreamCheck:
         rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first)
         stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
-        return rows + check.rows(self._cut(forward, call, tangents, first, shared), stages)
+        found = self._as_joint(forward, len(call.args), first, shared, check.compared)
+        return rows + check.rows(self._cut(forward, call, tangents, first, shared) if found is None else found, stages)
 
     def _dynamo(self, number: int, state: RandomState) -> DynamoCheck:
         return DynamoCheck(self._graph, number, self._origin, state, always_exact=self._always_exact)
@@ -120,6 +122,26 @@ class UpstreamCheck:
     def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]]:
         """The passes over the joint graph, and what computes its results after each."""
         return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
+
+    def _as_joint(
+        self, forward: GraphModule, count: int, first: int, shared: Shared, compared: Sequence[bool]
+    ) -> list[Any] | None:
+        """The results of the backward graph that are `compared`, if it computes them, after the forward graph, by the
+        same operators as the joint graph, whose values are in `shared`; None if not. `count`: inputs of the forward.
+        """
+        saved = known_results(shared, forward)
+        if saved is None:
+            return None
+        results_forward = list(zip(results_of(forward), saved, strict=True))[first:]
+        numbers = [number for one, number in results_forward if isinstance(one, Node) and _is_tensor(one)]
+        others = [number for one, number in results_forward if not isinstance(one, Node) or not _is_tensor(one)]
+        inputs = len(inputs_of(self._module))
+        tangents = map(shared.of_input, range(count, count + inputs - len(others) - len(numbers)))
+        given = [shared.alone() if one is None else one for one in (*others, *numbers)]
+        found = known_results(shared, self._module, [*given, *tangents])
+        if found is None or not all(shared.has(one) for one, asked in zip(found, compared, strict=False) if asked):
+            return None
+        return [shared.value(one) if one is not None and shared.has(one) else None for one in found]
 
     def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int, shared: Shared) -> list[Any]:
         """The results of the backward graph, after the forward graph has run. `shared` has those of the joint graph,
@@ -142,6 +164,10 @@ class UpstreamCheck:
         if found is not None:
             pending.remove(found)
         return found
+
+
+def _is_tensor(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
 
 
 def not_compared(graph: str, number: int, reason: str) -> Checked:
