@@ -4,6 +4,7 @@ from typing import Final
 
 SLOW: Final = frozenset(
     {
+        "analysis/compare/test_causes.py",
         "analysis/cost/test_flops.py",
         "analysis/memory/test_plan.py",
         "analysis/provenance/test_coverage.py",

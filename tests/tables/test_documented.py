@@ -8,6 +8,10 @@ import pytest
 
 from inspect_compile.analysis.caches.keys import KeyDifference
 from inspect_compile.analysis.caches.lookups import LookupRow
+from inspect_compile.analysis.compare.causes.records import LEVELS
+from inspect_compile.analysis.compare.causes.records import Cause as DifferenceCause
+from inspect_compile.analysis.compare.causes.records import Cost as CauseCost
+from inspect_compile.analysis.compare.causes.texts import DiffLine
 from inspect_compile.analysis.compare.differences import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.ranks import RankSummary
@@ -107,6 +111,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "buffer_traffic": BufferTraffic,
     "recording": Recording,
     "asked": Asked,
+    "cause_cost": CauseCost,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
@@ -154,6 +159,8 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RankSummary,
     SideRow,
     Difference,
+    DifferenceCause,
+    DiffLine,
     Change,
     Compiled,
     SharedFile,
@@ -219,5 +226,6 @@ def test_states_and_kinds_that_a_field_can_have_are_described() -> None:
         "overruled",
         "passed over",
         *DIFFERENCES,
+        *LEVELS,
     ):
         assert f"`{values}`" in TEXT
