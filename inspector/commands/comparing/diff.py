@@ -55,7 +55,7 @@ class Diff:
         if arguments.kernels:
             return _kernels(dumps, arguments)
         if arguments.stage:
-            from inspect_compile.commands.diff_stage import diff_stage
+            from inspect_compile.commands.comparing.stage_texts import diff_stage
 
             return diff_stage((dumps[0], dumps[1]), names_of(arguments.a, arguments.b), arguments)
         names = names_of(arguments.a, arguments.b)
