@@ -62,6 +62,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("name", "find a kernel by the name that any tool prints"),
     Listed("attribute", "match a profile's kernels to launches and source lines"),
     Listed("diff", "say why two dumps compiled something different", folder="comparing"),
+    Listed("upgrade", "compare a program in two environments", has_program=True, folder="comparing"),
     Listed("lock", "write down what was compiled, for a repository", has_program=True, folder="locks"),
     Listed("check", "say what is no longer compiled as locked", has_program=True, folder="locks"),
     Listed("draw", "draw a dump's graphs as SVG and DOT"),

@@ -68,8 +68,8 @@ def level_words(row: Cause) -> str:
 def cost_words(row: Cause) -> Iterator[str]:
     """How each figure that differs went from one side to the other: `bytes 98.3 kB → 147 kB (+49.2 kB)`."""
     a, b = row.cost_a, row.cost_b
-    if None not in (a.seconds, b.seconds):
-        yield _went("time", a.seconds or 0.0, b.seconds or 0.0, time_text)
+    if None not in (a.measured, b.measured) and (a.launches or b.launches):
+        yield _went("time", a.measured or 0.0, b.measured or 0.0, time_text)
     figures: tuple[tuple[str, int | None, int | None, Callable[[int], str]], ...] = (
         ("launches", a.launches, b.launches, "{:,}".format),
         ("bytes", a.bytes, b.bytes, byte_text),

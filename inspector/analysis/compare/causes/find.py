@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.causes.binaries import Binaries
@@ -50,8 +50,23 @@ class _Block:
     places: int = 0
 
 
+class Comparison(NamedTuple):
+    """Two dumps."""
+
+    causes: list[Cause]
+    """The most expensive first."""
+    same: list[tuple[Call, Call]]
+    """The launches that do the same with the same code."""
+
+
 def causes(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b")) -> list[Cause]:
-    """Why the kernels, and the graphs, of two dumps differ."""
+    """Why the kernels, and the graphs, of two dumps differ, the most expensive cause first."""
+    return comparison(a, b, names).causes
+
+
+def comparison(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b"), *, has_same: bool = False) -> Comparison:
+    """The same, and with `has_same` the launches that do not differ."""
+    unchanged: list[tuple[Call, Call]] = []
     contents = comparable(content(a), content(b))
     pairs = _pairs(a, b, *contents)
     frames = FrameCauses(a, b, *contents)
@@ -61,10 +76,10 @@ def causes(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b")) -> list[Cause]
         ours = None if pair.a is None else Compiled(a, pair.a)
         theirs = None if pair.b is None else Compiled(b, pair.b)
         if ours is not None and theirs is not None:
-            if pair.a == pair.b and not _is_compiled_for_gpu(ours):
+            if pair.a == pair.b and not has_same and not _is_compiled_for_gpu(ours):
                 continue
             settings = changed_settings(ours, theirs)
-            found = _of_graphs(ours, theirs, frames)
+            found = _of_graphs(ours, theirs, frames, unchanged)
         else:
             only = ours or theirs
             assert only is not None
@@ -85,7 +100,7 @@ def causes(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b")) -> list[Cause]
     for one in frames.breaks():
         blocks.setdefault(one.key, _Block(one))
     found_causes = [_cause(block, names) for block in blocks.values()]
-    return sorted(found_causes, key=_expense, reverse=True)
+    return Comparison(sorted(found_causes, key=_expense, reverse=True), unchanged)
 
 
 def counterparts(a: Dump, b: Dump, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
@@ -129,8 +144,10 @@ def _is_compiled_for_gpu(side: Compiled) -> bool:
     return any(call.binary is not None for call in side.calls)
 
 
-def _of_graphs(a: Compiled, b: Compiled, frames: FrameCauses) -> Iterator[tuple[list[Finding], Region]]:
-    """Of each group of launches that differ, its causes."""
+def _of_graphs(
+    a: Compiled, b: Compiled, frames: FrameCauses, unchanged: list[tuple[Call, Call]]
+) -> Iterator[tuple[list[Finding], Region]]:
+    """Of each group of launches that differ, its causes. The launches that are the same are put into `unchanged`."""
     stages = Stages(Half(a.dump, a.graph), Half(b.dump, b.graph))
     aligned = stages.at(LOWERED)
     upstream, lowered, scheduled, binaries = (
@@ -160,7 +177,9 @@ def _of_graphs(a: Compiled, b: Compiled, frames: FrameCauses) -> Iterator[tuple[
         yield found, region
     for one, other in same:
         finding = binaries.finding(one, other)
-        if finding is not None:
+        if finding is None:
+            unchanged.append((one, other))
+        else:
             yield [finding], Region((one,), (other,))
 
 
@@ -215,7 +234,7 @@ def _names(calls: Iterable[Call]) -> tuple[str, ...]:
 def _expense(cause: Cause) -> tuple[float, ...]:
     """What decides the order: measured time, then bytes, FLOPs, launches, registers, all as differences."""
     a, b = cause.cost_a, cause.cost_b
-    seconds = abs((b.seconds or 0.0) - (a.seconds or 0.0)) if None not in (a.seconds, b.seconds) else 0.0
+    seconds = abs((b.measured or 0.0) - (a.measured or 0.0)) if None not in (a.measured, b.measured) else 0.0
     registers = abs((b.registers or 0) - (a.registers or 0))
     return (
         seconds, abs(b.bytes - a.bytes), abs(b.flops - a.flops), abs(b.launches - a.launches), registers,

@@ -26,7 +26,12 @@ class Cost(msgspec.Struct, frozen=True):
     spills: int | None = None
     """Bytes of a thread that are spilled, of all kernels."""
     seconds: float | None = None
-    """Measured; None if not all launches were."""
+    """Measured, the least of all calls; None if not all launches were."""
+
+    @property
+    def measured(self) -> float | None:
+        """The same; 0 without launches."""
+        return self.seconds if self.launches else 0.0
 
     def __add__(self, other: "Cost") -> "Cost":
         if not other.launches:
