@@ -54,11 +54,10 @@ def _figures(whole: Upgrade) -> Iterator[RenderableType]:
             f"({_signed_time(after - before)}{share}; the least of all calls)"
         )
     else:
-        yield styled("  time: not measured in both (the program calls each graph several times? --no-measure?)")
+        yield styled("  time: not measured (a graph has to be called at least twice, without --target)")
     old, new = whole.bytes
-    yield styled(
-        f"  kernels move  {byte_text(old)} → {byte_text(new)} in {whole.launches[0]:,} → {whole.launches[1]:,} launches"
-    )
+    launches = f"{whole.launches[0]:,} → {whole.launches[1]:,} launches"
+    yield styled(f"  kernels move  {byte_text(old)} → {byte_text(new)} in {launches}")
     yield styled(f"  peak memory of a graph  {byte_text(whole.peak[0])} → {byte_text(whole.peak[1])}")
     if whole.graphs[0] != whole.graphs[1]:
         yield styled(f"  graphs  {whole.graphs[0]:,} → {whole.graphs[1]:,}", "red")
@@ -82,7 +81,8 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
         yield styled("  Nothing: both environments compile the same.")
     elif is_small:
         yield styled("  Nothing about time: it is the same within 2 %.")
-    if largest is not None and not is_small and largest.seconds is not None and largest.kind in (SAME, LIBRARY, AROUND):
+    is_timed = largest is not None and largest.seconds is not None and not is_small
+    if found.causes and largest is not None and is_timed and largest.kind in _OF_KIND:
         yield styled(f"  {_OF_KIND[largest.kind]}")
     for cause in found.causes[:2]:
         yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
@@ -90,9 +90,9 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
 
 
 _OF_KIND: Final = {
-    SAME: "Most of it is the same code that takes another time: noise, or the compiler beneath; measure again (--runs 3).",
-    LIBRARY: "Most of it is in the same calls of libraries (BLAS, cuDNN): compare their versions, and measure again (--runs 3).",
-    AROUND: "Most of it is between kernels: guards, allocation, launching; look at the program with a profiler.",
+    SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 3).",
+    LIBRARY: "Most of it is in calls of libraries (BLAS, cuDNN): compare their versions, measure again (--runs 3).",
+    AROUND: "Most of it is not in kernels: allocation, launching, or noise; measure again (--runs 3).",
 }
 
 
@@ -113,7 +113,7 @@ _OF_LEVEL: Final = {
     "source": "the program, or a library that it calls, is another one there: compare its versions",
     "dynamo": "Dynamo traces this line otherwise: look at graph breaks, recompiles and inputs with show dynamo",
     "aot": "another decomposition: register the old one, or report it to PyTorch with both lists of operators",
-    "partition": "other values are saved for the backward: torch._functorch.config.activation_memory_budget, or report it",
+    "partition": "other values are saved for the backward: see torch._functorch.config.activation_memory_budget",
     "pass": "a pass does something else: report it to PyTorch with its name, or turn it off by its setting",
     "lowering": "the operator is lowered otherwise: report it to PyTorch with both dumps",
     "realize": "a value gets a buffer by other limits: try replay --config realize_opcount_threshold=…",

@@ -151,11 +151,13 @@ def total(calls: Iterable[Call]) -> Cost:
 
 
 def changed_settings(a: Compiled, b: Compiled) -> tuple[str, ...]:
-    """`max_fusion_size: default → 1`, of all settings that differ."""
+    """`max_fusion_size: default → 1`, of all settings that differ; between two releases of torch, whose defaults may
+    differ, only those that both wrote down.
+    """
     ours, theirs = a.settings, b.settings
+    is_one_torch = a.dump.run.versions.get("torch") == b.dump.run.versions.get("torch")
     return tuple(
-        f"{name.partition('.')[2] if name.startswith('_inductor.') else name}:"
-        f" {ours.get(name, 'default')} → {theirs.get(name, 'default')}"
+        f"{name.removeprefix('_inductor.')}: {ours.get(name, 'default')} → {theirs.get(name, 'default')}"
         for name in dict.fromkeys([*ours, *theirs])
-        if ours.get(name) != theirs.get(name)
+        if ours.get(name) != theirs.get(name) and (is_one_torch or (name in ours and name in theirs))
     )
