@@ -20,6 +20,7 @@ SLOW: Final = frozenset(
         "commands/test_ranks.py",
         "commands/test_replay.py",
         "commands/test_replay_models.py",
+        "commands/test_upgrade.py",
         "harmless/test_counters.py",
         "harmless/test_faults.py",
         "harmless/test_models.py",

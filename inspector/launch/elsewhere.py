@@ -52,7 +52,11 @@ def environment(given: str) -> Environment:
         raise CommandError(f"{given}: no environment: neither a folder with bin/python nor a Python executable")
     try:
         done = subprocess.run(
-            [str(python), "-c", _ASKED, *_NEEDED], capture_output=True, text=True, timeout=_SECONDS, check=False
+            [os.path.abspath(python), "-c", _ASKED, *_NEEDED],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
         )
         said = msgspec.json.decode(done.stdout.splitlines()[-1] if done.stdout.strip() else "", type=dict)
     except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError) as error:

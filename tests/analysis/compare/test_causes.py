@@ -12,13 +12,15 @@ import pytest
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import LEVELS, Cause
+from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Launched
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 from tests.running import run
-from tests.stages import KERNEL, LABELS, staged_dump
+from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
 
 PROGRAM = Path(__file__).parent / "programs" / "planted.py"
 STAGES = ("ttir", "ttgir", "llir", "ptx", "sass")
@@ -212,3 +214,40 @@ def test_another_function_of_a_library(tmp_path: Path) -> None:
     )
     (cause,) = causes(one, other)
     assert (cause.level, cause.message) == ("library", "extern_kernels.other_mm is called, was extern_kernels.mm")
+
+
+def test_an_upgrade_assigns_the_whole_difference(recorded: Path) -> None:
+    same = upgrade(Dump(recorded / "base"), Dump(recorded / "again"), ("old", "new"))
+    assert same.causes == ()
+    assert same.whole.bytes[0] == same.whole.bytes[1] > 0
+    assert {row.kind for row in same.shares} == {"library functions", "same code, other time"}
+    assert all((row.bytes, row.launches, row.causes) == (0, 0, 0) for row in same.shares)
+    lost = upgrade(Dump(recorded / "base"), Dump(recorded / "max_fusion_size"), ("old", "new"))
+    added = {row.kind: row.bytes for row in lost.shares}
+    assert added["fusion"] == sum(added.values()) == lost.whole.bytes[1] - lost.whole.bytes[0] > 0
+
+
+def test_measured_time_is_assigned_by_what_differs(tmp_path: Path) -> None:
+    """100 µs → 180 µs: a kernel that is compiled to something else adds 50, the same call of a library 20."""
+    dumps = []
+    for name, (relu, mm, call) in (("one", (0.02, 0.05, 0.1)), ("other", (0.07, 0.07, 0.18))):
+        times = (("launch", KERNEL, 7, relu), ("launch", "extern_kernels.mm", 9, mm), ("launch", LAUNCHER, 8, 0.01))
+        rows = [
+            Launched(graph=GRAPH, what=what, kernel=kernel, line=line, calls=9, timed=8, least=took, milliseconds=took)
+            for what, kernel, line, took in (*times, ("call", "", None, call))
+        ]
+        dumps.append(staged_dump(tmp_path / name, *rows))
+    (path,) = dumps[1].root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
+    path.write_text(path.read_text().replace("\tret;", "\ttrap;\n\tret;"))
+    found = upgrade(dumps[0], dumps[1], ("old", "new"))
+    assert [round((one or 0) * 1e6) for one in found.whole.seconds] == [100, 180]
+    shares = {row.kind: round((row.seconds or 0) * 1e6) for row in found.shares}
+    assert shares == {
+        "same code, compiled to something else": 50,
+        "library functions": 20,
+        "same code, other time": 0,
+        "between kernels": 10,
+    }
+    assert found.shares[0].share == pytest.approx(50 / 80)
+    (cause,) = found.causes
+    assert cause.level == "ptx"

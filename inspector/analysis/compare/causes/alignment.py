@@ -27,8 +27,8 @@ _GIVEN: Final = ("placeholder", "get_attr")
 class Side:
     """The nodes of one stage on one side."""
 
-    def __init__(self, nodes: Iterable[tuple[str, Node]]) -> None:
-        """`nodes`: each with the path of its graph."""
+    def __init__(self, nodes: Iterable[tuple[str, Node]], *, has_calls: bool = True) -> None:
+        """`nodes`: each with the path of its graph. Without `has_calls`, which calls led to a line does not count."""
         self.nodes: dict[Key, Node] = {(path, node.name): node for path, node in nodes}
         self.place = {key: place for place, key in enumerate(self.nodes)}
         self.reads: dict[Key, tuple[Key, ...]] = {key: tuple(self._reads(*key)) for key in self.nodes}
@@ -39,8 +39,8 @@ class Side:
                 self.users.setdefault(one, []).append(key)
         self.own = {key: (key[0], *_own(node)) for key, node in self.nodes.items()}
         """What a node does, without what it reads: operator and literal arguments."""
-        self.results = {key: _results(node) for key, node in self.nodes.items()}
-        self.lines = {key: (lines_of(node.where), node.module) for key, node in self.nodes.items()}
+        self.results = {key: results_of(node) for key, node in self.nodes.items()}
+        self.lines = {key: (_lines(node.where, has_calls), node.module) for key, node in self.nodes.items()}
 
     def _reads(self, path: str, name: str) -> Iterator[Key]:
         node = self.nodes[path, name]
@@ -54,9 +54,15 @@ class Side:
         yield from self.users.get(key, ())
 
 
-def lines_of(where: Location | None) -> tuple[str, ...]:
-    """The texts of a line and of those that led to it: numbers of lines move."""
-    return () if where is None else tuple(one.code.strip() for one in where.calls())
+def calls_to(where: Location | None, has_calls: bool) -> list[Location]:
+    """A line, and with `has_calls` those that led to it."""
+    calls = [] if where is None else list(where.calls())
+    return calls if has_calls else calls[:1]
+
+
+def _lines(where: Location | None, has_calls: bool) -> tuple[str, ...]:
+    """The texts of the lines: their numbers move."""
+    return tuple(one.code.strip() for one in calls_to(where, has_calls))
 
 
 class Alignment:
@@ -253,7 +259,8 @@ def _own(node: Node) -> tuple[str, str]:
     return node.target, own(_NAME.sub("%", node.arguments))
 
 
-def _results(node: Node) -> tuple[str, ...]:
+def results_of(node: Node) -> tuple[str, ...]:
+    """Type, size, strides and device of each output."""
     return tuple(
         own(f"{one.dtype}[{','.join(map(str, one.size))}] ({','.join(map(str, one.stride))}) {one.device}")
         for one in node.values

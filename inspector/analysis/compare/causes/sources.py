@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import msgspec
 
-from inspect_compile.analysis.compare.causes.alignment import in_order
+from inspect_compile.analysis.compare.causes.alignment import calls_to, in_order
 from inspect_compile.analysis.compare.content import own
 from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.dumps.rows import grouped
@@ -25,8 +25,10 @@ class Edit(msgspec.Struct, frozen=True):
 class Sources:
     """The lines that made nodes, on both sides, and the edits between them."""
 
-    def __init__(self, a: Iterable[Node], b: Iterable[Node]) -> None:
-        ours, theirs = _lines(a), _lines(b)
+    def __init__(self, a: Iterable[Node], b: Iterable[Node], *, has_calls: bool = True) -> None:
+        """Without `has_calls` only the lines of the nodes themselves: of an older dump those before are not known."""
+        self._has_calls = has_calls
+        ours, theirs = _lines(a, has_calls), _lines(b, has_calls)
         self._edits: dict[tuple[bool, str, str, int], Edit] = {}
         self._there = {
             False: {(function, line.code.strip()) for function, lines in ours.items() for line in lines},
@@ -37,7 +39,7 @@ class Sources:
 
     def edit(self, where: Location | None, *, is_b: bool) -> Edit | None:
         """The edit that a line, or one that led to it, is part of: the outermost. None if all of them are the same."""
-        calls = [] if where is None else list(where.calls())
+        calls = calls_to(where, self._has_calls)
         for one in reversed(calls):
             found = self._edits.get((is_b, *_function(one), one.line))
             if found is not None:
@@ -56,11 +58,11 @@ class Sources:
                 self._edits.update({(is_b, *function, line.line): edit for line in lines})
 
 
-def _lines(nodes: Iterable[Node]) -> dict[_Function, list[Location]]:
+def _lines(nodes: Iterable[Node], has_calls: bool) -> dict[_Function, list[Location]]:
     """Function → its lines that made nodes, or called what did, in the order of the file, each once."""
     found: dict[tuple[str, str, int], Location] = {}
     for node in nodes:
-        for one in () if node.where is None else node.where.calls():
+        for one in calls_to(node.where, has_calls):
             if one.code:
                 found.setdefault((*_function(one), one.line), one)
     by_function = grouped(found.values(), _function)

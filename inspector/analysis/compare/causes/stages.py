@@ -34,13 +34,19 @@ class Half:
     def __init__(self, dump: Dump, graph: str) -> None:
         self.dump, self.graph = dump, graph
         self.lineage = Lineage(dump, graph)
-        self.sides: dict[str, Side] = {}
-        refs: dict[str, list[NodeRef]] = {stage: [] for stage in STAGES}
+        self.refs: dict[str, list[NodeRef]] = {stage: [] for stage in STAGES}
         for ref in self.lineage.nodes:
             if ref.stage in ("dynamo", "joint") or ref.graph.partition("/")[0] == graph:
-                refs[ref.stage].append(ref)
-        for stage, found in refs.items():
-            self.sides[stage] = Side((self.lineage.path(ref), self.lineage.nodes[ref]) for ref in found)
+                self.refs[ref.stage].append(ref)
+        self.has_calls = any(node.where is not None and node.where.site for node in self.lineage.nodes.values())
+        """Whether the dump knows which calls led to a line; older ones do not."""
+        self.sides: dict[str, Side] = {}
+
+    def read(self, *, has_calls: bool) -> None:
+        """Fill `sides`."""
+        for stage, refs in self.refs.items():
+            nodes = ((self.lineage.path(ref), self.lineage.nodes[ref]) for ref in refs)
+            self.sides[stage] = Side(nodes, has_calls=has_calls)
 
     def before(self, key: Key, stage: str) -> list[Key]:
         """The nodes of an earlier stage that a lowered node comes from; of its own stage, itself."""
@@ -82,6 +88,9 @@ class Stages:
 
     def __init__(self, a: Half, b: Half) -> None:
         self.a, self.b = a, b
+        self._has_calls = a.has_calls and b.has_calls
+        for half in (a, b):
+            half.read(has_calls=self._has_calls)
         self.compared = [stage for stage in STAGES if a.sides[stage].nodes and b.sides[stage].nodes]
         """The stages that both dumps have."""
         self._aligned: dict[str, Alignment] = {}
@@ -96,7 +105,8 @@ class Stages:
     def sources(self) -> Sources:
         """The lines of the program on both sides."""
         first = self.compared[0]
-        return Sources(self.a.sides[first].nodes.values(), self.b.sides[first].nodes.values())
+        nodes = (half.sides[first].nodes.values() for half in (self.a, self.b))
+        return Sources(*nodes, has_calls=self._has_calls)
 
     @cached_property
     def differing(self) -> tuple[dict[Key, str], dict[Key, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.compare.causes.alignment import Key
+from inspect_compile.analysis.compare.causes.alignment import Key, results_of
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Origin, Stages
@@ -141,7 +141,10 @@ class Upstream:
         node, other = self._stages.node(origin), self._stages.counterpart(origin)
         if origin.kind != "given" or other is None:
             return ""
-        new, old = (_results(one) for one in ((node, other) if origin.is_b else (other, node)))
+        nodes = (node, other) if origin.is_b else (other, node)
+        new, old = map(_results, nodes)
+        if new == old:
+            new, old = (", ".join(results_of(one)) for one in nodes)
         name = f"input {node.target}" if node.op == "placeholder" else node.target
         return f"{name} is {new}, was {old}"
 
