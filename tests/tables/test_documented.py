@@ -17,6 +17,7 @@ from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
+from inspect_compile.analysis.compare.upgrade import Share, Upgrade
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
@@ -161,6 +162,8 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Difference,
     DifferenceCause,
     DiffLine,
+    Upgrade,
+    Share,
     Change,
     Compiled,
     SharedFile,
