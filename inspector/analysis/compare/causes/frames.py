@@ -41,9 +41,11 @@ class FrameCauses:
         return found
 
     def _of_breaks(self, ours: list[GraphBreak], theirs: list[GraphBreak]) -> Finding | None:
-        left, right = Counter(map(_identity, ours)), Counter(map(_identity, theirs))
-        only = [row for row in theirs if right[_identity(row)] > left[_identity(row)]]
-        gone = [row for row in ours if left[_identity(row)] > right[_identity(row)]]
+        for identity in (_identity, _place):  # what is written there, then where: a shared dump may not tell the former
+            left, right = Counter(map(identity, ours)), Counter(map(identity, theirs))
+            only = [row for row in theirs if right[identity(row)] > left[identity(row)]]
+            gone = [row for row in ours if left[identity(row)] > right[identity(row)]]
+            ours, theirs = gone, only
         if not only and not gone:
             return None
         row, is_b = (only[0], True) if only else (gone[0], False)
@@ -140,6 +142,11 @@ def _text(where: Location | None) -> str:
 
 def _reason(row: GraphBreak) -> str:
     return (row.reason.strip().splitlines() or [""])[-1]
+
+
+def _place(row: GraphBreak) -> tuple[str, int, str]:
+    where = row.where
+    return ("", 0, own(_reason(row))) if where is None else (file_name(where.file), where.line, own(_reason(row)))
 
 
 def _identity(row: GraphBreak) -> tuple[str, str]:

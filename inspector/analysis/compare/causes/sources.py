@@ -30,6 +30,8 @@ class Sources:
         self._has_calls = has_calls
         ours, theirs = _lines(a, has_calls), _lines(b, has_calls)
         self._edits: dict[tuple[bool, str, str, int], Edit] = {}
+        self._are_known = bool(ours and theirs)
+        """Not if a dump was shared without source lines."""
         self._there = {
             False: {(function, line.code.strip()) for function, lines in ours.items() for line in lines},
             True: {(function, line.code.strip()) for function, lines in theirs.items() for line in lines},
@@ -39,7 +41,7 @@ class Sources:
 
     def edit(self, where: Location | None, *, is_b: bool) -> Edit | None:
         """The edit that a line, or one that led to it, is part of: the outermost. None if all of them are the same."""
-        calls = calls_to(where, self._has_calls)
+        calls = calls_to(where, self._has_calls) if self._are_known else []
         for one in reversed(calls):
             found = self._edits.get((is_b, *_function(one), one.line))
             if found is not None:
