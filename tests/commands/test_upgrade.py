@@ -41,7 +41,7 @@ def environment(path: Path, variable: str) -> Path:
 def test_a_lost_fusion_is_told_with_what_to_do(tmp_path: Path, inductor_cache: Path) -> None:
     (tmp_path / "step.py").write_text(PROGRAM)
     new = environment(tmp_path / "python-new", "MOST=1")
-    words = ["upgrade", "--old", sys.executable, "--new", new, "--dump", "both", "step.py", "--its", "own"]
+    words = ["upgrade", "--old", sys.executable, "--new", str(new), "--dump", "both", "step.py", "--its", "own"]
     done = run([*COMMAND, *words], tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
     for name in ("old", "new"):
         settle(tmp_path / "both" / name)

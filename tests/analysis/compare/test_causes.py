@@ -66,7 +66,7 @@ ALL = ("base", "training", *SAME, *PLANTED)
 def recorded(shared_folder: Path, inductor_cache: Path) -> Path:
     """The program with each of the changes, compiled one after the other in one process."""
     folder = shared_folder / "planted"
-    words: list[str | Path] = [sys.executable, PROGRAM, folder, *ALL]
+    words = [sys.executable, str(PROGRAM), str(folder), *ALL]
 
     def record(folder: Path) -> subprocess.CompletedProcess[str]:
         own = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}

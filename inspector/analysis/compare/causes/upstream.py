@@ -7,10 +7,12 @@ from inspect_compile.analysis.compare.causes.alignment import Key, results_of
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Origin, Stages
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.facts import Location, Node, Pass
 from inspect_compile.knowledge.frontend.own_code import own_line
 
+_MOST_TOLD: Final = 2
 _MOST: Final = 6
 """Nodes that are told of one side."""
 
@@ -96,7 +98,8 @@ class Upstream:
         ours, theirs = (_few(found) for found in lines)
         made = self._made_of(first)
         if first.stage == "dynamo":
-            message = self._given(first) or f"the same line was traced to other nodes: {made}"
+            targets = [self._targets(origins, is_b=is_b) for is_b in (True, False)]
+            message = self._given(first) or f"the same line was traced to {targets[0]}, was {targets[1]}"
             return Finding("dynamo", made, message, ("dynamo", key), where, old, ours, theirs)
         by = self._pass(first.stage, part)
         if by is not None:
@@ -147,6 +150,12 @@ class Upstream:
             new, old = (", ".join(results_of(one)) for one in nodes)
         name = f"input {node.target}" if node.op == "placeholder" else node.target
         return f"{name} is {new}, was {old}"
+
+    def _targets(self, origins: list[Origin], *, is_b: bool) -> str:
+        """What the nodes of a side call, with the modules that they are in; `nothing else` without any."""
+        nodes = [self._stages.node(one) for one in origins if one.is_b == is_b]
+        words = [f"{one.target} of {one.module_type}" if one.module_type else one.target for one in nodes]
+        return few(list(dict.fromkeys(words)), _MOST_TOLD) or "nothing else"
 
     def _text(self, origin: Origin) -> str:
         node = self._stages.node(origin)
