@@ -23,6 +23,8 @@ from inspect_compile.dump.paths import FX_RUNNABLE
 from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Tiling
 
 _SETTING: Final = re.compile(r"^torch\.(_\w+)\.config\.([\w.]{1,200}) = (.{1,500})$", re.MULTILINE)
+_FOR_TUNING: Final = re.compile(r"^    inductor_meta=.*$", re.MULTILINE)
+"""Of a Triton kernel what Inductor chooses configurations by: which run, and what they are compiled to, is compared."""
 _OWN_SETTINGS: Final = re.compile(r"(?:^|_)custom_p(?:re|ost)_pass|cache_dir|debug_dir|<.{0,200} at 0x")
 
 
@@ -31,7 +33,7 @@ class Call(msgspec.Struct, frozen=True, eq=False):
 
     launch: Launch
     source: str
-    """The kernel's code without names."""
+    """The kernel's code without names, and without what configurations are chosen by."""
     nodes: tuple[Key, ...]
     """What it computes, and what is on the way to that."""
     computes: tuple[Key, ...]
@@ -122,7 +124,8 @@ class Compiled:
             launch_work(self.dump, self.graph),
             measured(self.dump, self.graph),
         )
-        sources = dict(zip(self.content.kernel_names, self.content.kernels, strict=True))
+        codes = (_FOR_TUNING.sub("", source) for source in self.content.kernels)
+        sources = dict(zip(self.content.kernel_names, codes, strict=True))
         running = of_kernels(configurations(self.dump, self.graph))
         found = []
         for launch in moved.launches:

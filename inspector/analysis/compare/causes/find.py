@@ -172,7 +172,7 @@ def _of_graphs(
                 )
                 found = found or [lowered.finding(first)]
         if not found:
-            later = scheduled.fusion(region) or scheduled.loops(region) or _generated(region, binaries)
+            later = scheduled.fusion(region) or scheduled.loops(region) or _generated(region)
             found = [later]
         yield found, region
     for one, other in same:
@@ -183,7 +183,7 @@ def _of_graphs(
             yield [finding], Region((one,), (other,))
 
 
-def _generated(region: Region, binaries: Binaries) -> Finding:
+def _generated(region: Region) -> Finding:
     """What is left: another text of the same loops, another function of a library, or nothing that is known."""
     where, old = (
         next((line for call in calls for line in reversed(call.launch.lines)), None) for calls in (region.b, region.a)
