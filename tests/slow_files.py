@@ -4,6 +4,7 @@ from typing import Final
 
 SLOW: Final = frozenset(
     {
+        "analysis/compare/test_causes.py",
         "analysis/cost/test_flops.py",
         "analysis/memory/test_plan.py",
         "analysis/provenance/test_coverage.py",
@@ -19,6 +20,7 @@ SLOW: Final = frozenset(
         "commands/test_ranks.py",
         "commands/test_replay.py",
         "commands/test_replay_models.py",
+        "commands/test_upgrade.py",
         "harmless/test_counters.py",
         "harmless/test_faults.py",
         "harmless/test_models.py",

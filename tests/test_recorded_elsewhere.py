@@ -16,7 +16,7 @@ from inspect_compile.facts import Kernel
 from inspect_compile.finish import ARTIFACTS, ensure_finished
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
-from tests.conftest import TESTS
+from tests.conftest import TESTS, DumpOf
 from tests.tui.driving import lines, press
 
 RECORDED = TESTS / "data" / "h200-torch-2.11"
@@ -74,6 +74,21 @@ def test_what_is_known(dump: Dump, sample: str) -> None:
     assert coverage(dump, GRAPH).missing == []
     assert summarize(dump, graph).launches == len(KERNELS[sample])
     assert dump.damaged == 0
+
+
+@every_sample
+def test_an_older_dump_is_compared_with_one_of_today(dump: Dump, sample: str, dump_of: DumpOf, capsys: Capture) -> None:
+    """It has no calls that led to a line, no timers, and less of fusion: what both have is compared."""
+    assert main(["diff", "dump", str(RECORDED / sample)]) == 0
+    assert capsys.readouterr().out.startswith("No difference: ")
+    if sample == "softmax_mlp":
+        here = dump_of(sample, "--device", "cpu").dump
+        for pair in ((str(here), "dump"), ("dump", str(here))):
+            assert main(["diff", *pair, "--json"]) == 1
+            said = capsys.readouterr()
+            assert said.err == ""
+            causes = [row for line in said.out.splitlines() if (row := json.loads(line))["fact"] == "difference_cause"]
+            assert {row["level"] for row in causes} == {"dynamo"}, "the tensors are on another device"
 
 
 @every_sample

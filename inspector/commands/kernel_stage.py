@@ -75,7 +75,7 @@ def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel"
     if (arguments.stage or ALL) == ALL:
         _show_counts(arguments, dump, statements, stages, meant, limit if arguments.json else most, dump_argument)
         return
-    stage, told = _stage(dump, stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
+    stage, told = stage_of(dump, stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
         raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
@@ -120,10 +120,10 @@ def _show_counts(
         print_table(stage_counts(statements, stages, row.label, rows, notes, limit=limit, dump_argument=dump_argument))
 
 
-def _stage(
+def stage_of(
     dump: "Dump", stages: "KernelStages", name: str, label: str | None, *, is_trusted: bool
 ) -> "tuple[Stage, str]":
-    """The stage, and a note for its title."""
+    """The stage of a kernel, and a note for its title; CommandError if there is none."""
     from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES, of_assembly
     from inspect_compile.analysis.lookup.kernels import find_configuration
     from inspect_compile.tables.lookup_text import only

@@ -52,7 +52,7 @@ class Open:
 def _beside(arguments: argparse.Namespace, dump: "Dump") -> "tuple[list[Side], str]":
     """The two dumps, and the command that compares them."""
     from inspect_compile.analysis.compare.side_by_side import Side
-    from inspect_compile.commands.diff import names_of
+    from inspect_compile.commands.comparing.diff import names_of
     from inspect_compile.commands.dump_selection import selected
 
     names = names_of(arguments.dump, arguments.other)

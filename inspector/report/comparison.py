@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.content import content
 from inspect_compile.analysis.compare.differences import compare
 from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
@@ -21,6 +22,7 @@ def compared(sides: "Sequence[tuple[str, Dump]]") -> Iterator[Markup]:
     (first, dump), *others = sides
     for name, other in others:
         found = compare(content(dump), content(other), (first, name))
-        yield folded(f"{first} and {name}", shown(comparison(found, (dump, other), (first, name), limit=None)))
+        why = causes(dump, other, (first, name))
+        yield folded(f"{first} and {name}", shown(comparison(why, found, (dump, other), (first, name), limit=None)))
     rows = side_by_side([Side(name, side) for name, side in sides])
     yield folded("kernels beside each other", shown(beside(rows, "", limit=None)))

@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from inspect_compile.analysis.compare import content
+from inspect_compile.analysis.compare.causes import texts
 from inspect_compile.analysis.frontend import frames
 from inspect_compile.analysis.kernels import debug_lines, instructions, statement_flow, triton_heuristics, triton_ir
 from inspect_compile.analysis.kernels.statements import Annotated
@@ -143,6 +144,12 @@ TEXTS: Final[dict[str, tuple[Reader, tuple[str, ...]]]] = {
     "layouts": (ir_text.layout_text, ("Layout('a', torch.a, size=(", "size=[0], stride=[", "a")),
     "brief IR": (ir_text.brief, ("ComputedBuffer(", "name='a',\n", "A(B(")),
     "generated code": (content.own, ("_id(", "_id(a, ", "/a", "0x", "1", "cuda:")),
+    "texts of kernels": (
+        lambda text: [
+            texts.plain(text, stage, "a") for stage in ("source", "ttir", "llir", "ptx", "amdgcn", "sass", "asm")
+        ],
+        (" loc(", " loc(a(", "#loc\n", "!dbg !1, ", "buf1 ", "/*0000*/", "<", " ", " \n", "a_a ", "//", ";", "L__tmp"),
+    ),
     "sources of guards": (frames.plain_source, ("L['", "__import_a_dot_", "._modules['a", "G['a']")),
     "reasons": (reasons.code_of, ("{", "cannot fuse ", "{} ", "%s", "a")),
     "kernels of libraries": (library_kernels.library_of, ("cutlass", "cudnn::", "cudnn_generated", "sm80_", "a")),

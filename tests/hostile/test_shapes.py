@@ -249,6 +249,21 @@ def test_graphs_that_differ_in_one_of_very_many_equal_nodes(tmp_path: Path) -> N
         assert b"1 node only in" in said("diff", tmp_path / "one", tmp_path / "other").out
 
 
+@pytest.mark.parametrize("place", range(len(SHAPES)))
+def test_the_causes_of_differences_are_looked_for_in_time(tmp_path: Path, place: int) -> None:
+    for name, shape in (("one", SHAPES[place]), ("other", SHAPES[place - 1])):
+        writer = Writer(tmp_path / name)
+        writer.run(Run(status="finished", argv=("x.py",), cwd="/nowhere"))
+        shape(writer)
+        writer.flush()
+
+    from tests.hostile.views import said
+    from tests.hostile.watch import in_time
+
+    with in_time():
+        assert said("diff", tmp_path / "one", tmp_path / "other", "--all").err == ""
+
+
 LONG_TEXTS = (
     *("_" * LONG, "A" * LONG + "((", "op1_" * (LONG // 4), "A(" * (LONG // 2), "(\n" * (LONG // 2), "\n" * LONG),
     *("%a" * (LONG // 2), "a." * (LONG // 2), "\x1b]" * (LONG // 2), "9" * LONG, "Layout('" * (LONG // 8)),

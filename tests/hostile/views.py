@@ -141,6 +141,9 @@ def _kernel_pages(root: Path) -> Iterator[str]:
         yield from _command("show", "DUMP", "kernel", "--stage", "ptx", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--stage", "all", "--", name)(root)
         yield from _command("show", "DUMP", "kernel", "--stage", "ptx", "--line", "1", "--", name)(root)
+        if not name.startswith("-"):
+            yield from _command("diff", "DUMP", "DUMP", "--stage", "source", name)(root)
+            yield from _command("diff", "DUMP", "DUMP", "--stage", "ptx", name)(root)
         break
 
 

@@ -8,11 +8,16 @@ import pytest
 
 from inspect_compile.analysis.caches.keys import KeyDifference
 from inspect_compile.analysis.caches.lookups import LookupRow
+from inspect_compile.analysis.compare.causes.records import LEVELS
+from inspect_compile.analysis.compare.causes.records import Cause as DifferenceCause
+from inspect_compile.analysis.compare.causes.records import Cost as CauseCost
+from inspect_compile.analysis.compare.causes.texts import DiffLine
 from inspect_compile.analysis.compare.differences import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
+from inspect_compile.analysis.compare.upgrade import Share, Upgrade
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
@@ -107,6 +112,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "buffer_traffic": BufferTraffic,
     "recording": Recording,
     "asked": Asked,
+    "cause_cost": CauseCost,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,
@@ -154,6 +160,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RankSummary,
     SideRow,
     Difference,
+    DifferenceCause,
+    DiffLine,
+    Upgrade,
+    Share,
     Change,
     Compiled,
     SharedFile,
@@ -219,5 +229,6 @@ def test_states_and_kinds_that_a_field_can_have_are_described() -> None:
         "overruled",
         "passed over",
         *DIFFERENCES,
+        *LEVELS,
     ):
         assert f"`{values}`" in TEXT

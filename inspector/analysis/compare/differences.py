@@ -66,7 +66,7 @@ def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list
         return []
     found = [
         *_settings(a, b),
-        *(difference for one, other in _frame_pairs(a, b) for difference in _frame(one, other)),
+        *(difference for one, other in frame_pairs(a, b) for difference in _frame(one, other)),
         *(difference for pair in graph_pairs(a, b) for difference in _graph(pair)),
     ]
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
@@ -94,7 +94,7 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
     """
     frames: dict[str, str | None] = {other.compile_id: None for other in b.frames}
     frames |= {
-        other.compile_id: one.compile_id for one, other in _frame_pairs(a, b) if one is not None and other is not None
+        other.compile_id: one.compile_id for one, other in frame_pairs(a, b) if one is not None and other is not None
     }
 
     def frame(other: GraphContent) -> str | None:
@@ -125,16 +125,28 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
     return [*pairs, *(Pair(graph, None) for graph in left), *(Pair(None, graph) for graph in right)]
 
 
-def _frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
-    """The n-th compile of a function with the n-th on the other side; then those that only the other side has."""
-    waiting: dict[tuple[str, str], deque[FrameContent]] = {}
-    for row in b.frames:
-        waiting.setdefault((row.function, row.where), deque()).append(row)
-    for row in a.frames:
-        others = waiting.get((row.function, row.where))
-        yield row, others.popleft() if others else None
-    for others in waiting.values():
-        yield from ((None, row) for row in others)
+def frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
+    """The n-th compile of a function with the n-th on the other side, at the same line before at another one of the
+    file; then those that only the other side has.
+    """
+    keys: tuple[Callable[[FrameContent], object], ...] = (
+        lambda row: (row.function, row.where),
+        lambda row: (row.function, row.where.rpartition(":")[0]),
+    )
+    found: dict[int, FrameContent] = {}
+    left, right = list(a.frames), list(b.frames)
+    for key in keys:
+        waiting: dict[object, deque[FrameContent]] = {}
+        for row in right:
+            waiting.setdefault(key(row), deque()).append(row)
+        for row in left:
+            if others := waiting.get(key(row)):
+                found[id(row)] = others.popleft()
+        left = [row for row in left if id(row) not in found]
+        still = {id(row) for others in waiting.values() for row in others}
+        right = [row for row in right if id(row) in still]
+    yield from ((row, found.get(id(row))) for row in a.frames)
+    yield from ((None, row) for row in right)
 
 
 def _settings(a: Content, b: Content) -> Iterator[Difference]:

@@ -45,6 +45,9 @@ _ENTRY: Final = re.compile(
 _DEFINED: Final = re.compile(r"def (\w+)\(")
 
 
+_NOT_MADE: Final = "// not made: "
+"""Begins a disassembly that is not there, and says why."""
+
 _LOWER: Final = 1
 """torch's text begins with an empty line that source.py does not have."""
 
@@ -131,6 +134,15 @@ class KernelStages:
         """The stages that a configuration has, disassemblies under their own names."""
         return [paths.DISASSEMBLIES.get(stage.name, stage.name) for stage in row.stages]
 
+    def text(self, row: Configuration, name: str) -> str | None:
+        """The text of the stage called `name`; None if the dump has none."""
+        stage = next((stage for stage in row.stages if stage.name == _MACHINE.get(name, name)), None)
+        if stage is None or not stage.path:
+            return None
+        path = paths.disassembly(stage.path, stage.name) if name in _MACHINE else stage.path
+        text = self._dump.text(self._graph, path)
+        return None if text is None or text.startswith(_NOT_MADE) else text
+
     def stage(self, row: Configuration, name: str) -> Stage:
         """The stage called `name`."""
         key = (row.label, name)
@@ -156,7 +168,7 @@ class KernelStages:
                 else f"{path} is not in the dump"
             )
             return Stage(name, row.label, "", note=why)
-        if is_machine and text.startswith("// not made: "):
+        if is_machine and text.startswith(_NOT_MADE):
             return Stage(name, row.label, "", note=f"no {name}: {text.strip().removeprefix('// not made: ')}")
         return self._mapped(row, name, text)
 

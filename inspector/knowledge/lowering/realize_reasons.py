@@ -38,6 +38,9 @@ PASSING: Final = frozenset(
 )
 """Functions that forward another one's request, by their bare names."""
 
+SEVERAL_STEPS: Final = "the reduction runs in several steps"
+"""Of the first of these steps: the lowering has split the reduction."""
+
 REASONS: Final[dict[str, str]] = {
     # graph.py
     "mark_buffer_mutated": "it reads what is about to be written in place, and must be computed before",
@@ -54,9 +57,9 @@ REASONS: Final[dict[str, str]] = {
     "WelfordReduction.create": "the result of a reduction is always realized",
     "OnlineSoftmaxReduction.create": "the result of a reduction is always realized",
     "OnlineSoftmaxReduction._create_no_split": "the result of a reduction is always realized",
-    "OnlineSoftmaxReduction.create_multilayer": "the reduction runs in several steps",
-    "WelfordReduction.create_multilayer": "the reduction runs in several steps",
-    "Reduction.create_multilayer_helper": "the reduction runs in several steps",
+    "OnlineSoftmaxReduction.create_multilayer": SEVERAL_STEPS,
+    "WelfordReduction.create_multilayer": SEVERAL_STEPS,
+    "Reduction.create_multilayer_helper": SEVERAL_STEPS,
     "Reduction.check_for_split_dense_dim_reindexing": "a reduction over it is split along how it lies in memory",
     "Scan.create": "the result of a scan is always realized",
     "Sort.create": "the result of a sort is always realized",

@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.facts import Guard
+from inspect_compile.tables.compare.causes import causes
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
+from inspect_compile.tables.styled_text import Claim, Stack, joined, pointer, styled
 from inspect_compile.tables.text import number_of, one_line
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ TABLE_OF: Final = {
 """Kind of difference → the table of `show` with the evidence."""
 
 _BY_GRAPH: Final = ("nodes", "kernels", "fusion")
+_EXPLAINED: Final = ("graphs", "nodes", "kernels", "fusion")
 _URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
 
 
@@ -58,18 +61,41 @@ def differences(
 
 
 def comparison(
-    rows: Sequence[Difference], dumps: "tuple[Dump, Dump]", dump_argument: tuple[str, str], *, limit: int | None
+    why: Sequence[Cause],
+    rows: Sequence[Difference],
+    dumps: "tuple[Dump, Dump]",
+    dump_argument: tuple[str, str],
+    *,
+    limit: int | None,
+    every: str = "",
 ) -> RenderableType:
-    """What was compared, and each difference."""
-    if not rows:
+    """Why the two differ, the most expensive cause first; then the differences that no cause is told of, without
+    `limit` all. `every` is the command that prints all.
+    """
+    if not rows and not why:
         told = " and ".join(one_line(name) for name in dump_argument)
         seen = [number_of(len(outermost(dumps[0])), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
         return styled(f"No difference: {told} compiled the same, {' and '.join(seen)} each.", "green")
-    head = f"{number_of(len(rows), 'difference')} between {one_line(dump_argument[0])} and {one_line(dump_argument[1])}"
-    found = differences(
-        rows, lambda row: dump_argument[0] if row.graph and not row.other_graph else dump_argument[1], limit=limit
-    )
-    return Stack([styled(head, "bold"), Stack(list(found), gap=False)])
+    between = f"between {one_line(dump_argument[0])} and {one_line(dump_argument[1])}"
+    parts: list[RenderableType] = []
+    if why:
+        parts += [styled(f"{number_of(len(why), 'cause')} of differences {between}", "bold"), causes(why, limit=limit)]
+    explained = {graph for cause in why for graph in cause.graphs}
+    shown = rows if limit is None else [row for row in rows if not _is_explained(row, explained)]
+    if shown:
+        head = f"{number_of(len(shown), 'difference')} {'besides' if why else between}"
+        found = differences(
+            shown, lambda row: dump_argument[0] if row.graph and not row.other_graph else dump_argument[1], limit=limit
+        )
+        parts += [styled(head, "bold"), Stack(list(found), gap=False)]
+    if len(shown) < len(rows):
+        parts.append(pointer(f"{number_of(len(rows) - len(shown), 'difference')} of graphs with these causes", every))
+    return Stack(parts)
+
+
+def _is_explained(row: Difference, graphs: set[str]) -> bool:
+    """Is it about nodes or kernels of a graph that a cause is told of?"""
+    return row.kind in _EXPLAINED and bool({row.graph, row.other_graph} & graphs)
 
 
 def evidence(row: Difference, dump_argument: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.compare.causes.records import Cause
     from inspect_compile.analysis.compare.differences import Difference
     from inspect_compile.dump import Dump
 
@@ -26,10 +27,21 @@ class Diff:
         parser.add_argument(
             "--kernels", action="store_true", help="the kernels of both beside each other: launches, bytes, time"
         )
+        parser.add_argument(
+            "--stage",
+            nargs=2,
+            metavar=("STAGE", "KERNEL"),
+            help="how a kernel and its counterpart differ in ttir, ttgir, llir, ptx, sass, amdgcn, isa or asm (C++), or"
+            " in their source",
+        )
+        parser.add_argument(
+            "--compile", action="store_true", help="with --stage asm: compile C++ although it is not in torch's cache"
+        )
         parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print the differences."""
+        from inspect_compile.analysis.compare.causes.find import causes
         from inspect_compile.analysis.compare.content import content
         from inspect_compile.analysis.compare.differences import compare
         from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
@@ -42,15 +54,21 @@ class Diff:
             dumps.append(dump)
         if arguments.kernels:
             return _kernels(dumps, arguments)
-        found = compare(content(dumps[0]), content(dumps[1]), names_of(arguments.a, arguments.b))
+        if arguments.stage:
+            from inspect_compile.commands.comparing.stage_texts import diff_stage
+
+            return diff_stage((dumps[0], dumps[1]), names_of(arguments.a, arguments.b), arguments)
+        names = names_of(arguments.a, arguments.b)
+        found = compare(content(dumps[0]), content(dumps[1]), names)
+        why = causes(dumps[0], dumps[1], names)
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
-            print_json(found)
+            print_json([*why, *found])
         else:
-            _print(found, dumps, arguments)
+            _print(why, found, dumps, arguments)
         tell_left_out(*dumps)
-        return 1 if found else 0
+        return 1 if found or why else 0
 
 
 def _kernels(dumps: "list[Dump]", arguments: argparse.Namespace) -> int:
@@ -76,7 +94,7 @@ def names_of(a: str, b: str) -> tuple[str, str]:
     return names if names[0] != names[1] else (a, b)
 
 
-def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.Namespace) -> None:
+def _print(why: "list[Cause]", found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.Namespace) -> None:
     from inspect_compile.commands.dump_selection import dump_argument
     from inspect_compile.commands.printing import print_table
     from inspect_compile.commands.show import LIMIT
@@ -86,4 +104,6 @@ def _print(found: "list[Difference]", dumps: "list[Dump]", arguments: argparse.N
         dump_argument(path, arguments.rank, arguments.target if dump.run.target else None)
         for path, dump in zip((arguments.a, arguments.b), dumps, strict=True)
     ]
-    print_table(comparison(found, (dumps[0], dumps[1]), (given[0], given[1]), limit=None if arguments.all else LIMIT))
+    limit = None if arguments.all else LIMIT
+    every = shlex.join(["diff", arguments.a, arguments.b, "--all"])
+    print_table(comparison(why, found, (dumps[0], dumps[1]), (given[0], given[1]), limit=limit, every=every))

@@ -1,0 +1,166 @@
+"""What Inductor made of one graph on one side: tables by node, operation and kernel, and the launches."""
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.compare.causes.alignment import Key
+from inspect_compile.analysis.compare.causes.records import Cost
+from inspect_compile.analysis.compare.content import GraphContent
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.dumps.rows import grouped, scheduled
+from inspect_compile.analysis.fusion.ledger import Ledger, ledgers
+from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.chosen import TuningQuery, asked
+from inspect_compile.analysis.kernels.launch_times import measured
+from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.dump import Dump
+from inspect_compile.dump.paths import FX_RUNNABLE
+from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Tiling
+
+_SETTING: Final = re.compile(r"^torch\.(_\w+)\.config\.([\w.]{1,200}) = (.{1,500})$", re.MULTILINE)
+_FOR_TUNING: Final = re.compile(r"^    inductor_meta=.*$", re.MULTILINE)
+"""Of a Triton kernel what Inductor chooses configurations by: which run, and what they are compiled to, is compared."""
+_OWN_SETTINGS: Final = re.compile(r"(?:^|_)custom_p(?:re|ost)_pass|cache_dir|debug_dir|<.{0,200} at 0x")
+
+
+class Call(msgspec.Struct, frozen=True, eq=False):
+    """One launch, with its cost."""
+
+    launch: Launch
+    source: str
+    """The kernel's code without names, and without what configurations are chosen by."""
+    nodes: tuple[Key, ...]
+    """What it computes, and what is on the way to that."""
+    computes: tuple[Key, ...]
+    """What it computes."""
+    cost: Cost
+    binary: Configuration | None
+    """The configuration that runs."""
+
+    @property
+    def name(self) -> str:
+        """The kernel."""
+        return self.launch.kernel.name
+
+
+class Compiled:
+    """One graph of one side."""
+
+    def __init__(self, dump: Dump, content: GraphContent) -> None:
+        self.dump, self.content, self.graph = dump, content, content.graph
+
+    def path(self, graph: str) -> str:
+        """The path of a nested graph in this one; empty for this one."""
+        return graph.partition("/")[2]
+
+    @cached_property
+    def lowering(self) -> dict[Key, Lowering]:
+        """Node → its lowering."""
+        return {(self.path(row.graph), row.node): row for row in self.dump.rows(Lowering, self.graph)}
+
+    @cached_property
+    def realize(self) -> dict[Key, list[Realize]]:
+        """Node → what became real while it was lowered."""
+        rows = [row for row in self.dump.rows(Realize, self.graph) if row.realized]
+        return grouped(rows, lambda row: (self.path(row.graph), row.node or ""))
+
+    @cached_property
+    def before(self) -> list[Operation]:
+        """The scheduler nodes before fusion."""
+        return scheduled(self.dump, self.graph)
+
+    @cached_property
+    def operations(self) -> dict[Key, Operation]:
+        """Operation → its row before fusion."""
+        return {(self.path(row.graph), row.name): row for row in self.before}
+
+    @cached_property
+    def group_of(self) -> dict[Key, str]:
+        """Operation → its scheduler node after fusion."""
+        rows = scheduled(self.dump, self.graph, "post_fusion")
+        return {(self.path(row.graph), member): row.name for row in rows for member in row.members}
+
+    @cached_property
+    def loops(self) -> dict[Key, list[Tiling | LoopNest]]:
+        """Kernel → how it iterates."""
+        rows: list[Tiling | LoopNest] = [*self.dump.rows(Tiling, self.graph), *self.dump.rows(LoopNest, self.graph)]
+        return grouped(rows, lambda row: (self.path(row.graph), row.kernel))
+
+    @cached_property
+    def questions(self) -> tuple[dict[Key, TuningQuery], dict[str, TuningQuery]]:
+        """Node → what was asked about how to compute it; kernel → what was asked about its configurations."""
+        rows = asked(self.dump, self.graph)
+        nodes = {
+            (self.path(row.tuning.graph), node): row
+            for row in rows
+            if row.tuning.about == "operation"
+            for node in row.tuning.nodes
+        }
+        return nodes, {row.tuning.name: row for row in rows if row.tuning.about == "kernel"}
+
+    @cached_property
+    def ledgers(self) -> dict[str, Ledger]:
+        """Path of a nested graph → its fusion."""
+        return {self.path(one.graph): one for one in ledgers(self.dump, self.graph)}
+
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """Settings of torch that are not the defaults, as torch writes them into `fx_graph_runnable.py`; a replay's."""
+        text = self.dump.text(self.graph, FX_RUNNABLE) or ""
+        found = {f"{room}.{name}": value for room, name, value in _SETTING.findall(text)}
+        found |= {f"_inductor.{name}": value for name, value in self.dump.run.config.items()}
+        return {name: value for name, value in found.items() if not _OWN_SETTINGS.search(f"{name} {value}")}
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """The launches, in order."""
+        moved, work, times = (
+            launch_traffic(self.dump, self.graph),
+            launch_work(self.dump, self.graph),
+            measured(self.dump, self.graph),
+        )
+        codes = (_FOR_TUNING.sub("", source) for source in self.content.kernels)
+        sources = dict(zip(self.content.kernel_names, codes, strict=True))
+        running = of_kernels(configurations(self.dump, self.graph))
+        found = []
+        for launch in moved.launches:
+            kernel, path = launch.kernel, self.path(launch.graph)
+            binary = next(iter(of_kernel(running, launch.graph, kernel.name)), None)
+            took = times.get((launch.graph, kernel.name, launch.line))
+            done = work.get((launch.graph, kernel.name, launch.line))
+            cost = Cost(
+                1,
+                moved.of(launch).least,
+                0 if done is None else done.heavy + done.scalar,
+                None if binary is None else binary.registers,
+                None if binary is None else binary.spills,
+                None if took is None else took.least / 1e3,
+            )
+            nodes = tuple((path, name) for name in launch.nodes)
+            own = set(kernel.computes)
+            computes = tuple((path, name) for name in launch.nodes if name in own)
+            found.append(Call(launch, sources.get(kernel.name, kernel.name), nodes, computes or nodes, cost, binary))
+        return found
+
+
+def total(calls: Iterable[Call]) -> Cost:
+    """The cost of launches together."""
+    return sum((one.cost for one in calls), Cost())
+
+
+def changed_settings(a: Compiled, b: Compiled) -> tuple[str, ...]:
+    """`max_fusion_size: default → 1`, of all settings that differ; between two releases of torch, whose defaults may
+    differ, only those that both wrote down.
+    """
+    ours, theirs = a.settings, b.settings
+    is_one_torch = a.dump.run.versions.get("torch") == b.dump.run.versions.get("torch")
+    return tuple(
+        f"{name.removeprefix('_inductor.')}: {ours.get(name, 'default')} → {theirs.get(name, 'default')}"
+        for name in dict.fromkeys([*ours, *theirs])
+        if ours.get(name) != theirs.get(name) and (is_one_torch or (name in ours and name in theirs))
+    )

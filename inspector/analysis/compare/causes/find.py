@@ -1,0 +1,242 @@
+"""The causes of all differences between two dumps, the most expensive first."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.compare.beside_target import comparable
+from inspect_compile.analysis.compare.causes.binaries import Binaries
+from inspect_compile.analysis.compare.causes.compiled import Call, Compiled, changed_settings, total
+from inspect_compile.analysis.compare.causes.finding import Finding
+from inspect_compile.analysis.compare.causes.frames import FrameCauses
+from inspect_compile.analysis.compare.causes.lowered import Lowered
+from inspect_compile.analysis.compare.causes.records import Cause
+from inspect_compile.analysis.compare.causes.regions import Region, regions
+from inspect_compile.analysis.compare.causes.scheduled import Scheduled
+from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Stages
+from inspect_compile.analysis.compare.causes.upstream import Upstream
+from inspect_compile.analysis.compare.content import Content, content
+from inspect_compile.analysis.compare.differences import Pair, graph_pairs
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Location
+from inspect_compile.knowledge.frontend.own_code import own_line
+
+_SETTINGS_OF: Final = (
+    "dynamo",
+    "aot",
+    "partition",
+    "pass",
+    "lowering",
+    "autotune",
+    "realize",
+    "fusion",
+    "tiling",
+    "codegen",
+)
+"""Levels at which a setting of torch can decide."""
+
+
+@dataclass
+class _Block:
+    """The groups of launches with one cause."""
+
+    finding: Finding
+    graphs: dict[str, None] = field(default_factory=dict)
+    a: dict[int, Call] = field(default_factory=dict)
+    b: dict[int, Call] = field(default_factory=dict)
+    also: dict[str, None] = field(default_factory=dict)
+    """Kernels whose cost is counted with another cause."""
+    settings: dict[str, None] = field(default_factory=dict)
+    places: int = 0
+
+
+class Comparison(NamedTuple):
+    """Two dumps."""
+
+    causes: list[Cause]
+    """The most expensive first."""
+    same: list[tuple[Call, Call]]
+    """The launches that do the same with the same code."""
+
+
+def causes(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b")) -> list[Cause]:
+    """Why the kernels, and the graphs, of two dumps differ, the most expensive cause first."""
+    return comparison(a, b, names).causes
+
+
+def comparison(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b"), *, has_same: bool = False) -> Comparison:
+    """The same, and with `has_same` the launches that do not differ."""
+    unchanged: list[tuple[Call, Call]] = []
+    contents = comparable(content(a), content(b))
+    pairs = _pairs(a, b, *contents)
+    frames = FrameCauses(a, b, *contents)
+    blocks: dict[object, _Block] = {}
+    for pair in pairs:
+        settings: tuple[str, ...] = ()
+        ours = None if pair.a is None else Compiled(a, pair.a)
+        theirs = None if pair.b is None else Compiled(b, pair.b)
+        if ours is not None and theirs is not None:
+            if pair.a == pair.b and not has_same and not _is_compiled_for_gpu(ours):
+                continue
+            settings = changed_settings(ours, theirs)
+            found = _of_graphs(ours, theirs, frames, unchanged)
+        else:
+            only = ours or theirs
+            assert only is not None
+            sides = (tuple(only.calls), ()) if theirs is None else ((), tuple(only.calls))
+            found = iter([([frames.of_graph(only.content, is_b=ours is None)], Region(*sides))])
+        for findings, region in found:
+            for place, one in enumerate(findings):
+                block = blocks.setdefault(one.key, _Block(one))
+                block.graphs[(ours or theirs).graph] = None  # type: ignore[union-attr]
+                block.places += 1
+                if one.level in _SETTINGS_OF:
+                    block.settings |= dict.fromkeys(settings)
+                if place:
+                    block.also |= {call.name: None for call in (*region.a, *region.b)}
+                    continue
+                block.a |= {id(call): call for call in region.a}
+                block.b |= {id(call): call for call in region.b}
+    for one in frames.breaks():
+        blocks.setdefault(one.key, _Block(one))
+    found_causes = [_cause(block, names) for block in blocks.values()]
+    return Comparison(sorted(found_causes, key=_expense, reverse=True), unchanged)
+
+
+def counterparts(a: Dump, b: Dump, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
+    """The kernels of the other side that compute the same as `kernel`, of which side `b` is with `is_b`; else those
+    that compute a part of it, the largest part first.
+    """
+    outer = kernel.graph.partition("/")[0]
+    for pair in _pairs(a, b, *comparable(content(a), content(b))):
+        mine = pair.b if is_b else pair.a
+        if mine is None or mine.graph != outer or pair.a is None or pair.b is None:
+            continue
+        ours, theirs = Compiled(a, pair.a), Compiled(b, pair.b)
+        aligned = Stages(Half(a, ours.graph), Half(b, theirs.graph)).at(LOWERED)
+        differing, same = regions(aligned, ours.calls, theirs.calls)
+        for calls in same:
+            if _is_of(calls[is_b], kernel):
+                return [calls[not is_b].launch.kernel]
+        to = aligned.to_a if is_b else aligned.to_b
+        for region in differing:
+            own = {to.get(key) for call in region[is_b] if _is_of(call, kernel) for key in call.computes}
+            if any(_is_of(call, kernel) for call in region[is_b]):
+                found = sorted(region[not is_b], key=lambda call: -len(own.intersection(call.computes)))
+                return [call.launch.kernel for call in found if own.intersection(call.computes)] or [
+                    call.launch.kernel for call in found
+                ]
+    return []
+
+
+def _is_of(call: Call, kernel: Kernel) -> bool:
+    return (call.launch.graph, call.name) == (kernel.graph, kernel.name)
+
+
+def _pairs(a: Dump, b: Dump, one: Content, other: Content) -> list[Pair]:
+    """The graphs; of a replay only the one that it is of."""
+    of = a.run.replay_of or b.run.replay_of
+    pairs = graph_pairs(one, other)
+    return [pair for pair in pairs if pair.a is not None and pair.b is not None and pair.a.graph == of] if of else pairs
+
+
+def _is_compiled_for_gpu(side: Compiled) -> bool:
+    return any(call.binary is not None for call in side.calls)
+
+
+def _of_graphs(
+    a: Compiled, b: Compiled, frames: FrameCauses, unchanged: list[tuple[Call, Call]]
+) -> Iterator[tuple[list[Finding], Region]]:
+    """Of each group of launches that differ, its causes. The launches that are the same are put into `unchanged`."""
+    stages = Stages(Half(a.dump, a.graph), Half(b.dump, b.graph))
+    aligned = stages.at(LOWERED)
+    upstream, lowered, scheduled, binaries = (
+        Upstream(stages),
+        Lowered(aligned, a, b),
+        Scheduled(aligned, a, b),
+        Binaries(a, b),
+    )
+    differing, same = regions(aligned, a.calls, b.calls)
+    broken = frames.broken(a.content.compile_id, b.content.compile_id)
+    for region in differing:
+        ours, theirs = ([key for call in calls for key in call.nodes] for calls in region)
+        found = upstream.findings(ours, theirs)
+        if broken is not None and (not found or found[0].level in ("source", "dynamo")):
+            found = [broken]
+        if not found:
+            first = lowered.first(ours)
+            if first is not None:
+                near = list(aligned.a.near(first))
+                found = upstream.findings(
+                    [first, *near], [aligned.to_b[key] for key in (first, *near) if key in aligned.to_b]
+                )
+                found = found or [lowered.finding(first)]
+        if not found:
+            later = scheduled.fusion(region) or scheduled.loops(region) or _generated(region)
+            found = [later]
+        yield found, region
+    for one, other in same:
+        finding = binaries.finding(one, other)
+        if finding is None:
+            unchanged.append((one, other))
+        else:
+            yield [finding], Region((one,), (other,))
+
+
+def _generated(region: Region) -> Finding:
+    """What is left: another text of the same loops, another function of a library, or nothing that is known."""
+    where, old = (
+        next((line for call in calls for line in reversed(call.launch.lines)), None) for calls in (region.b, region.a)
+    )
+    kernels = tuple(tuple(call.name for call in calls) for calls in region)
+    kinds = {call.launch.kernel.kind for calls in region for call in calls}
+    if region.a and region.b and kinds == {"extern"}:
+        told = f"{kernels[1][0]} is called, was {kernels[0][0]}"
+        return Finding("library", kernels[1][0], told, ("library", kernels), where, old, *kernels)
+    if region.a and region.b and "extern" not in kinds:
+        message = "the same loops are written as other code"
+        return Finding("codegen", "", message, ("codegen", ""), where, old, *kernels)
+    return Finding("not known", "", "nothing in the dumps says why", ("not known", ""), where, old, *kernels)
+
+
+def _cause(block: _Block, names: tuple[str, str]) -> Cause:
+    one = block.finding
+    a, b = block.a.values(), block.b.values()
+    where = one.where if one.where is not None else one.old_where
+    return Cause(
+        level=one.level,
+        what=one.what,
+        message=one.message.replace("{a}", names[0]).replace("{b}", names[1]),
+        where=_own(where),
+        old_where=_own(one.old_where),
+        a=one.a,
+        b=one.b,
+        settings=tuple(block.settings),
+        graphs=tuple(block.graphs),
+        kernels_a=_names(a),
+        kernels_b=_names(b) or (() if a else tuple(block.also)),
+        cost_a=total(a),
+        cost_b=total(b),
+        places=block.places,
+        a_name=names[0],
+        b_name=names[1],
+    )
+
+
+def _own(where: Location | None) -> Location | None:
+    return None if where is None else own_line(where) or where
+
+
+def _names(calls: Iterable[Call]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(call.name for call in calls))
+
+
+def _expense(cause: Cause) -> tuple[float, ...]:
+    """What decides the order: measured time, then bytes, FLOPs, launches, registers, all as differences."""
+    a, b = cause.cost_a, cause.cost_b
+    seconds = abs((b.measured or 0.0) - (a.measured or 0.0)) if None not in (a.measured, b.measured) else 0.0
+    registers = abs((b.registers or 0) - (a.registers or 0))
+    return (
+        seconds, abs(b.bytes - a.bytes), abs(b.flops - a.flops), abs(b.launches - a.launches), registers,
+        a.bytes + b.bytes,
+    )  # fmt: skip

@@ -1,0 +1,75 @@
+"""Which lines of a program differ between two compiles, as far as the compilers saw them."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import msgspec
+
+from inspect_compile.analysis.compare.causes.alignment import calls_to, in_order
+from inspect_compile.analysis.compare.content import own
+from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.facts import Location, Node
+
+_Function = tuple[str, str]
+"""Name of the file and of the function."""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Lines of one function that are other ones, or that only one side has."""
+
+    old: tuple[Location, ...]
+    new: tuple[Location, ...]
+
+
+class Sources:
+    """The lines that made nodes, on both sides, and the edits between them."""
+
+    def __init__(self, a: Iterable[Node], b: Iterable[Node], *, has_calls: bool = True) -> None:
+        """Without `has_calls` only the lines of the nodes themselves: of an older dump those before are not known."""
+        self._has_calls = has_calls
+        ours, theirs = _lines(a, has_calls), _lines(b, has_calls)
+        self._edits: dict[tuple[bool, str, str, int], Edit] = {}
+        self._are_known = bool(ours and theirs)
+        """Not if a dump was shared without source lines."""
+        self._there = {
+            False: {(function, line.code.strip()) for function, lines in ours.items() for line in lines},
+            True: {(function, line.code.strip()) for function, lines in theirs.items() for line in lines},
+        }
+        for function in ours.keys() & theirs.keys():
+            self._compare(function, ours[function], theirs[function])
+
+    def edit(self, where: Location | None, *, is_b: bool) -> Edit | None:
+        """The edit that a line, or one that led to it, is part of: the outermost. None if all of them are the same."""
+        calls = calls_to(where, self._has_calls) if self._are_known else []
+        for one in reversed(calls):
+            found = self._edits.get((is_b, *_function(one), one.line))
+            if found is not None:
+                return found
+        for one in reversed(calls):
+            if one.code and (_function(one), one.code.strip()) not in self._there[not is_b]:
+                return Edit((), (one,)) if is_b else Edit((one,), ())
+        return None
+
+    def _compare(self, function: _Function, ours: list[Location], theirs: list[Location]) -> None:
+        texts = [[line.code.strip() for line in lines] for lines in (ours, theirs)]
+        same = [(-1, -1), *in_order(texts[0], texts[1]), (len(ours), len(theirs))]
+        for (before, above), (after, below) in pairwise(same):
+            edit = Edit(tuple(ours[before + 1 : after]), tuple(theirs[above + 1 : below]))
+            for is_b, lines in ((False, edit.old), (True, edit.new)):
+                self._edits.update({(is_b, *function, line.line): edit for line in lines})
+
+
+def _lines(nodes: Iterable[Node], has_calls: bool) -> dict[_Function, list[Location]]:
+    """Function → its lines that made nodes, or called what did, in the order of the file, each once."""
+    found: dict[tuple[str, str, int], Location] = {}
+    for node in nodes:
+        for one in calls_to(node.where, has_calls):
+            if one.code:
+                found.setdefault((*_function(one), one.line), one)
+    by_function = grouped(found.values(), _function)
+    return {function: sorted(lines, key=lambda line: line.line) for function, lines in by_function.items()}
+
+
+def _function(where: Location) -> _Function:
+    return file_name(own(where.file)), where.function

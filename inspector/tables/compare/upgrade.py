@@ -1,0 +1,133 @@
+"""What another environment does to a program, on one page that ends in what to do."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.compare.causes.records import Cause
+from inspect_compile.analysis.compare.upgrade import AROUND, LIBRARY, SAME, Assigned, Share, Upgrade
+from inspect_compile.knowledge.fusion.reasons import by_code
+from inspect_compile.tables.columns import Column
+from inspect_compile.tables.compare.causes import cost_words, level_words, line_words
+from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
+from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
+
+CAUSES: Final = 4
+"""Causes that are told, two lines each: the page has at most 40 lines."""
+_VERSIONS: Final = 3
+_SMALL: Final = 0.02
+"""Share of the time below which a difference is none."""
+
+COLUMNS: Final[tuple[Column[Share], ...]] = (
+    Column("where the difference comes from", lambda row: row.kind, stretch=True, least=24),
+    Column("share", lambda row: "" if row.share is None else f"{row.share:.0%}", right=True, optional=True),
+    Column("time", lambda row: "" if row.seconds is None else _signed_time(row.seconds), right=True, optional=True),
+    Column("bytes", lambda row: _signed(byte_text(abs(row.bytes)), row.bytes), right=True),
+    Column("launches", lambda row: _signed(f"{abs(row.launches):,}", row.launches), right=True),
+    Column("causes", lambda row: f"{row.causes:,}" if row.causes else "", right=True),
+)
+
+
+def page(found: Assigned, old: str, new: str) -> RenderableType:
+    """The page; `old` and `new` are the dumps as a person types them."""
+    whole = found.whole
+    changed = list(whole.versions.items())
+    versions = ", ".join(f"{name} {one_line(words)}" for name, words in changed[:_VERSIONS])
+    head = [styled(f"What changed: {versions or 'no version'}", "bold"), *_figures(whole)]
+    parts: list[RenderableType] = [Stack(head, gap=False)]
+    if found.shares:
+        parts.append(TerminalTable(COLUMNS, found.shares))
+    if found.causes:
+        parts.append(Stack(_causes(found.causes), gap=False))
+    parts.append(Stack([styled("What to do", "bold"), *_advice(found, old, new)], gap=False))
+    return Stack(parts)
+
+
+def _figures(whole: Upgrade) -> Iterator[RenderableType]:
+    before, after = whole.seconds
+    if before is not None and after is not None:
+        share = f", {after / before - 1:+.0%}" if before else ""
+        yield styled(
+            f"  time of one call of each graph  {time_text(before)} → {time_text(after)} "
+            f"({_signed_time(after - before)}{share}; the least of all calls)"
+        )
+    else:
+        yield styled("  time: not measured (a graph has to be called at least twice, without --target)")
+    old, new = whole.bytes
+    launches = f"{whole.launches[0]:,} → {whole.launches[1]:,} launches"
+    yield styled(f"  kernels move  {byte_text(old)} → {byte_text(new)} in {launches}")
+    yield styled(f"  peak memory of a graph  {byte_text(whole.peak[0])} → {byte_text(whole.peak[1])}")
+    if whole.graphs[0] != whole.graphs[1]:
+        yield styled(f"  graphs  {whole.graphs[0]:,} → {whole.graphs[1]:,}", "red")
+
+
+def _causes(causes: tuple[Cause, ...]) -> Iterator[RenderableType]:
+    yield styled(f"{number_of(len(causes), 'cause')}, the most expensive first", "bold")
+    for cause in causes[:CAUSES]:
+        yield joined((" ▲ ", "yellow"), (line_words(cause.where), "bold"), one_line=True)
+        cost = " · ".join(list(cost_words(cause))[:2])
+        words = f"   {level_words(cause)}: {one_line(cause.message)}"
+        yield joined(words if len(words) <= 100 else f"{words[:99]}…", ("  ", ""), (cost, "bold"), one_line=True)
+
+
+def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
+    """What to do about what costs most, then where everything is."""
+    before, after = found.whole.seconds
+    largest = next(iter(found.shares), None)
+    is_small = before and after is not None and abs(after - before) < _SMALL * before
+    if not found.causes:
+        yield styled("  Nothing: both environments compile the same.")
+    elif is_small:
+        yield styled("  Nothing about time: it is the same within 2 %.")
+    is_timed = largest is not None and largest.seconds is not None and not is_small
+    if found.causes and largest is not None and is_timed and largest.kind in _OF_KIND:
+        yield styled(f"  {_OF_KIND[largest.kind]}")
+    for cause in found.causes[:2]:
+        yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
+    yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
+
+
+_OF_KIND: Final = {
+    SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 3).",
+    LIBRARY: "Most of it is in calls of libraries (BLAS, cuDNN): compare their versions, measure again (--runs 3).",
+    AROUND: "Most of it is not in kernels: allocation, launching, or noise; measure again (--runs 3).",
+}
+
+
+def _of_cause(cause: Cause) -> str:
+    """What can be done about one cause."""
+    if cause.settings:
+        return f"a setting differs ({cause.settings[0]}): set it as it was"
+    if cause.level == "fusion":
+        reason = by_code(cause.what)
+        if reason is not None and reason.knob:
+            return f"try replay --config {reason.knob}=…: {reason.advice}"
+        return reason.advice if reason is not None and reason.advice else "ask `why` about the two in the new dump"
+    return _OF_LEVEL.get(cause.level, "nothing in the dumps says why; look at both kernels with diff --stage source")
+
+
+_BY_STAGE: Final = "report it to Triton, with the two texts of diff --stage"
+_OF_LEVEL: Final = {
+    "source": "the program, or a library that it calls, is another one there: compare its versions",
+    "dynamo": "Dynamo traces this line otherwise: look at graph breaks, recompiles and inputs with show dynamo",
+    "aot": "another decomposition: register the old one, or report it to PyTorch with both lists of operators",
+    "partition": "other values are saved for the backward: see torch._functorch.config.activation_memory_budget",
+    "pass": "a pass does something else: report it to PyTorch with its name, or turn it off by its setting",
+    "lowering": "the operator is lowered otherwise: report it to PyTorch with both dumps",
+    "realize": "a value gets a buffer by other limits: try replay --config realize_opcount_threshold=…",
+    "autotune": "another choice won: tune again without other load, or pin the choice",
+    "tiling": "the loops are cut otherwise: try replay --config with the settings of tiling",
+    "codegen": "Inductor writes other code for the same loops: report it with diff --stage source",
+    "library": "another function of a library: report it, or choose the old one by its setting",
+    **dict.fromkeys(("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa"), _BY_STAGE),
+}
+
+
+def _signed(words: str, number: float) -> str:
+    return f"{'−' if number < 0 else '+'}{words}" if number else "0"
+
+
+def _signed_time(seconds: float) -> str:
+    return f"{'−' if seconds < 0 else '+'}{time_text(abs(seconds))}"
