@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 CURVES_UP_TO: Final = 700
-"""Number of operations; in larger pictures arrows are straight."""
+"""Number of operations; in larger pictures arrows are straight, and tooltips tell only what nothing else does."""
 
 LABELS_UP_TO: Final = 8000
 """Number of operations; in larger pictures arrows have no labels, and the legend says so."""
@@ -82,13 +82,13 @@ def schedule_picture(
     ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    boxes = Boxes.of(dump, graph, phase, whole, heat)
+    size = sum(1 for unit in units for _ in unit.operations())
+    boxes = Boxes.of(dump, graph, phase, whole, heat, is_brief=size > CURVES_UP_TO)
     arrows = Arrows(whole, boxes, section_of)
     sections = tuple(
         _section(number, [units[index] for index in span], boxes, arrows, dump if refused else None)
         for number, span in enumerate(ranges)
     )
-    size = sum(1 for unit in units for _ in unit.operations())
     return Picture(
         _title(dump, graph, phase),
         (
