@@ -19,20 +19,32 @@ _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
 
 _LINE: Final = re.compile(r"M[^a-z]*(?:[hv][^a-z ]*|l[^a-z ]*[ -][^a-z ]*)")
 
-INITIAL: Final = {
-    "fill": "#000000",
-    "stroke": "none",
-    "stroke-width": "1",
-    "stroke-dasharray": "none",
-    "font-size": "",
-    "font-weight": "normal",
-    "text-anchor": "start",
-}
-"""What an element has that is told nothing, of what it inherits from the elements around it."""
+
+@dataclass(frozen=True, eq=False)
+class Look:
+    """What an element looks like, as far as that matters for it; the same look is the same object."""
+
+    values: dict[str, str]
+
+
+INITIAL: Final = Look(
+    {
+        "fill": "#000000",
+        "stroke": "none",
+        "stroke-width": "1",
+        "stroke-dasharray": "none",
+        "font-size": "",
+        "font-weight": "normal",
+        "text-anchor": "start",
+    }
+)
+"""That of an element that is told nothing: what elements inherit from those around them."""
 _OF_TEXT: Final = frozenset({"font-size", "font-weight", "text-anchor"})
 _OF_LINES: Final = frozenset({"stroke-width", "stroke-dasharray"})
 _STRAIGHT: Final = 0.08
 """Points that a curve may be away from the straight line that is drawn for it."""
+_KNOWN: Final = 1 << 12
+"""Looks, and what was found of them, that are kept: a picture has few."""
 
 
 @dataclass
@@ -42,17 +54,15 @@ class _Drawn:
     tag: str
     place: str
     """The attributes that say where it is and what shape it has."""
-    look: dict[str, str]
-    """What it looks like, as far as that matters for it."""
+    look: Look
     rest: str
     """Its end, with its text."""
     is_line: bool = False
     """It is one straight line, which has no area to be filled."""
 
-    def written(self, inherited: dict[str, str]) -> str:
-        """The element, inside of others that have these values."""
-        own = "".join(f' {name}="{value}"' for name, value in self.look.items() if inherited[name] != value)
-        return f"<{self.tag}{own}{self.place}{self.rest}"
+    def written(self, inherited: Look) -> str:
+        """The element, inside of others that have this look."""
+        return f"<{self.tag}{_difference(self.look, inherited)}{self.place}{self.rest}"
 
 
 @dataclass
@@ -64,12 +74,12 @@ class _Block:
     """Its start tag and its tooltip."""
     elements: "list[_Drawn | str]"
 
-    def drawn(self) -> Iterator[_Drawn]:
-        return (one for one in self.elements if isinstance(one, _Drawn))
+    def looks(self) -> Iterator[Look]:
+        return (one.look for one in self.elements if isinstance(one, _Drawn))
 
-    def written(self, inherited: dict[str, str]) -> Iterator[str]:
+    def written(self, inherited: Look) -> Iterator[str]:
         """The lines of the block."""
-        inside = shared([self], inherited) if self.kind else inherited
+        inside = _shared_in_block(tuple(self.looks()), inherited) if self.kind else inherited
         if self.kind:
             yield self.head.replace(f' class="{self.kind}"', _difference(inside, inherited), 1)
         for one in self.elements:
@@ -86,30 +96,39 @@ def compacted(lines: Iterable[str]) -> str:
     found: list[str] = []
     for kind, run in groupby(_blocks(lines), key=lambda block: block.kind):
         blocks = list(run)
-        inherited = shared(blocks, INITIAL) if kind else INITIAL
+        inherited = shared((look for block in blocks for look in block.looks()), INITIAL) if kind else INITIAL
         within = (line for block in blocks for line in block.written(inherited))
         found += [f'<g class="{kind}s"{_difference(inherited, INITIAL)}>', *within, "</g>"] if kind else within
     text = "\n".join(line for line in found if line)
     return text.replace("&#10;", "\n").replace("&#160;", "\u00a0")
 
 
-def shared(blocks: "Sequence[_Block]", inherited: dict[str, str]) -> dict[str, str]:
-    """The values with which these blocks are shortest if an element around them has these."""
-    best = dict(inherited)
-    for name in INITIAL:
-        counts = Counter(one.look[name] for block in blocks for one in block.drawn() if name in one.look)
-        if not counts:
+def shared(looks: Iterable[Look], inherited: Look) -> Look:
+    """The look with which elements are shortest if one around them has it."""
+    best = dict(inherited.values)
+    found = Counter(looks).items()
+    for name, now in inherited.values.items():
+        length: Counter[str] = Counter()
+        for look, count in found:
+            if name in look.values:
+                length[look.values[name]] += count * len(f' {name}="{look.values[name]}"')
+        if not length:
             continue
-        length = {value: count * len(f' {name}="{value}"') for value, count in counts.items()}
-        saved = {value: size - len(f' {name}="{value}"') * (value != inherited[name]) for value, size in length.items()}
+        saved = {value: size - len(f' {name}="{value}"') * (value != now) for value, size in length.items()}
         value = max(saved, key=lambda value: (saved[value], value))
-        if saved[value] > length.get(inherited[name], 0):
+        if saved[value] > length[now]:
             best[name] = value
-    return best
+    return Look(best)
 
 
-def _difference(values: dict[str, str], inherited: dict[str, str]) -> str:
-    return "".join(f' {name}="{value}"' for name, value in values.items() if value != inherited[name])
+@lru_cache(_KNOWN)
+def _shared_in_block(looks: tuple[Look, ...], inherited: Look) -> Look:
+    return shared(looks, inherited)
+
+
+@lru_cache(_KNOWN)
+def _difference(look: Look, inherited: Look) -> str:
+    return "".join(f' {name}="{value}"' for name, value in look.values.items() if inherited.values[name] != value)
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[_Block]:
@@ -162,7 +181,12 @@ def _joined(elements: "Iterable[_Drawn | str]") -> "Iterator[_Drawn | str]":
 def _is_one(one: _Drawn, other: _Drawn) -> bool:
     if one.tag != "path" or other.tag != "path" or not (one.is_line or other.is_line):
         return False
-    return all(one.look.get(name) == other.look.get(name) for name in INITIAL if name != "fill")
+    return _is_same_line(one.look, other.look)
+
+
+@lru_cache(_KNOWN)
+def _is_same_line(one: Look, other: Look) -> bool:
+    return {**one.values, "fill": ""} == {**other.values, "fill": ""}
 
 
 def _element(line: str) -> _Drawn | str:
@@ -172,21 +196,24 @@ def _element(line: str) -> _Drawn | str:
     tag, given, end, rest = found.groups()
     attributes = dict(_ATTRIBUTE.findall(given))
     is_text = tag == "text"
-    look = {name: _short(attributes.pop(name, value)) for name, value in INITIAL.items()}
-    if look["stroke"] in ("none", "transparent"):
-        look["stroke"] = "none"
-    has_stroke = not is_text and look["stroke"] != "none"
-    look = {
-        name: value
-        for name, value in look.items()
-        if not (name in _OF_TEXT and not is_text) and not (name in _OF_LINES and not has_stroke)
-    }
+    look = _look(tuple(attributes.pop(name, value) for name, value in INITIAL.values.items()), is_text)
     tag, attributes = _shape(tag, attributes)
     place = "".join(f' {name}="{value}"' for name, value in attributes.items())
     if is_text:
         rest = f"{rest.removesuffix('</text>').strip()}</text>"
     is_line = tag == "path" and _LINE.fullmatch(attributes["d"]) is not None
     return _Drawn(tag, place, look, f"{end}>{rest}", is_line)
+
+
+@lru_cache(_KNOWN)
+def _look(values: tuple[str, ...], is_text: bool) -> Look:
+    """The look with these values, in the order of `INITIAL`."""
+    found = dict(zip(INITIAL.values, map(_short, values), strict=True))
+    if found["stroke"] == "transparent":
+        found["stroke"] = "none"
+    has_stroke = not is_text and found["stroke"] != "none"
+    left_out = (frozenset() if is_text else _OF_TEXT) | (frozenset() if has_stroke else _OF_LINES)
+    return Look({name: value for name, value in found.items() if name not in left_out})
 
 
 def _shape(tag: str, given: dict[str, str]) -> tuple[str, dict[str, str]]:

@@ -26,7 +26,9 @@ def before(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
         return render.svg(text)
 
 
-def resolved(element: ET.Element, inherited: dict[str, str] = INITIAL) -> Iterator[tuple[ET.Element, dict[str, str]]]:
+def resolved(
+    element: ET.Element, inherited: dict[str, str] = INITIAL.values
+) -> Iterator[tuple[ET.Element, dict[str, str]]]:
     """Each element with the values that hold for it."""
     own = {name: element.attrib.get(name, value) for name, value in inherited.items()}
     yield element, own

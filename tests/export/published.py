@@ -24,7 +24,7 @@ def module(name: str) -> ModuleType:
 def read(data: bytes, kind: type) -> Any:
     """The record of that kind; fails where the data has another type, or a field that the kind does not have."""
     given = json.loads(data)
-    found = msgspec.convert(given, type=kind, strict=True)
+    found: Any = msgspec.convert(given, type=kind, strict=True)
     _same(given, found, kind.__name__)
     return found
 
