@@ -79,6 +79,14 @@ characters are as wide as a digit.
 
 _DIGIT: Final = 0.56
 _BOLD: Final = 1.07
+_NARROWER: Final = {"ellipse": 1.12, "polygon": 1.24}
+"""Shape → how much wider than its lines it has to be."""
+
+_ENTERED: Final = ("repeat", "loop")
+"""Frames whose boxes have arrows from outside: their title is a box, which no arrow crosses. Arrows to other frames
+end at the border.
+"""
+
 _EDGE: Final = {"arrowsize": "0.7", "fontname": FONT, "fontsize": "9"}
 
 
@@ -121,6 +129,11 @@ def _fill(graph: graphviz.Digraph, section: Section, most: int, *, labels: bool)
         _arrow(graph, arrow, most, labels=labels)
     for above, below in section.below:
         graph.edge(above, below, style="invis", weight="0")
+    for row in section.rows:
+        with graph.subgraph() as beside:
+            beside.attr(rank="same")
+            for name in row:
+                beside.node(name)
 
 
 def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
@@ -128,14 +141,20 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
         _box(graph, one)
         return
     with graph.subgraph(name=f"cluster_{one.id}") as cluster:
+        is_entered = one.kind in _ENTERED
         cluster.attr(
-            label=_lines([one.text]),
+            label="" if is_entered else _lines([one.text]),
             labeljust="l",
             tooltip=_tooltip(one.tooltip),
             fontsize=str(LINE_SIZE if one.kind == "group" else TITLE_SIZE),
             fontcolor=FAINT if one.kind == "group" else INK,
             **{**dict(FRAMES[one.kind]), **_border(one.shade)},
         )
+        if is_entered:
+            title = f"title_{one.id}"
+            cluster.node(title, label=f"<<b>{_markup(one.text)}</b>>", shape="plain", id=title)
+            for box in islice(boxes_in(one.inner), 1):
+                cluster.edge(title, box.id, style="invis")
         for inside in one.inner:
             _add(cluster, inside)
 
@@ -167,8 +186,8 @@ def _size(box: Box, slant: float) -> dict[str, str]:
     head = _text_width(box.title, TITLE_SIZE, bold=True) + _text_width(f"{_GAP}{box.beside}", TITLE_SIZE)
     lines = (*((box.mark,) if box.mark else ()), *box.lines)
     widest = max([head, *(_text_width(line, LINE_SIZE) for line in lines)])
-    if lines and LOOKS[box.kind].shape == "ellipse":
-        widest *= 1.12  # the lines are not where it is widest
+    if lines:  # they are not where the shape is widest
+        widest *= _NARROWER.get(LOOKS[box.kind].shape, 1)
     height = 1.3 * (TITLE_SIZE + LINE_SIZE * len(lines)) + 7
     return {
         "width": f"{(widest + 2 * slant) / POINTS_PER_INCH:.3f}",

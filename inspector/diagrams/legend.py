@@ -15,7 +15,16 @@ _COMPUTED: Final[tuple[BoxKind, ...]] = ("pointwise", "reduction", "template", "
 _WRAPPED: Final = 40
 """Maximum characters of a line about a colour."""
 
-_CALLED: Final[tuple[BoxKind, ...]] = ("extern", "item", "nop")
+_CALLED: Final[tuple[BoxKind, ...]] = (
+    "extern", "item", "nop", "line", "node", "asked", "buffer", "load", "operator", "heavy", "store", "kernel",
+    "launch", "compile", "stop", "nothing",
+)  # fmt: skip
+
+_ANYWHERE: Final[tuple[ArrowKind, ...]] = (
+    "stored", "missed", "apart", "joined", "again", "order", "refused", "value", "memory", "made", "break", "recompile",
+    "frame",
+)  # fmt: skip
+"""Kinds of arrows between any two boxes."""
 
 _WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
     "stored": ("a buffer and its bytes", "(thicker: more bytes)"),
@@ -24,6 +33,15 @@ _WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
     "call": ("runs a nested graph",),
     "again": ("from one of the", "repeated parts to", "later ones"),
     "refused": ("not fused", "(the reason: tooltip)"),
+    "apart": ("not fused, and nothing", "known would change it"),
+    "missed": ("not fused, although", "both touch the same"),
+    "joined": ("fused with each other,", "in which round"),
+    "value": ("a value",),
+    "memory": ("through memory",),
+    "made": ("became",),
+    "break": ("a graph ended; the rest", "goes on on its own"),
+    "recompile": ("compiled again,", "because"),
+    "frame": ("calls",),
 }
 
 
@@ -55,6 +73,11 @@ def legend(picture: Picture) -> Section:
         last = (*last, *shades)
     boxes = (*first, *inside, *outside, *last)
     arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
+    if (
+        first and framed and isinstance(framed[0], Frame) and framed[0].kind != "repeat"
+    ):  # at its border, so that its title is not crossed
+        border, entered = framed[0].id, inside[0].id
+        arrows = tuple(replace(arrow, into=border) if arrow.head == entered else arrow for arrow in arrows)
     joined = {(arrow.tail, arrow.head) for arrow in arrows if arrow.kind != "again"}  # that one places nothing
     pairs = ((one.id, other.id) for one, other in pairwise(boxes))
     return Section((*first, *framed, *outside, *last), arrows, tuple(pair for pair in pairs if pair not in joined))
@@ -86,7 +109,7 @@ def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arr
     missing = {arrow.kind for arrow in picture.arrows()}
     found = []
     for index, (one, other) in enumerate(pairwise(boxes)):
-        fitting: tuple[ArrowKind, ...] = ("stored", "again", "order", "refused")
+        fitting: tuple[ArrowKind, ...] = _ANYWHERE
         if index in inside:
             fitting = ("kept", *fitting)
         elif one.kind == "extern":

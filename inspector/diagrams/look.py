@@ -44,7 +44,7 @@ LOOKS: Final[dict[BoxKind, Look]] = {
     "template": Look("component", "filled", "#cdeee1", "#00785a", "written by hand, filled in"),
     "foreach": Look("folder", "filled", "#f6f1bb", "#8a7a00", "one operation on many tensors"),
     "fused": Look("box", "filled,rounded", "#e8edf1", "#56636f", "operations fused into one", (("peripheries", "2"),)),
-    "module": Look("tab", "filled", "#eef3f6", "#1f2933", "several kernels of one module"),
+    "module": Look("tab", "filled", "#eef3f6", "#1f2933", "several of one module"),
     "item": Look("box", "filled,dashed", "#ffffff", "#5b3f8c", "one result of a call"),
     "nop": Look("box", "filled,dotted", "#ffffff", "#56636f", "needs no code"),
     "other": Look("octagon", "filled", "#eeeeee", "#56636f", "operation of another kind"),
@@ -52,6 +52,19 @@ LOOKS: Final[dict[BoxKind, Look]] = {
     "output": Look("ellipse", "filled", "#fbdce9", "#a8336f", "", (("peripheries", "2"),), slant=7),
     "elsewhere": Look("plain", "", "#ffffff", "#5f6b76", "stands elsewhere"),
     "shade": Look("box", "filled", "#ffffff", "#5f6b76", ""),
+    "operator": Look("box", "filled,rounded", "#d9ecf9", "#0072b2", "calls an operator"),
+    "heavy": Look("box3d", "filled", "#e4dcf1", "#5b3f8c", "matmul, convolution, attention", (("margin", "0.15,0.1"),)),
+    "load": Look("box", "filled", "#eef3f6", "#1f2933", "reads memory"),
+    "store": Look("note", "filled", "#fbdce9", "#a8336f", "writes memory"),
+    "line": Look("note", "filled", "#f6f1bb", "#8a7a00", "a line of the program"),
+    "node": Look("box", "filled,rounded", "#d9ecf9", "#0072b2", "an FX node"),
+    "asked": Look("box", "filled,rounded", "#a9d5f2", "#004c78", "the one that was asked for", (("penwidth", "2.6"),)),
+    "buffer": Look("cylinder", "filled", "#eef3f6", "#1f2933", "memory", (("margin", "0.12,0.1"),)),
+    "kernel": Look("component", "filled", "#cdeee1", "#00785a", "a kernel"),
+    "launch": Look("box", "filled", "#fbdce9", "#a8336f", "a call of it"),
+    "compile": Look("box", "filled,rounded", "#d9ecf9", "#0072b2", "one compile of a function"),
+    "stop": Look("box", "filled", "#fbe0da", "#c8102e", "ends a graph"),
+    "nothing": Look("box", "filled,dotted", "#ffffff", "#56636f", "not compiled"),
 }
 
 SHADES: Final = {
@@ -69,6 +82,8 @@ FRAMES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "group": (("style", "filled,rounded,dashed"), ("fillcolor", "#fafbfc"), ("color", "#9aa7b2")),
     "repeat": (("style", "filled,rounded"), ("fillcolor", "#f7f4fa"), ("color", "#7a5195"), ("penwidth", "1.6")),
     "graph": (("style", "filled,rounded"), ("fillcolor", "#fffdf5"), ("color", "#c9a227"), ("penwidth", "1.4")),
+    "loop": (("style", "filled,rounded"), ("fillcolor", "#f3f5f7"), ("color", "#8795a1"), ("penwidth", "1.2")),
+    "function": (("style", "filled,rounded"), ("fillcolor", "#fffdf5"), ("color", "#c9a227"), ("penwidth", "1.4")),
 }
 
 ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
@@ -78,6 +93,28 @@ ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
     "call": (("color", "#c9a227"), ("fontcolor", "#7a6100"), ("style", "dashed"), ("arrowhead", "diamond")),
     "again": (("color", "#7a5195"), ("fontcolor", "#7a5195"), ("style", "dashed"), ("constraint", "false")),
     "refused": (("color", "#c8102e"), ("fontcolor", "#c8102e"), ("style", "dashed"), ("dir", "none")),
+    "missed": (
+        ("color", "#c8102e"),
+        ("fontcolor", "#c8102e"),
+        ("style", "dashed"),
+        ("dir", "none"),
+        ("penwidth", "2"),
+    ),
+    "apart": (("color", "#b56a00"), ("fontcolor", "#8a5200"), ("style", "dashed"), ("dir", "none")),
+    "joined": (
+        ("color", "#00785a"),
+        ("fontcolor", "#00785a"),
+        ("penwidth", "2.4"),
+        ("dir", "both"),
+        ("arrowtail", "dot"),
+        ("arrowhead", "dot"),
+    ),
+    "value": (("color", "#3e4c59"), ("fontcolor", "#323f4b")),
+    "memory": (("color", "#a8336f"), ("fontcolor", "#a8336f"), ("style", "dashed")),
+    "made": (("color", "#3e4c59"), ("fontcolor", "#5f6b76")),
+    "break": (("color", "#c8102e"), ("fontcolor", "#c8102e"), ("penwidth", "1.8")),
+    "recompile": (("color", "#b56a00"), ("fontcolor", "#8a5200"), ("style", "dashed"), ("penwidth", "1.8")),
+    "frame": (("color", "#7b8794"), ("fontcolor", "#5f6b76"), ("style", "dotted")),
 }
 
 THINNEST: Final = 0.9

@@ -19,9 +19,25 @@ BoxKind = Literal[
     "output",
     "elsewhere",
     "shade",
+    "operator",
+    "heavy",
+    "load",
+    "store",
+    "line",
+    "node",
+    "asked",
+    "buffer",
+    "kernel",
+    "launch",
+    "compile",
+    "stop",
+    "nothing",
 ]
-FrameKind = Literal["kernel", "group", "graph", "repeat"]
-ArrowKind = Literal["stored", "kept", "order", "call", "refused", "again"]
+FrameKind = Literal["kernel", "group", "graph", "repeat", "loop", "function"]
+ArrowKind = Literal[
+    "stored", "kept", "order", "call", "refused", "again", "missed", "apart", "joined", "value", "memory", "made",
+    "break", "recompile", "frame",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,6 +103,8 @@ class Section:
     arrows: tuple[Arrow, ...]
     below: tuple[tuple[str, str], ...] = ()
     """Pairs of boxes without an arrow, the second placed below the first."""
+    rows: tuple[tuple[str, ...], ...] = ()
+    """Boxes that are placed side by side."""
 
 
 @dataclass(frozen=True)

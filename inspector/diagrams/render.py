@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from tempfile import TemporaryFile
 from typing import IO, Final
 
+from inspect_compile.diagrams.chart_file import chart_dot
 from inspect_compile.diagrams.compact import compacted
 from inspect_compile.diagrams.look import FONT, PAPER
 from inspect_compile.errors import CommandError
@@ -79,6 +80,12 @@ def png(dot_text: str, timeout: float = SECONDS) -> bytes:
 def pdf(dot_text: str, timeout: float = SECONDS) -> bytes:
     """The same as a PDF of one page, whose text can be searched. Raises CommandError like `svg`."""
     return _packed(dot_text, "pdf", timeout)
+
+
+def chart(svg_text: str, output: str, timeout: float = SECONDS) -> bytes:
+    """A chart, which is an SVG already, as png or pdf. Raises CommandError like `svg`."""
+    (drawn,) = _run(["neato", "-n2", f"-T{output}"], [chart_dot(svg_text).encode("utf-8", "replace")], _Limit(timeout))
+    return drawn
 
 
 def _packed(dot_text: str, output: str, timeout: float) -> bytes:

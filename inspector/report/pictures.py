@@ -4,22 +4,16 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.cost.roofline import roofline
-from inspect_compile.analysis.cost.roofline_plot import plot
-from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.analysis.memory.holders import holders
-from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.diagrams.memory import memory_chart
+from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE
+from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Wanted
 from inspect_compile.diagrams.render import svg
-from inspect_compile.diagrams.roofline import roofline_svg
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.timeline import timeline
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Graph, Operation
 from inspect_compile.report.markup import Markup, element
-from inspect_compile.tables.cost.roofline import no_roof_text
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
@@ -63,8 +57,8 @@ def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
         if LONGEST < size <= UNFOLDED_UP_TO:
             whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph.graph, fold=False))
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
-    yield _drawn(f"{name}: memory", lambda: _memory(dump, graph))
-    yield _drawn(f"{name}: roofline", lambda: _roofline(dump, graph))
+    yield _drawn(f"{name}: memory", lambda: _chart(MEMORY, dump, graph))
+    yield _drawn(f"{name}: roofline", lambda: _chart(ROOFLINE, dump, graph))
 
 
 def folded_schedule(dump: "Dump", graph: str) -> Markup:
@@ -92,18 +86,8 @@ def _schedule(dump: "Dump", graph: str, *, fold: bool) -> str:
     return svg(schedule_dot(dump, graph, "post_fusion", fold=fold), SECONDS)
 
 
-def _memory(dump: "Dump", graph: Graph) -> str:
-    found = memory(dump, graph.graph)
-    if not found.steps:
-        raise CommandError("no lines of a wrapper were recorded")
-    return memory_chart(found, holders(dump, graph.graph, found), graph.graph)
-
-
-def _roofline(dump: "Dump", graph: Graph) -> str:
-    roof = roof_of(dump)
-    if roof is None:
-        raise CommandError(no_roof_text(dump))
-    found = plot(roofline(dump, graph.graph, roof), roof)
-    if not found.points:
-        raise CommandError("none of its kernels computes anything that is counted")
-    return roofline_svg(found, f"{graph.graph}  {graph.kind} {graph.compile_id or ''}")
+def _chart(kind: Kind, dump: "Dump", graph: Graph) -> str:
+    (found,) = kind.draw(dump, [graph], Wanted())
+    if isinstance(found, Drawn):
+        return found.text
+    raise CommandError(found.why)

@@ -109,7 +109,7 @@ def test_a_folder_that_leads_out_of_the_dump_is_not_written(dump: Path, capsys: 
     (dump / FOLDER).rename(dump.parent / "elsewhere")
     (dump / FOLDER).symlink_to(dump.parent / "elsewhere")
     assert main(["draw", str(dump), "--format", "dot"]) == 2
-    assert "no operations of model__0_inference_0.0 were recorded" in capsys.readouterr().err
+    assert "nothing to draw, no operations were recorded before fusion" in capsys.readouterr().err
     assert not list((dump.parent / "elsewhere").glob("*.dot"))
 
 
@@ -143,9 +143,19 @@ def test_a_time_limit(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, dump, "fx").endswith(
-        "no such diagram as fx; there are: schedule, memory, timeline, roofline"
+    assert refused(capsys, dump, "zz").endswith(
+        "no such diagram as zz; there are: schedule, fusion, fx, kernel, node, dynamo, memory, roofline, timeline"
     )
+    assert refused(capsys, dump, "kernel") == "draw kernel: of which kernel? draw [DUMP] kernel KERNEL"
+    assert "too many words; draw [DUMP] node NODE" in refused(capsys, dump, "node", "add", "mul")
+    assert "draw fx takes no --heat: it chooses what is drawn of schedule" in refused(
+        capsys, dump, "fx", "--heat", "time"
+    )
+    assert "--around and --path choose different parts" in refused(
+        capsys, dump, "--around", "op0", "--path", "op0", "op1"
+    )
+    assert "zz: no kernel of this name" in refused(capsys, dump, "kernel", "zz")
+    assert "zz: no node is meant by this" in refused(capsys, dump, "node", "zz")
     assert "no such dump" in refused(capsys, "nowhere")
     assert "--graph zz: no such graph; there are: model__0_inference_0.0" in refused(capsys, dump, "--graph", "zz")
     assert refused(capsys, dump, "-o", "x.jpg").endswith("no such format; there are: svg, png, pdf, dot")
@@ -205,7 +215,7 @@ def test_heat_says_which_values_a_colour_is(dump: Path, capsys: pytest.CaptureFi
     assert "colour: bytes read and written, each element once, of each launch" in text
     assert re.search(r"[\d.]+ k?B to [\d.]+ k?B", text)
     assert main(["draw", str(dump), "--heat", "registers"]) == 2
-    assert "nothing to colour, no Triton kernel was compiled" in capsys.readouterr().err
+    assert "nothing to draw, no Triton kernel was compiled" in capsys.readouterr().err
 
 
 def test_folded_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,7 +249,39 @@ def test_memory_is_drawn_without_graphviz(
     assert any("<b>&" in word for word in words)
     assert "\x1b" not in text
     assert text.count("<title>") == 2
-    assert refused(capsys, tmp_path / "dump", "memory", "--format", "png") == "memory is drawn as SVG alone, not as png"
-    assert "--phase chooses what is drawn of a schedule" in refused(
+    assert "memory is a chart: --format svg, png or pdf" in refused(
+        capsys, tmp_path / "dump", "memory", "--format", "dot"
+    )
+    assert "draw memory takes no --phase: it chooses what is drawn of schedule" in refused(
         capsys, tmp_path / "dump", "memory", "--phase", "both"
     )
+    told = refused(capsys, tmp_path / "dump", "memory", "-o", tmp_path / "picture.png")
+    assert told.startswith("neato is not installed; install Graphviz")
+    assert told.endswith("; the .svg files are written")
+
+
+@needs_dot
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg")])
+def test_a_chart_in_each_format(tmp_path: Path, ending: str, start: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    name = 'a"\\" T 1 2 }]; graph x {<b>&'
+    made(tmp_path / "dump", graph(), lowered("add", buffers=(name,)), line(0, "allocate", buffer=name, bytes=4_000))
+    (path,) = drawn(capsys, tmp_path / "dump", "memory", "-o", tmp_path / f"picture.{ending}")
+    assert path.read_bytes().startswith(start)
+    assert [found.name for found in tmp_path.glob("picture.*")] == [path.name]
+
+
+def test_the_way_between_two_operations(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (path,) = drawn(capsys, dump, "--path", "op1", "op0", "--phase", "after", "--format", "dot")
+    assert path.name == "schedule_post_fusion_path_op1_op0.dot"
+    assert "on the way from op0 to op1" in path.read_text()
+
+
+def test_names_that_do_not_depend_on_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made(
+        tmp_path,
+        graph(),
+        operation("op0", reads={}, writes={"buf0": 4}, phase="pre_fusion"),
+        operation("op1", reads={}, writes={"buf1": 4}, phase="pre_fusion"),
+    )
+    told = refused(capsys, tmp_path, "--path", "op0", "op1")
+    assert told.startswith("--path op0 op1: neither depends on the other, in model__0_forward_1.0: there is no path")

@@ -11,12 +11,13 @@ import pytest
 
 from inspect_compile.analysis.compare import content
 from inspect_compile.analysis.frontend import frames
-from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
+from inspect_compile.analysis.kernels import debug_lines, instructions, statement_flow, triton_heuristics, triton_ir
+from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.knowledge.fusion import reasons
-from inspect_compile.knowledge.kernels import library_kernels, statement_forms
+from inspect_compile.knowledge.kernels import library_kernels, parameters, statement_forms
 from inspect_compile.profiles.read import read
 from inspect_compile.share import encodings
 from inspect_compile.share.source_lines import SourceLines
@@ -53,6 +54,20 @@ def _counted(stage: str) -> Reader:
     return lambda text: instructions.count_instructions(stage, text)
 
 
+def _rows(text: str) -> list[Annotated]:
+    return [
+        Annotated("g", "k", number, line, "load", ("n",), (), ()) for number, line in enumerate(text.splitlines(), 1)
+    ]
+
+
+def _flow(text: str) -> object:
+    return statement_flow.flow(_rows(text), text)
+
+
+def _flow_of_triton(text: str) -> object:
+    return statement_flow.flow(_rows(text), f"@triton.jit\n{text}")
+
+
 def _machine(text: str) -> object:
     return debug_lines.machine_lines(text, [], {})
 
@@ -63,6 +78,25 @@ TEXTS: Final[dict[str, tuple[Reader, tuple[str, ...]]]] = {
     "C++ symbols": (kernel_symbols.parameters, ("kernel(", "kernel (a, ", "kernel ", "*&")),
     "identifiers": (kernel_symbols.identifiers, ("_Z3", "_Z", "9", "a(")),
     "C++ and Triton statements": (statement_forms.assigned, ("tmp0, ", "auto tmp0 = ", " ", "=")),
+    "parameters of kernels": (parameters.pointers_of, ("def a(", "in_ptr0, ", 'extern "C" void kernel(', "\n")),
+    "what statements read": (
+        _flow,
+        (
+            "auto tmp0 = tmp1;\n",
+            "{",
+            "}",
+            "for(int64_t x0=0; x0<1; x0+=1)\n",
+            "auto tmp0 =\n[&]\n{\nreturn tmp1;\n",
+            "tmp0.store(",
+            'auto tmp0 = "\\',
+            "alignas(",
+            "at::vec::Vectorized<",
+            "cascade_helper0, &",
+            "transpose_mxn<tmp0, ",
+            "tmp0[",
+        ),
+    ),
+    "what statements of Triton read": (_flow_of_triton, ("tmp0 = tmp1\n", "for x in y:\n ", " ", "tl.store(", "\t\n")),
     "stores": (
         _each(statement_forms.is_statement),
         ("out_ptr0[", "out_ptr0[0] ", "atomic_add<", "atomic_add(\n", "S.store("),

@@ -18,6 +18,9 @@ from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.diagrams.kinds.kind import STAGES as STAGES_OF_FX
+from inspect_compile.diagrams.kinds.kind import Kind
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.errors import CommandError
@@ -164,10 +167,35 @@ def _drawn(text: str) -> Iterator[str]:
             yield Path(line).read_text()
 
 
-def _draw(*options: str) -> View:
+def _draw(*options: str, kind: str = "schedule", name: str = "") -> View:
     def view(root: Path) -> Iterator[str]:
-        out, err = _command("draw", "DUMP", "--graph", "all", "--format", "dot", "-o", f"{root}-drawn/", *options)(root)
+        words = (kind, name) if name else (kind,)
+        whole = (*words, "--graph", "all", "--format", "dot", "-o", f"{root}-drawn/", *options)
+        out, err = _command("draw", "DUMP", *whole)(root)
         yield from (err, *_drawn(out))
+
+    return view
+
+
+def _draw_kind(kind: Kind) -> View:
+    """Pictures of one kind, of the first things that have a name."""
+
+    def view(root: Path) -> Iterator[str]:
+        dump = open_dump(root)
+        names = {
+            "": [""],
+            "KERNEL": [row.name for row in dump.rows(Kernel) if row.kind != "extern"][:2],
+            "NODE": ["op0", *(row.name for row in dump.rows(Node)[:1])],
+        }[kind.named]
+        for name in dict.fromkeys(names):
+            if not name.startswith("-") and (name or not kind.named):
+                yield from _draw(kind=kind.name, name=name)(root)
+        if "fold" in kind.options and not kind.named:
+            yield from _draw("--unfold", kind=kind.name)(root)
+            yield from _draw("--fold", kind=kind.name)(root)
+        if "stage" in kind.options:
+            for stage in STAGES_OF_FX:
+                yield from _draw("--stage", stage, "--all", kind=kind.name)(root)
 
     return view
 
@@ -354,6 +382,9 @@ VIEWS: Final[dict[str, View]] = {
     "draw": _draw(),
     "draw --refused": _draw("--refused", "--phase", "before"),
     "draw --around": _draw("--around", "op0", "--depth", "3"),
+    "draw --path": _draw("--path", "op0", "op1"),
+    "draw --findings": _draw("--findings"),
+    **{f"draw {kind.name}": _draw_kind(kind) for kind in KINDS.values() if kind.name != "schedule"},
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
     "report": _report,

@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Hook, Location, Node, Operation, Symbol
+from inspect_compile.facts import DynamoNode, Hook, JointNode, Location, Node, Operation, Symbol
 
 Phase: TypeAlias = Literal["pre_fusion", "post_fusion"]
 
@@ -32,6 +32,15 @@ def shared_fields(row: msgspec.Struct, kind: type[msgspec.Struct], *without: str
 def lowered_nodes(dump: Dump, graph: str | None) -> list[Node]:
     """The nodes of `graph` after all passes, in order; those of nested graphs follow. All graphs' for None."""
     return [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
+
+
+def stage_nodes(dump: Dump, graph: str, stage: str) -> list[Node]:
+    """The nodes of one stage on the way to `graph`, in order: dynamo and joint (of its compile), aot or post_grad."""
+    if stage in ("dynamo", "joint"):
+        found = dump.graph(graph)
+        kind: type[Node] = DynamoNode if stage == "dynamo" else JointNode
+        return [] if found is None else list(dump.rows_of_compile(kind, found.compile_id))
+    return [node for node in dump.rows(Node, graph) if node.stage == stage]
 
 
 def lowered_by_name(dump: Dump, graph: str | None) -> dict[tuple[str, str], Node]:

@@ -1,1 +1,4 @@
-"""What `draw` draws beside schedules, and the list of what can be drawn. May not know another command."""
+"""What `draw` makes of its words, where it writes pictures, and the list of what can be drawn.
+
+May not know another command.
+"""

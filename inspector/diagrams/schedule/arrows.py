@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.schedule import words
@@ -11,6 +12,7 @@ from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
 from inspect_compile.diagrams.schedule.units import Group, Key, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
+from inspect_compile.tables.text import byte_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -76,8 +78,11 @@ class Arrows:
                 self._call(found, number, key, graph)
         return found
 
-    def refused(self, dump: "Dump", number: int) -> list[Arrow]:
-        """The pairs of one section's operations that the scheduler refused to fuse."""
+    def pairs(self, dump: "Dump", kind: Literal["refused", "joined"] | None, number: int) -> list[Arrow]:
+        """The pairs of one section's operations that the scheduler refused to fuse, or fused."""
+        return {"refused": self._refused, "joined": self._joined}[kind](dump, number) if kind is not None else []
+
+    def _refused(self, dump: "Dump", number: int) -> list[Arrow]:
         reasons: dict[tuple[Key, Key], list[Candidate]] = {}
         for attempt in candidates(dump, self._boxes.graph):
             a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
@@ -89,6 +94,33 @@ class Arrows:
             title = f"{a[1]} and {b[1]} were not fused"
             arrows.append(Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=words.tooltip([title, *told])))
         return arrows
+
+    def _joined(self, dump: "Dump", number: int) -> list[Arrow]:
+        """Between two operations of a fused pair, if there are such, one of which reads the other."""
+        arrows = []
+        for row in candidates(dump, self._boxes.graph):
+            if row.verdict != "fused":
+                continue
+            one, other = (
+                [key for name in operations_in(side) if self._section(key := (row.graph, name)) == number]
+                for side in (row.a, row.b)
+            )
+            if one and other:
+                tail, head = self._reading(one, other) or (one[-1], other[0])
+                told = [f"{row.a} and {row.b} were fused in round {row.round}", row.kind]
+                told += [f"they share {byte_text(row.shared_bytes)}"] if row.shared_bytes else []
+                label = (f"round {row.round}",)
+                arrows.append(Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(told)))
+        return arrows
+
+    def _reading(self, one: list[Key], other: list[Key]) -> tuple[Key, Key] | None:
+        """The first two operations of both of which one reads the other."""
+        first, second = set(one), set(other)
+        for key in (*other, *one):
+            for link in self._ins_of.get(key, []):
+                if {link.tail, key} & first and {link.tail, key} & second:
+                    return link.tail, key
+        return None
 
     def below(self, units: list[Unit]) -> tuple[tuple[str, str], ...]:
         """Pairs of a section's boxes that are placed below each other without an arrow."""
@@ -124,8 +156,9 @@ class Arrows:
     def _first_key(self, group: Group) -> Key:
         return self._unit_of[group.key].groups[0].key
 
-    def _into(self, group: Group) -> str | None:
-        return self._boxes.into(self._unit_of[group.key], group)
+    def _into(self, group: Group, tail: Group | None = None) -> str | None:
+        unit = self._unit_of[group.key]
+        return self._boxes.into(unit, group, is_inside=tail is not None and self._unit_of[tail.key] is unit)
 
     def _input(self, found: SectionArrows, number: int, key: Key, reads: list[Read]) -> None:
         box = self._boxes.input(key, number, reads)
@@ -151,7 +184,7 @@ class Arrows:
                 before.append(box)
             tail = box.id
         is_inside = self._schedule.group_of[link.tail] is group
-        into = None if is_inside or link.is_order else self._into(group)
+        into = None if is_inside else self._into(group, self._schedule.group_of[link.tail])
         sizes = {buffer: most(reads) for buffer, reads in link.reads.items()}
         producer = self._operations[link.tail]
         is_kept = (

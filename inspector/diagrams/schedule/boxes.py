@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, get_args
 
+from inspect_compile.analysis.dumps.rows import lowered_nodes, source_lines
 from inspect_compile.diagrams.picture import Box, BoxKind, Frame, Shade
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
 from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Key, Phase, Read, Schedule, Unit
-from inspect_compile.facts import Access, Location, Node, Operation
+from inspect_compile.facts import Access, Location, Operation
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -38,6 +39,11 @@ class Ids:
         return self._of[key]
 
 
+def module_paths(dump: "Dump", graph: str) -> dict[Key, str]:
+    """FX node → path of its nn.Module."""
+    return {(node.graph, node.name): node.module for node in lowered_nodes(dump, graph) if node.module}
+
+
 @dataclass(frozen=True)
 class Boxes:
     """Makes the boxes of one graph's picture."""
@@ -61,11 +67,10 @@ class Boxes:
         cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
     ) -> "Boxes":
         """What the boxes need to know of the dump."""
-        nodes = [node for node in dump.rows(Node, graph) if node.stage == "post_grad"]
-        where = {(node.graph, node.name): node.where for node in nodes if node.where is not None}
+        where = source_lines(dump, graph)
         graphs = dict.fromkeys([graph, *(unit.graph for unit in drawn.units)])
-        modules = {(node.graph, node.name): node.module for node in nodes if node.module}
-        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, modules, is_brief)
+        paths = module_paths(dump, graph)
+        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, paths, is_brief)
 
     def id(self, key: Key) -> str:
         """The id of an operation's box."""
@@ -217,11 +222,14 @@ class Boxes:
         """The id of that part's frame."""
         return self.ids("graph", self._nested(graph), f"section_{section}")
 
-    def into(self, unit: Unit, group: Group) -> str | None:
-        """The frame at whose border an arrow to `group` ends."""
-        if len(group.operations) == 1:
-            return None
-        return self._kernel_id(unit) if unit.is_kernel and len(unit.groups) == 1 else self.frame_id(group)
+    def into(self, unit: Unit, group: Group, *, is_inside: bool = False) -> str | None:
+        """The frame at whose border an arrow to `group` ends, so that it crosses no title; `is_inside`: it comes from
+        another group of the same kernel.
+        """
+        if unit.is_kernel and not is_inside:
+            return self._kernel_id(unit)
+        is_framed = len(group.operations) > 1 and (len(unit.groups) > 1 or not unit.is_kernel)
+        return self.frame_id(group) if is_framed else None
 
     def frame_id(self, group: Group) -> str:
         """The id of a fused group's own frame."""

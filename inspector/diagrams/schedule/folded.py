@@ -39,7 +39,12 @@ def folded_section(
     """The whole schedule as one section."""
     boxes = Boxes.of(dump, graph, phase, schedule, heat)
     found = folded(schedule, boxes.modules)
-    return _Drawn(boxes, schedule, found).section(), found
+    return section_of(boxes, schedule, found), found
+
+
+def section_of(boxes: Boxes, schedule: Schedule, found: Folded) -> Section:
+    """A schedule with the boxes of `found`."""
+    return _Drawn(boxes, schedule, found).section()
 
 
 def subtitles(schedule: Schedule, found: Folded) -> tuple[str, ...]:
@@ -96,9 +101,7 @@ class _Drawn:
         paths = [path for unit in units for path in self._modules(unit)]
         if not paths:
             return number_of(len(units), "launch", "launches")
-        first, last = paths[0].split("."), paths[-1].split(".")
-        kept = next((place + 1 for place, part in enumerate(first) if part.isdecimal()), len(first))
-        return f"{'.'.join(first[:kept])} … {'.'.join(last[:kept])}"
+        return words.path_range(paths[0], paths[-1])
 
     def _modules(self, unit: Unit) -> Iterator[str]:
         for operation in unit.operations():

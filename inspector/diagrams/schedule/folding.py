@@ -67,27 +67,41 @@ def folded(schedule: Schedule, modules: Mapping[Key, str], most: int = MOST) -> 
     feeds: list[set[int]] = [set() for _ in units]
     for link in schedule.links:
         feeds[unit_of[link.head]].add(unit_of[link.tail])
-    copies = found_copies([_shape(unit) for unit in units], feeds)
+    return fold([_shape(unit) for unit in units], feeds, [_path(unit, modules) for unit in units], most)
+
+
+def fold(
+    shapes: Sequence[Hashable], feeds: Sequence[Collection[int]], paths: Sequence[str], most: int = MOST
+) -> Folded:
+    """The fold of a sequence of units into about `most` boxes: of each what it is, which units it depends on, and the
+    path of its nn.Module.
+    """
+    copies = found_copies(shapes, feeds)
     first_of = {run[0][0]: number for number, run in enumerate(copies)}
     repeated = {unit for run in copies for copy in run for unit in copy}
     parts: list[Fold] = []
-    for place in range(len(units)):
+    for place in range(len(shapes)):
         if place in first_of:
             number = first_of[place]
             parts += [Fold(tuple(same), repeat=number) for same in zip(*copies[number], strict=True)]
         elif place not in repeated:
             parts.append(Fold((place,)))
-    paths = [_path(unit, modules) for unit in units]
     folds = _fewer(parts, paths, most)
-    fold_of, copy_of = [0] * len(units), [0] * len(units)
-    for place, fold in enumerate(folds):
-        for unit in fold.units:
+    fold_of, copy_of = [0] * len(shapes), [0] * len(shapes)
+    for place, one in enumerate(folds):
+        for unit in one.units:
             fold_of[unit] = place
     for run in copies:
         for number, copy in enumerate(run):
             for unit in copy:
                 copy_of[unit] = number
     return Folded(tuple(folds), copies, tuple(fold_of), tuple(copy_of))
+
+
+def each_unit(schedule: Schedule) -> Folded:
+    """A box for each unit."""
+    places = tuple(range(len(schedule.units)))
+    return Folded(tuple(Fold((place,)) for place in places), (), places, (0,) * len(places))
 
 
 def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -> tuple[Copies, ...]:

@@ -42,11 +42,11 @@ def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
         text = named.get(node.name, "")
         role: Role = "unknown"
         if text:
-            role = "parameter" if _is_state(text) else "input"
+            role = "parameter" if is_state(text) else "input"
         elif is_backward:
             role = "gradient" if node.name.startswith("tangents_") else "saved"
         tensor = node.values[0] if node.values else None
-        found[node.name] = Input(node.name, _readable(text) if text else node.name, role, tensor)
+        found[node.name] = Input(node.name, readable(text) if text else node.name, role, tensor)
     return found
 
 
@@ -70,11 +70,12 @@ def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
     return {name: found.target for name, found in matched_inputs(ours, theirs).items()}
 
 
-def _is_state(name: str) -> bool:
+def is_state(name: str) -> bool:
+    """True for Dynamo's name of a parameter or a buffer of a module."""
     return _LEAF.search(name) is not None
 
 
-def _readable(name: str) -> str:
+def readable(name: str) -> str:
     """`down.weight` for `L_self_modules_down_parameters_weight_`, `x` for `L_x_`."""
     leaf = _LEAF.search(name)
     if leaf is None:

@@ -1,14 +1,16 @@
 """The scheduler's graph of one compiled graph, before and after fusion."""
 
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from inspect_compile.diagrams.dot import dot_text
-from inspect_compile.diagrams.picture import Box, Frame, Picture, Section
+from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section
 from inspect_compile.diagrams.schedule.arrows import Arrows
 from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.folded import folded_section
 from inspect_compile.diagrams.schedule.folded import subtitles as fold_subtitles
 from inspect_compile.diagrams.schedule.heat import Heat
+from inspect_compile.diagrams.schedule.part import around as near_to
+from inspect_compile.diagrams.schedule.part import on_the_way, restricted, units_with
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
 from inspect_compile.tables.text import file_name, number_of
@@ -36,6 +38,7 @@ def schedule_dot(
     *,
     around: "ResolvedOperations | None" = None,
     depth: int = 2,
+    path: "tuple[ResolvedOperations, ResolvedOperations] | None" = None,
     refused: bool = False,
     heat: Heat | None = None,
     fold: bool | None = None,
@@ -43,11 +46,14 @@ def schedule_dot(
     """The schedule of `graph`, nested graphs included, as DOT; the same facts give the same text.
 
     `fold` draws each kernel as one box, and what repeats once; None: if there are many, and nothing else was asked for.
-    `around` keeps only what is at most `depth` arrows from one of those operations. `refused` adds the pairs that were
-    not fused, before fusion. `heat` colours by what was measured, in place of the kinds of operations.
+    `around` keeps only what is at most `depth` arrows from one of those operations, `path` what is on the way from one
+    to the other, or back. `refused` adds the pairs that were not fused, before fusion. `heat` colours by what was
+    measured, in place of the kinds of operations.
     """
     return dot_text(
-        schedule_picture(dump, graph, phase, around=around, depth=depth, refused=refused, heat=heat, fold=fold)
+        schedule_picture(
+            dump, graph, phase, around=around, depth=depth, path=path, refused=refused, heat=heat, fold=fold
+        )
     )
 
 
@@ -58,6 +64,7 @@ def schedule_picture(
     *,
     around: "ResolvedOperations | None" = None,
     depth: int = 2,
+    path: "tuple[ResolvedOperations, ResolvedOperations] | None" = None,
     refused: bool = False,
     heat: Heat | None = None,
     fold: bool | None = None,
@@ -66,40 +73,96 @@ def schedule_picture(
     if phase not in get_args(Phase):
         raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
     whole = schedule(dump, graph, phase)
-    if fold or (fold is None and around is None and not refused and is_folded(whole)):
-        return _folded(dump, graph, phase, whole, heat)
-    units = list(whole.units)
+    drawn, units, told = whole, list(whole.units), ""
     if around is not None:
-        units = _around(whole, frozenset((around.graph, name) for name in around.operations), depth)
+        units = near_to(whole, _keys(around), depth)
+        told = f"up to {number_of(depth, 'arrow')} from {around.asked}"
+    if path is not None:
+        on_path, (first, last) = _path(whole, path)
+        drawn = restricted(whole, units_with(whole, on_path))
+        units = list(drawn.units)
+        told = f"the kernels with the {number_of(len(on_path), 'operation')} on the way from {first} to {last}"
+        if not on_path:
+            told = f"neither of {first} and {last} depends on the other"
+    if fold or (fold is None and around is None and path is None and not refused and is_folded(whole)):
+        return _folded(dump, graph, phase, whole, heat)
+    return unfolded(
+        dump,
+        graph,
+        phase,
+        drawn,
+        units,
+        heat,
+        subtitles=_subtitles(whole, graph, told, sum(1 for unit in units for _ in unit.operations())),
+        pairs="refused" if refused else None,
+    )
+
+
+def unfolded(
+    dump: "Dump",
+    graph: str,
+    phase: Phase,
+    drawn: Schedule,
+    units: list[Unit],
+    heat: Heat | None,
+    *,
+    subtitles: tuple[str, ...],
+    what: str = "",
+    pairs: Literal["refused", "joined"] | None = None,
+) -> Picture:
+    """A picture of these units of a schedule, a box for each operation, in sections if there are many.
+
+    `pairs`: the pairs of scheduler nodes that are joined by a line: those that fusion refused, or those that it fused.
+    """
     position = {
         (operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()
     }
     spans = [
         (position[link.tail], position[link.head])
-        for link in whole.links
+        for link in drawn.links
         if not link.is_order and link.tail in position and link.head in position
     ]
     ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    size = sum(1 for unit in units for _ in unit.operations())
-    boxes = Boxes.of(dump, graph, phase, whole, heat, is_brief=size > CURVES_UP_TO)
-    arrows = Arrows(whole, boxes, section_of)
+    boxes = Boxes.of(dump, graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
+    arrows = Arrows(drawn, boxes, section_of)
     sections = tuple(
-        _section(number, [units[index] for index in span], boxes, arrows, dump if refused else None)
+        _section(number, [units[index] for index in span], boxes, arrows, arrows.pairs(dump, pairs, number))
         for number, span in enumerate(ranges)
     )
     return Picture(
-        _title(dump, graph, phase),
-        (
-            *_subtitles(whole, graph, size, around.asked if around is not None else None, depth),
-            *(heat.subtitles if heat is not None else ()),
-        ),
+        title(dump, graph, what or PHASES[phase]),
+        (*subtitles, *(heat.subtitles if heat is not None else ())),
         sections,
-        outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
-        has_curves=size <= CURVES_UP_TO,
-        has_labels=size <= LABELS_UP_TO,
+        outputs=outputs_text(dump, graph),
+        has_curves=len(position) <= CURVES_UP_TO,
+        has_labels=len(position) <= LABELS_UP_TO,
     )
+
+
+def path_between(
+    dump: "Dump", graph: str, path: "tuple[ResolvedOperations, ResolvedOperations]"
+) -> tuple[tuple[str, str], int]:
+    """The two names in the order in which data goes from one to the other, and how many operations are on the way; 0
+    if there is no way.
+    """
+    found, ends = _path(schedule(dump, graph, "pre_fusion"), path)
+    return ends, len(found)
+
+
+def _path(
+    whole: Schedule, path: "tuple[ResolvedOperations, ResolvedOperations]"
+) -> tuple[frozenset[Key], tuple[str, str]]:
+    one, other = path
+    if found := on_the_way(whole, _keys(one), _keys(other)):
+        return found, (one.asked, other.asked)
+    back = on_the_way(whole, _keys(other), _keys(one))
+    return back, ((other.asked, one.asked) if back else (one.asked, other.asked))
+
+
+def _keys(meant: "ResolvedOperations") -> frozenset[Key]:
+    return frozenset((meant.graph, name) for name in meant.operations)
 
 
 def is_folded(whole: Schedule) -> bool:
@@ -110,38 +173,18 @@ def is_folded(whole: Schedule) -> bool:
 def _folded(dump: "Dump", graph: str, phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:
     section, found = folded_section(dump, graph, phase, whole, heat)
     return Picture(
-        _title(dump, graph, phase),
+        title(dump, graph, PHASES[phase]),
         (
-            *_subtitles(whole, graph, 0, None, 0),
+            *_subtitles(whole, graph),
             *fold_subtitles(whole, found),
             *(heat.subtitles if heat is not None else ()),
         ),
         (section,),
-        outputs="returned, or saved for backward" if _kind(dump, graph) == "forward" else "returned",
+        outputs=outputs_text(dump, graph),
     )
 
 
-def _around(schedule: Schedule, keys: frozenset[Key], depth: int) -> list[Unit]:
-    """The units at most `depth` arrows from those that have one of the operations, in schedule order."""
-    unit_of: dict[Key, int] = {
-        (operation.graph, name): index
-        for index, unit in enumerate(schedule.units)
-        for operation in unit.operations()
-        for name in (operation.name, *operation.members)
-    }
-    neighbours: dict[int, set[int]] = {}
-    for link in schedule.links:
-        neighbours.setdefault(unit_of[link.tail], set()).add(unit_of[link.head])
-        neighbours.setdefault(unit_of[link.head], set()).add(unit_of[link.tail])
-    found = {unit_of[key] for key in keys if key in unit_of}
-    edge = found
-    for _ in range(depth):
-        edge = {near for index in edge for near in neighbours.get(index, ())} - found
-        found = found | edge
-    return [unit for index, unit in enumerate(schedule.units) if index in found]
-
-
-def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refusals_of: "Dump | None") -> Section:
+def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, pairs: list[Arrow]) -> Section:
     """The boxes of a part of the schedule: consecutive units of one nested graph share a frame."""
     inner: list[Frame | Box] = []
     found = arrows.of_section(number, units)
@@ -152,23 +195,25 @@ def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, refus
         if index + 1 == len(units) or units[index + 1].graph != unit.graph:
             inner += run if unit.graph == boxes.graph else [boxes.nested(unit.graph, number, tuple(run))]
             run = []
-    refused = arrows.refused(refusals_of, number) if refusals_of is not None else []
-    return Section(tuple(inner), (*found.arrows, *refused), arrows.below(units))
+    return Section(tuple(inner), (*found.arrows, *pairs), arrows.below(units))
 
 
-def _kind(dump: "Dump", graph: str) -> str:
+def outputs_text(dump: "Dump", graph: str) -> str:
+    """What the outputs of a graph are for."""
     row = dump.graph(graph)
-    return row.kind if row is not None else ""
+    return "returned, or saved for backward" if row is not None and row.kind == "forward" else "returned"
 
 
-def _title(dump: "Dump", graph: str, phase: Phase) -> str:
+def title(dump: "Dump", graph: str, what: str) -> str:
+    """`train.py · forward 0/0 · after fusion`."""
     row = dump.graph(graph)
     program = file_name(dump.run.argv[0]) if dump.run.argv else ""
     which = f"{row.kind} {row.compile_id or ''}".strip() if row is not None else ""
-    return " · ".join(part for part in (program, which, PHASES[phase]) if part)
+    return " · ".join(part for part in (program, which, what) if part)
 
 
-def _subtitles(whole: Schedule, graph: str, size: int, around: str | None, depth: int) -> tuple[str, ...]:
+def _subtitles(whole: Schedule, graph: str, part: str = "", size: int = 0) -> tuple[str, ...]:
+    """`part`: which part of it is drawn, with `size` operations."""
     operations = [operation for unit in whole.units for operation in unit.operations()]
     lines = [graph, number_of(len(operations), "operation")]
     generated = sum(unit.is_kernel for unit in whole.units)
@@ -179,8 +224,8 @@ def _subtitles(whole: Schedule, graph: str, size: int, around: str | None, depth
         lines[-1] += f" {'and' if generated else 'in'} {number_of(calls, 'call')} of existing ones"
     if not operations:
         lines[-1] = "nothing was scheduled"
-    if around is not None:
-        lines.append(f"here {number_of(size, 'operation')}: up to {number_of(depth, 'arrow')} from {around}")
+    if part:
+        lines.append(f"here {number_of(size, 'operation')}: {part}")
     if size > LABELS_UP_TO:
         lines.append("too many for labels on arrows: point at one for its buffers and bytes")
     return tuple(lines)

@@ -55,6 +55,14 @@ def listed(names: Sequence[str], width: int = WIDTH) -> str:
     return ", ".join(kept) + (f", +{len(names) - len(kept)}" if len(kept) < len(names) else "")
 
 
+def path_range(first: str, last: str) -> str:
+    """`h.0 … h.11`: two paths of nn.Modules up to the number of the layer."""
+    one, other = one_line(first).split("."), one_line(last).split(".")
+    kept = next((place + 1 for place, part in enumerate(one) if part.isdecimal()), len(one))
+    begin, end = ".".join(one[:kept]), ".".join(other[:kept])
+    return begin if begin == end else f"{begin} … {end}"
+
+
 def computing(nodes: Sequence[str]) -> tuple[str, ...]:
     """The FX nodes of an operation without views, if there are others."""
     return tuple(node for node in nodes if not _VIEW.match(node)) or tuple(nodes)

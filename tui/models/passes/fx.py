@@ -2,9 +2,10 @@
 
 from typing import Final
 
+from inspect_compile.analysis.dumps.rows import stage_nodes
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, JointNode, Node
+from inspect_compile.facts import Node
 from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tables.text import number_of
@@ -20,7 +21,7 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
 
     It begins with the first node that computes something: there may be many inputs before it.
     """
-    found = _nodes(dump, chain, STAGES[stage])
+    found = chain.nodes if STAGES[stage] == "post_grad" else stage_nodes(dump, chain.graph, STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
     subjects = {(node.graph, node.name): lowered.subject(node) for node in found}
 
@@ -48,16 +49,6 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
         key = chain.key(node.graph, node.name) if node.graph.startswith(chain.graph) else node.name
         rows.append(Row.of(shown, node, key, subjects[node.graph, node.name]))
     return Shown(Table(shown, rows), number_of(len(found), "node"), max(0, start))
-
-
-def _nodes(dump: Dump, chain: Chain, stage: str) -> list[Node]:
-    if stage == "post_grad":
-        return chain.nodes
-    if stage in ("dynamo", "joint"):
-        found = dump.graph(chain.graph)
-        compile_id = found.compile_id if found is not None else None
-        return list(dump.rows_of_compile(DynamoNode if stage == "dynamo" else JointNode, compile_id))
-    return [node for node in dump.rows(Node, chain.graph) if node.stage == stage]
 
 
 class _Kin:

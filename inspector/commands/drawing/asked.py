@@ -1,0 +1,156 @@
+"""What a person asked `draw` for: the dump, the kind of picture, what to draw of it."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.diagrams.kinds.kind import HEATS, STAGES, Kind, Wanted
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.diagrams.schedule.units import Phase
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Graph
+
+PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
+    "before": ("pre_fusion",),
+    "after": ("post_fusion",),
+    "both": ("pre_fusion", "post_fusion"),
+}
+DEFAULT: Final = "schedule"
+FEW: Final = 8
+"""Up to this many graphs are drawn if none is selected."""
+
+
+class Asked(NamedTuple):
+    """The words that are no options."""
+
+    kind: Kind
+    dump: str | None
+    name: str
+
+
+class _Option(NamedTuple):
+    flag: str
+    field: str
+    """What of `Wanted` it sets."""
+
+
+_OPTIONS: Final = (
+    _Option("phase", "phases"),
+    _Option("around", "around"),
+    _Option("path", "path"),
+    _Option("findings", "findings"),
+    _Option("refused", "refused"),
+    _Option("heat", "heat"),
+    _Option("fold", "fold"),
+    _Option("stage", "stage"),
+    _Option("all", "everything"),
+)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options that choose what of a kind is drawn."""
+    parser.add_argument(
+        "--phase",
+        choices=PHASES,
+        help="of a schedule: before fusion, after it, or both (default; with -o FILE after)",
+    )
+    parser.add_argument("--around", metavar="NODE", help="only what is near to this operation, buffer, node or kernel")
+    parser.add_argument(
+        "--depth", "--radius", type=int, default=2, metavar="N", help="how many arrows away (default: 2)"
+    )
+    parser.add_argument(
+        "--path", nargs=2, metavar=("A", "B"), help="only what is on the way from one to the other, or back"
+    )
+    parser.add_argument(
+        "--findings",
+        action="store_true",
+        help="only what findings are about: missed fusions, with their bytes and reasons, copies, slow kernels",
+    )
+    folding = parser.add_mutually_exclusive_group()
+    folding.add_argument(
+        "--fold",
+        action="store_true",
+        default=None,
+        help="layers that repeat once, a box for each kernel, and modules where it is still too much "
+        "(the default if it is large)",
+    )
+    folding.add_argument("--unfold", dest="fold", action="store_false", help="a box for each operation or node")
+    parser.add_argument("--refused", action="store_true", help="before fusion, also the pairs that were not fused")
+    parser.add_argument(
+        "--heat",
+        choices=HEATS,
+        help="colour each launch by its bytes, FLOPs, time (measured, else at least) or "
+        "registers; error: by the worst verdict of `numerics`",
+    )
+    parser.add_argument(
+        "--stage", choices=STAGES, help="of an FX graph: where on its way (default: post_grad, what is lowered)"
+    )
+    parser.add_argument("--all", action="store_true", help="constants, parameters and views, too")
+
+
+def asked(words: list[str]) -> Asked:
+    """`[DUMP] [KIND [NAME]]`, or `KIND DUMP`. Raises CommandError if they are no such words."""
+    place = next((at for at, word in enumerate(words) if word in KINDS and not Path(word).is_dir()), None)
+    if place is None:
+        if len(words) > 1:
+            raise CommandError(f"draw {' '.join(words)}: no such diagram as {words[1]}; there are: {', '.join(KINDS)}")
+        return Asked(KINDS[DEFAULT], words[0] if words else None, "")
+    kind, others = KINDS[words[place]], [*words[:place], *words[place + 1 :]]
+    names = words[place + 1 :] if kind.named else []
+    dumps = words[:place] if kind.named else others
+    if len(names) != bool(kind.named) or len(dumps) > 1:
+        if kind.named and not names:
+            raise CommandError(f"draw {kind.name}: of which {kind.named.lower()}? draw [DUMP] {kind.name} {kind.named}")
+        usage = " ".join(filter(None, (kind.name, kind.named)))
+        raise CommandError(f"draw {' '.join(words)}: too many words; draw [DUMP] {usage}")
+    return Asked(kind, dumps[0] if dumps else None, names[0] if names else "")
+
+
+def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: bool) -> Wanted:
+    """What to draw of a kind. Raises CommandError for an option that the kind does not take."""
+    for option in _OPTIONS:
+        if getattr(arguments, option.flag) not in (None, False) and option.field not in kind.options:
+            takers = [other.name for other in KINDS.values() if option.field in other.options]
+            told = f"it chooses what is drawn of {' and '.join(takers)}"
+            raise CommandError(f"draw {kind.name} takes no --{option.flag}: {told}")
+    return Wanted(
+        name=name,
+        phases=PHASES[arguments.phase or ("after" if is_file else "both")],
+        around=arguments.around,
+        depth=arguments.depth,
+        path=tuple(arguments.path) if arguments.path else None,
+        findings=arguments.findings,
+        refused=arguments.refused,
+        heat=arguments.heat,
+        fold=arguments.fold,
+        stage=arguments.stage or Wanted.stage,
+        everything=arguments.all,
+    )
+
+
+def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[Graph]":
+    """The graphs that `named` selects; without it, all, unless there are many. `is_any`: however many there are."""
+    from inspect_compile.analysis.dumps.graphs import outermost
+    from inspect_compile.analysis.dumps.nothing import nothing_text
+    from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.tables.lookup_text import resolved
+
+    if named is not None and named != "all":
+        return list(resolved(find_graphs(dump, named)))
+    graphs = outermost(dump)
+    if not graphs:
+        raise CommandError(f"{dump.root}: nothing to draw, {nothing_text(dump)}")
+    if len(graphs) > FEW and named is None and not is_any:
+        raise CommandError(
+            f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names_of(graphs)}), or --graph all"
+        )
+    return graphs
+
+
+def names_of(graphs: "list[Graph]") -> str:
+    """Their names, the first ones of many."""
+    names = [graph.graph for graph in graphs]
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")

@@ -1,0 +1,289 @@
+"""The picture of one FX graph: a box for each node, or folded by what repeats and by nn.Module."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.analysis.dumps.graphs import matched_inputs
+from inspect_compile.analysis.dumps.rows import stage_nodes
+from inspect_compile.diagrams.fx.values import HEAVY, Key, Value, key_of, values
+from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
+from inspect_compile.diagrams.schedule import words
+from inspect_compile.diagrams.schedule.boxes import Ids
+from inspect_compile.diagrams.schedule.folding import Fold, Folded, fold
+from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_state, readable
+from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
+from inspect_compile.diagrams.schedule.sections import cuts
+from inspect_compile.facts import Node
+from inspect_compile.tables.text import number_of, one_line
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+FOLDED_FROM: Final = 60
+"""Number of boxes from which on a graph is folded by itself."""
+_OPERATORS: Final = 5
+"""Operators that a folded box names."""
+
+WORDS: Final = {
+    "dynamo": "FX graph of Dynamo",
+    "joint": "joint graph of AOTAutograd",
+    "aot": "FX graph that AOTAutograd made",
+    "post_grad": "FX graph that is lowered",
+}
+
+
+def fx_picture(
+    dump: "Dump", graph: str, stage: str, *, unfold: bool | None = None, everything: bool = False
+) -> Picture | None:
+    """The nodes of `graph` at `stage`; None if none were recorded. `unfold`: None unfolds a small one."""
+    nodes = stage_nodes(dump, graph, stage)
+    if not nodes:
+        return None
+    known = _arguments(dump, graph, stage, nodes)
+    arguments = None if known is None else {key for key, one in known.items() if one.role in ("input", "gradient")}
+    found = values(nodes, arguments, everything=everything)
+    drawn = _Drawn(found, known or {})
+    is_folded = len(found) >= FOLDED_FROM if unfold is None else not unfold
+    hidden = len(nodes) - len(found)
+    subtitles = [
+        graph,
+        f"{number_of(len(nodes), 'node')}{f', {hidden:,} of them views, constants and parameters' * bool(hidden)}",
+    ]
+    if hidden and not everything:
+        subtitles[-1] += " (--all draws them)"
+    if is_folded:
+        whole = folded_values(found)
+        sections: tuple[Section, ...] = (drawn.folded(whole),)
+        subtitles += [
+            f"folded: {number_of(len(whole.folds), 'box', 'boxes')} for {len(found):,}",
+            "--unfold draws each node",
+        ]
+    else:
+        sections = drawn.unfolded()
+    return Picture(
+        title(dump, graph, WORDS[stage]),
+        tuple(subtitles),
+        sections,
+        outputs="returned",
+        has_curves=len(found) <= CURVES_UP_TO,
+    )
+
+
+def folded_values(found: Sequence[Value]) -> Folded:
+    """What repeats once, and neighbours of one nn.Module in one box, if there are too many."""
+    shapes = [
+        (
+            value.node.graph,
+            value.node.op,
+            value.operator,
+            tuple((one.dtype, one.size) for one in value.node.values),
+            len(value.reads),
+        )
+        for value in found
+    ]
+    return fold(shapes, [value.reads for value in found], [value.node.module for value in found])
+
+
+def _arguments(dump: "Dump", graph: str, stage: str, nodes: Sequence[Node]) -> dict[Key, Input] | None:
+    """The inputs by what they are; None if that is not known."""
+    given = [node for node in nodes if node.op == "placeholder"]
+    if stage == "dynamo":
+        return {key_of(node): _input(node, node.target) for node in given}
+    if stage == "joint":
+        theirs = [node for node in stage_nodes(dump, graph, "dynamo") if node.op == "placeholder"]
+        forward = [node for node in given if not _is_gradient(node)]
+        matched = matched_inputs(forward, theirs)
+        found = {key_of(node): _input(node, matched[node.name].target) for node in forward if matched}
+        return found | {key_of(node): _input(node, "") for node in given if _is_gradient(node)} if matched else None
+    known = inputs(dump, graph)
+    if any(one.role != "unknown" for one in known.values()):
+        return {key_of(node): known[node.name] for node in given if node.name in known}
+    return None
+
+
+def _is_gradient(node: Node) -> bool:
+    return node.name.startswith("tangents_")
+
+
+def _input(node: Node, target: str) -> Input:
+    """An input by Dynamo's name of it, a gradient without one."""
+    role: Role = "gradient" if not target else "parameter" if is_state(target) else "input"
+    return Input(node.name, readable(target) if target else node.name, role, next(iter(node.values), None))
+
+
+@dataclass
+class _Edge:
+    pairs: int = 0
+    bytes: int = 0
+    names: list[str] = field(default_factory=list)
+
+
+class _Drawn:
+    """The boxes and arrows of the values."""
+
+    def __init__(self, found: Sequence[Value], known: dict[Key, Input]) -> None:
+        self._found, self._known = found, known
+        self._ids = Ids()
+
+    def unfolded(self) -> tuple[Section, ...]:
+        """A box for each value, in sections if there are many."""
+        spans = [(place, at) for at, value in enumerate(self._found) for place in value.reads]
+        ranges = cuts([1] * len(self._found), spans)
+        section_of = {place: number for number, span in enumerate(ranges) for place in span}
+        return tuple(self._section(number, span, section_of) for number, span in enumerate(ranges))
+
+    def _section(self, number: int, span: range, section_of: dict[int, int]) -> Section:
+        inner: list[Frame | Box] = []
+        arrows: list[Arrow] = []
+        references: dict[int, Box] = {}
+        for graph, places in groupby(span, key=lambda place: self._found[place].node.graph):
+            boxes: list[Frame | Box] = []
+            for at in places:
+                for place in self._found[at].reads:
+                    if section_of[place] != number and place not in references:
+                        references[place] = self._elsewhere(place, number, section_of[place])
+                        boxes.append(references[place])
+                    tail = references[place].id if place in references else self._id(place)
+                    arrows.append(self._arrow(tail, self._id(at), place, at))
+                boxes.append(self._box(at))
+            is_own = graph == self._found[0].node.graph
+            name = graph.rpartition("/")[2]
+            frame_id = self._ids("graph", graph, f"section_{number}")
+            inner += boxes if is_own else [Frame(frame_id, "graph", f"graph {words.shortened(name)}", tuple(boxes))]
+        return Section(tuple(inner), tuple(arrows))
+
+    def _elsewhere(self, place: int, at: int, section: int) -> Box:
+        name = self._found[place].node.name
+        return Box(
+            self._ids("from", str(place), f"section_{at}"),
+            "elsewhere",
+            f"from {words.shortened(name, 26)}",
+            lines=(f"section {section + 1}",),
+        )
+
+    def _arrow(self, tail: str, head: str, place: int, at: int) -> Arrow:
+        one, other = self._found[place].node, self._found[at].node
+        return Arrow(
+            tail, head, "value", tooltip=words.tooltip([f"{other.name} reads {one.name}", *_tensors(one)]),
+            bytes=_bytes(one),
+        )  # fmt: skip
+
+    def folded(self, whole: Folded) -> Section:
+        """A box for each fold; those of a repeated part in a frame."""
+        inner: list[Frame | Box] = []
+        arrows: list[Arrow] = []
+        for repeat, folds in groupby(enumerate(whole.folds), key=lambda one: one[1].repeat):
+            boxes = tuple(self._fold(place, one, whole) for place, one in folds)
+            if repeat is None:
+                inner += boxes
+                continue
+            copies = whole.repeats[repeat]
+            text = f"{len(copies)} × the same{self._paths(copies)}"
+            inner.append(Frame(f"repeat_{repeat}", "repeat", text, boxes, words.tooltip([text])))
+            if len(boxes) > 1 and any(self._is_again(whole, at, repeat) for copy in copies[1:] for at in copy):
+                told = words.tooltip(["values of one copy that later ones read"])
+                arrows.append(Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=told))
+        return Section(tuple(inner), (*arrows, *self._edges(whole)))
+
+    def _is_again(self, whole: Folded, at: int, repeat: int) -> bool:
+        return any(
+            whole.copy_of[place] != whole.copy_of[at] and whole.folds[whole.fold_of[place]].repeat == repeat
+            for place in self._found[at].reads
+        )
+
+    def _edges(self, whole: Folded) -> Iterator[Arrow]:
+        edges: dict[tuple[int, int], _Edge] = {}
+        for at, value in enumerate(self._found):
+            for place in value.reads:
+                if not whole.is_inside(place, at):
+                    edge = edges.setdefault((whole.fold_of[place], whole.fold_of[at]), _Edge())
+                    edge.pairs += 1
+                    edge.bytes = max(edge.bytes, _bytes(self._found[place].node))
+                    edge.names.append(f"{value.node.name} reads {self._found[place].node.name}")
+        for (tail, head), edge in edges.items():
+            told = [number_of(edge.pairs, "value"), *edge.names[: words.MOST_TOOLTIP_LINES]]
+            yield Arrow(f"fold_{tail}", f"fold_{head}", "value", (), words.tooltip(told), edge.bytes)
+
+    def _paths(self, copies: Sequence[Sequence[int]]) -> str:
+        """Where a repeated part begins and ends in the model."""
+        found = [path for copy in (copies[0], copies[-1]) for at in copy if (path := self._found[at].node.module)]
+        return f": {words.path_range(found[0], found[-1])}" if found else ""
+
+    def _fold(self, place: int, one: Fold, whole: Folded) -> Box:
+        copies = len(whole.repeats[one.repeat]) if one.repeat is not None else 1
+        own = one.units[: len(one.units) // copies]
+        if len(own) == 1:
+            return self._box(own[0], f"fold_{place}", copies)
+        rows = [self._found[at] for at in own]
+        operators = list(dict.fromkeys(words.shortened(row.operator, 30) for row in rows))
+        more = len(operators) - _OPERATORS
+        told = ", ".join(operators[:_OPERATORS]) + (f", +{more}" if more > 0 else "")
+        lines = [
+            f"{number_of(len(rows), 'node')}{f', × {copies}' * (copies > 1)}",
+            words.shortened(told, words.LINE_WIDTH),
+        ]
+        lines += _place(next((row.node for row in reversed(rows) if row.node.where is not None), None))
+        name = words.name_shortened(one.module) if one.module else number_of(len(rows), "node")
+        return Box(
+            f"fold_{place}",
+            "module",
+            name,
+            lines=tuple(lines if one.module else lines[1:]),
+            tooltip=words.tooltip([", ".join(row.node.name for row in rows)]),
+        )
+
+    def _id(self, at: int) -> str:
+        return self._ids(*key_of(self._found[at].node))
+
+    def _box(self, at: int, name: str = "", copies: int = 1) -> Box:
+        value = self._found[at]
+        node = value.node
+        known = self._known.get(key_of(node))
+        lines = [*_tensors(node)[:1]]
+        if node.op == "placeholder":
+            text = known.text if known is not None else node.name
+            lines = [f"{node.name}  {line}" if text != node.name else line for line in lines]
+            return Box(name or self._id(at), "input", words.name_shortened(text), "", tuple(lines), _tooltip(value))
+        if node.op == "output":
+            count = number_of(len(node.inputs), "result")
+            return Box(name or self._id(at), "output", "OUTPUT", lines=(count,), tooltip=_tooltip(value))
+        if copies > 1:
+            lines.insert(0, f"× {copies}")
+        lines += _place(node)
+        if value.hidden:
+            named = [self._name(node, one) for one in value.hidden]
+            lines.append(words.shortened(f"reads {words.listed(named, words.LINE_WIDTH - 8)}", words.LINE_WIDTH))
+        head = words.shortened(node.name)
+        is_told = node.name.startswith(value.operator)  # as in add_1
+        beside = "" if is_told else words.shortened(value.operator, max(8, words.WIDTH - len(head)))
+        return Box(name or self._id(at), _kind(value), head, beside, tuple(lines), _tooltip(value))
+
+    def _name(self, reader: Node, name: str) -> str:
+        known = self._known.get((key_of(reader)[0], name))
+        return known.text if known is not None else name
+
+
+def _kind(value: Value) -> BoxKind:
+    return "heavy" if value.operator in HEAVY else "operator"
+
+
+def _bytes(node: Node) -> int:
+    return sum(one.bytes or 0 for one in node.values)
+
+
+def _tensors(node: Node) -> list[str]:
+    return [f"{one.dtype} [{', '.join(map(str, one.size))}]" for one in node.values]
+
+
+def _place(node: Node | None) -> list[str]:
+    where = None if node is None else node.where
+    return [] if where is None else [words.shortened(words.place_and_code(where), words.LINE_WIDTH)]
+
+
+def _tooltip(value: Value) -> tuple[str, ...]:
+    node = value.node
+    told = [node.name, f"{node.op} {node.target}", *_tensors(node), f"module {node.module}" if node.module else ""]
+    told += [words.place_and_code(node.where), f"reads {', '.join(node.inputs)}" if node.inputs else ""]
+    return words.tooltip(map(one_line, told))

@@ -1,0 +1,193 @@
+"""A kernel's inside as a picture: what it loads, computes and stores, statement by statement, with the FX node and the
+user's line of each.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.analysis.kernels.launches import Launch, launches
+from inspect_compile.analysis.kernels.statement_flow import (
+    COMPUTE,
+    CONSTANT,
+    LOAD,
+    REDUCE,
+    STORE,
+    Flow,
+    Read,
+    Step,
+    flow,
+)
+from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
+from inspect_compile.diagrams.schedule import words
+from inspect_compile.diagrams.schedule.schedule import title
+from inspect_compile.facts import Kernel
+from inspect_compile.knowledge.kernels.parameters import pointers_of
+from inspect_compile.tables.text import number_of, one_line
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+MOST: Final = 48
+"""Boxes from which on neighbouring statements of one FX node are one box."""
+MOST_DRAWN: Final = 600
+"""Boxes that are drawn at all."""
+_NUMBER: Final = re.compile(r"[0-9su*+/() -]{1,200}")
+"""A size, with symbols: what comes after the pointers."""
+_KINDS: Final[dict[str, BoxKind]] = {
+    LOAD: "load",
+    STORE: "store",
+    REDUCE: "reduction",
+    COMPUTE: "pointwise",
+    CONSTANT: "pointwise",
+}
+
+
+def kernel_picture(
+    dump: "Dump", kernel: Kernel, *, unfold: bool | None = None, everything: bool = False
+) -> Picture | None:
+    """The statements of `kernel` as its first launch runs them; None if they were not recorded, as of a library's."""
+    launch = next((one for one in launches(dump, kernel.graph) if one.kernel.name == kernel.name), None)
+    rows = Statements(dump, kernel.graph).all_annotated(kernel, launch.operations if launch is not None else ())
+    source = dump.text(kernel.graph, kernel.source) if kernel.source else None
+    if not rows or source is None:
+        return None
+    found = flow(rows, source)
+    buffers = _buffers(source, launch)
+    parts = [_Part((place,)) for place in range(len(found.steps)) if everything or _is_shown(found.steps[place])]
+    is_folded = len(parts) >= MOST if unfold is None else not unfold
+    if is_folded:
+        parts = _joined(parts, found)
+    left_out = max(0, len(parts) - MOST_DRAWN)
+    parts = parts[:MOST_DRAWN]
+    drawn = _Drawn(found, parts, buffers)
+    subtitles = [one_line(kernel.graph), _told(kernel, launch, found, drawn)]
+    if found.tails:
+        subtitles.append(f"{number_of(found.tails, 'statement')} for the last, shorter vector do the same: not drawn")
+    if is_folded:
+        subtitles.append("neighbouring statements of one FX node are one box: --unfold draws each")
+    if left_out:
+        subtitles.append(f"the first {MOST_DRAWN} boxes of {MOST_DRAWN + left_out:,}")
+    return Picture(
+        title(dump, kernel.graph.partition("/")[0], f"kernel {words.name_shortened(kernel.name, 60)}"),
+        tuple(subtitles),
+        (Section(drawn.inner(), drawn.arrows),),
+    )
+
+
+def _told(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -> str:
+    told = f"{number_of(len(found.steps), 'statement')} of {number_of(len(drawn.nodes()), 'FX node')}"
+    if launch is not None and launch.line is not None:
+        told += f", called at output_code.py:{launch.line}"
+        told += f" and {number_of(len(kernel.launches) - 1, 'more time')}" if len(kernel.launches) > 1 else ""
+    return told
+
+
+def _is_shown(step: Step) -> bool:
+    """False for constants, and for what only gives an accumulator its first value."""
+    return step.role != CONSTANT and bool(step.reads or step.pointers)
+
+
+def _buffers(source: str, launch: Launch | None) -> dict[str, str]:
+    """Pointer in the source → the buffer that the launch passes; empty where it is not certain which is which."""
+    pointers = pointers_of(source)
+    given = launch.arguments if launch is not None else ()
+    is_certain = len(pointers) <= len(given) and all(_NUMBER.fullmatch(one) for one in given[len(pointers) :])
+    return dict(zip(pointers, given, strict=False)) if is_certain else {}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one box stands for."""
+
+    steps: tuple[int, ...]
+
+
+def _joined(parts: Sequence[_Part], found: Flow) -> list[_Part]:
+    """Neighbours of one FX node, one role and one loop as one box; loads and stores of one buffer each stay apart."""
+
+    def same(part: _Part) -> tuple[object, ...]:
+        step = found.steps[part.steps[0]]
+        return step.role, step.row.nodes, step.loops, step.pointers
+
+    return [_Part(tuple(place for part in run for place in part.steps)) for _, run in groupby(parts, key=same)]
+
+
+class _Drawn:
+    """The boxes of one kernel, those of a loop in a frame, and what goes between them."""
+
+    def __init__(self, found: Flow, parts: Sequence[_Part], buffers: dict[str, str]) -> None:
+        self._found, self._parts, self._buffers = found, parts, buffers
+        self._part_of = {step: number for number, part in enumerate(parts) for step in part.steps}
+        self.arrows = tuple(self._arrows())
+
+    def nodes(self) -> set[str]:
+        """The FX nodes of the drawn statements."""
+        return {node for part in self._parts for step in part.steps for node in self._found.steps[step].row.nodes}
+
+    def inner(self) -> tuple[Frame | Box, ...]:
+        """In the order of the source."""
+        inner: list[Frame | Box] = []
+        loops = [self._found.steps[part.steps[0]].loops[:1] for part in self._parts]
+        for loop, places in groupby(range(len(self._parts)), key=lambda place: loops[place]):
+            own = list(places)
+            boxes = tuple(self._box(place) for place in own)
+            if not loop:
+                inner += boxes
+                continue
+            nested = dict.fromkeys(
+                name for place in own for name in self._found.steps[self._parts[place].steps[0]].loops
+            )
+            text = "for " + ", ".join(words.shortened(self._found.loops[name], 24) for name in list(nested)[:4])
+            inner.append(Frame(f"loop_{loop[0]}_{own[0]}", "loop", text, boxes, words.tooltip([text])))
+        return tuple(inner)
+
+    def _box(self, place: int) -> Box:
+        steps = [self._found.steps[step] for step in self._parts[place].steps]
+        last = steps[-1]
+        row = last.row
+        names = [self._named(pointer) for pointer in last.pointers]
+        nodes = words.listed(row.nodes, words.WIDTH - 10) if row.nodes else "no FX node is known"
+        is_memory = last.role in (LOAD, STORE) and bool(names)  # and not a tile that the kernel has for itself
+        if is_memory:
+            head, beside = words.shortened(f"{last.role} {', '.join(names)}"), ""
+            lines = [nodes]
+        else:
+            head = words.shortened(row.operator or "?", 24)
+            beside = "" if head == nodes else nodes
+            lines = []
+        more = f"{number_of(len(steps), 'statement')}, the last " if len(steps) > 1 else ""
+        lines.append(words.shortened(f"{more}{row.line}: {row.text}", words.LINE_WIDTH))
+        lines += [words.shortened(words.place_and_code(where), words.LINE_WIDTH) for where in row.lines[-1:]]
+        told = [f"line {one.row.line}: {one.row.text}" for one in steps]
+        told += [f"FX: {', '.join(row.nodes)}", *(words.place_and_code(where) for where in row.lines)]
+        kind = _KINDS[last.role] if is_memory or last.role == REDUCE else "pointwise"
+        return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(told))
+
+    def _named(self, pointer: str) -> str:
+        buffer = self._buffers.get(pointer, "")
+        return words.shortened(f"{buffer} ({pointer})" if buffer else pointer, 32)
+
+    def _arrows(self) -> Iterator[Arrow]:
+        known: dict[tuple[int, int, bool], list[Read]] = {}
+        for step, at in self._part_of.items():
+            for read in self._shown_reads(step):
+                tail = self._part_of[read.step]
+                if tail != at:
+                    known.setdefault((tail, at, read.is_memory), []).append(read)
+        for (tail, head, is_memory), reads in known.items():
+            names = list(dict.fromkeys(self._named(read.by) if is_memory else read.by for read in reads))
+            yield Arrow(
+                f"step_{tail}",
+                f"step_{head}",
+                "memory" if is_memory else "value",
+                (words.listed(names, 30),),
+                words.tooltip([f"through {name}" for name in names]),
+            )
+
+    def _shown_reads(self, step: int) -> Iterator[Read]:
+        """What it reads of drawn statements, directly; constants and first values are not drawn."""
+        return (read for read in self._found.steps[step].reads if read.step in self._part_of)

@@ -1,0 +1,72 @@
+"""Charts of one graph, drawn without Graphviz: its memory, its kernels under the roofline, its compile's timers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, Wanted, graph_title
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Graph
+
+
+def _memory(dump: "Dump", graph: "Graph") -> str | None:
+    from inspect_compile.analysis.memory.holders import holders
+    from inspect_compile.analysis.memory.plan import memory
+    from inspect_compile.diagrams.memory import memory_chart
+
+    found = memory(dump, graph.graph)
+    return memory_chart(found, holders(dump, graph.graph, found), graph.graph) if found.steps else None
+
+
+def _roofline(dump: "Dump", graph: "Graph") -> str | None:
+    from inspect_compile.analysis.cost.roofline import roofline
+    from inspect_compile.analysis.cost.roofline_plot import plot
+    from inspect_compile.analysis.cost.roofs import roof_of
+    from inspect_compile.diagrams.roofline import roofline_svg
+    from inspect_compile.tables.cost.roofline import no_roof_text
+
+    roof = roof_of(dump)
+    if roof is None:
+        raise CommandError(no_roof_text(dump))
+    found = plot(roofline(dump, graph.graph, roof), roof)
+    return roofline_svg(found, graph_title(graph)) if found.points else None
+
+
+def _timeline(dump: "Dump", graph: "Graph") -> str | None:
+    from inspect_compile.analysis.frontend.times import parts
+    from inspect_compile.diagrams.timeline import timeline
+
+    found = [part for part in parts(dump) if part.graph == graph.compile_id]
+    return timeline(found, f"{graph.graph}, compile {graph.compile_id}") if found else None
+
+
+def _chart(name: str, what: str, nothing: str, svg: "Callable[[Dump, Graph], str | None]") -> Kind:
+    """`svg` gives None for a graph that has `nothing` of it."""
+
+    def draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+        for graph in graphs:
+            found = svg(dump, graph)
+            yield Missing(graph, nothing) if found is None else Drawn(graph, name, what, found, "svg")
+
+    def listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+        if graph is None:
+            return
+        try:
+            told = nothing if svg(dump, graph) is None else "yes"
+        except CommandError as error:
+            told = str(error)
+        yield name, told
+
+    return Kind(name, what, draw, listed)
+
+
+MEMORY = _chart("memory", "the memory that is held after each line", "no lines of a wrapper were recorded", _memory)
+ROOFLINE = _chart(
+    "roofline",
+    "each kernel against what the device can do",
+    "none of its kernels computes anything that is counted",
+    _roofline,
+)
+TIMELINE = _chart("timeline", "where the time of compiling went", "no timers were recorded", _timeline)

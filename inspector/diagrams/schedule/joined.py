@@ -1,0 +1,73 @@
+"""What fusion joined: the operations from before fusion in the kernels that they ended in, with the fusions that
+brought them there, round by round.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.diagrams.picture import Picture
+from inspect_compile.diagrams.schedule.boxes import module_paths
+from inspect_compile.diagrams.schedule.folding import folded
+from inspect_compile.diagrams.schedule.part import restricted
+from inspect_compile.diagrams.schedule.schedule import unfolded
+from inspect_compile.diagrams.schedule.sections import LONGEST
+from inspect_compile.diagrams.schedule.units import Schedule, Unit, schedule
+from inspect_compile.tables.text import number_of
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+MOST: Final = 240
+"""Operations of a folded picture."""
+
+
+def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Picture | None:
+    """None if nothing was fused. `fold`: of layers that repeat the first, and only kernels of several operations; None:
+    if there are many operations.
+    """
+    outcome = fusion(dump, graph)
+    if not outcome.fused:
+        return None
+    whole = schedule(dump, graph, "post_fusion")
+    count = sum(1 for unit in whole.units for _ in unit.operations())
+    before, after = count, sum(len(unit.groups) for unit in whole.units)
+    subtitles = [
+        graph,
+        f"{number_of(before, 'scheduler node')} before fusion, {after:,} after it, in "
+        + number_of(len(whole.units), "launch", "launches"),
+        f"{number_of(len(outcome.fused), 'fusion')} in {number_of(outcome.rounds, 'round')}",
+    ]
+    units = list(whole.units)
+    if fold or (fold is None and count > LONGEST):
+        units, told = _fewer(dump, graph, whole)
+        subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{told} (--unfold draws all)")
+    drawn = restricted(whole, units)
+    return unfolded(
+        dump,
+        graph,
+        "post_fusion",
+        drawn,
+        list(drawn.units),
+        None,
+        what="what fusion joined",
+        subtitles=tuple(subtitles),
+        pairs="joined",
+    )
+
+
+def _fewer(dump: "Dump", graph: str, whole: Schedule) -> tuple[list[Unit], str]:
+    """The kernels of several operations, of repeated layers those of the first; and what is left out, in words."""
+    found = folded(whole, module_paths(dump, graph))
+    again = {place for copies in found.repeats for copy in copies[1:] for place in copy}
+    several = [(place, sum(1 for _ in unit.operations())) for place, unit in enumerate(whole.units)]
+    several = [(place, size) for place, size in several if size > 1]
+    first = [(place, size) for place, size in several if place not in again]
+    kept: set[int] = set()
+    left = MOST
+    for place, size in sorted(first, key=lambda one: -one[1]):
+        if size <= left or not kept:
+            kept.add(place)
+            left -= size
+    told = f", {len(several) - len(first):,} more repeat them" if len(several) > len(first) else ""
+    told += f", the largest of {len(first):,}" if len(kept) < len(first) else ""
+    return [unit for place, unit in enumerate(whole.units) if place in kept], told
