@@ -1,5 +1,5 @@
 """How long a schedule takes to draw, by the number of scheduler nodes: our code and `dot`, wall seconds, folded and
-with a box for each operation.
+with a box for each operation; and the other kinds of pictures.
 
     python benchmarks/bench_draw.py [DUMP …]
 
@@ -15,6 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.diagrams.kinds.kind import Drawn, Wanted
 from inspect_compile.diagrams.render import svg
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.dump import open_dump
@@ -23,6 +25,14 @@ from tests.diagrams.transformer import write_transformer
 
 LAYERS = (12, 86, 260, 870)
 LARGEST_UNFOLDED = 5000
+OTHERS = (
+    ("schedule", Wanted(findings=True)),
+    ("schedule", Wanted(phases=("post_fusion",), path=("op0", "op40"))),
+    ("fusion", Wanted()),
+    ("fx", Wanted()),
+    ("node", Wanted(name="op9")),
+    ("memory", Wanted()),
+)
 REPEATS = 3
 
 
@@ -53,16 +63,36 @@ def measure_form(root: Path, *, fold: bool) -> None:
         print(f"{nodes:>6}  {phase:<12}{'folded' if fold else '':<7}{counts}{seconds}{len(drawing) / 1e6:>8.1f}")
 
 
+def measure_kinds(root: Path) -> None:
+    """The other kinds of pictures, as they are drawn if nothing is chosen."""
+    nodes = sum(row.phase == "post_fusion" for row in open_dump(root).rows(Operation))
+    for kind, wanted in OTHERS:
+        texts, drawings, size = [], [], 0
+        for _ in range(REPEATS):
+            started = time.perf_counter()
+            dump = open_dump(root)
+            found = [one for one in KINDS[kind].draw(dump, dump.outermost(), wanted) if isinstance(one, Drawn)]
+            written = time.perf_counter()
+            size = sum(len(svg(one.text)) if one.form == "dot" else len(one.text) for one in found)
+            texts.append(written - started)
+            drawings.append(time.perf_counter() - written)
+        ours, dot = statistics.median(texts), statistics.median(drawings)
+        told = " ".join((kind, "--findings" * wanted.findings, f"--path {wanted.path}" * bool(wanted.path)))
+        print(f"{nodes:>6}  {told:<42}{ours:8.2f}{dot:8.2f}{ours + dot:8.2f}{size / 1e6:>8.2f}")
+
+
 def main() -> None:
     print(" nodes  phase              sections  boxes  arrows    ours     dot   total      MB")
     if len(sys.argv) > 1:
         for name in sys.argv[1:]:
             measure(Path(name))
+            measure_kinds(Path(name))
         return
     for layers in LAYERS:
         with tempfile.TemporaryDirectory() as folder:
             write_transformer(Path(folder) / "dump", layers)
             measure(Path(folder) / "dump")
+            measure_kinds(Path(folder) / "dump")
 
 
 if __name__ == "__main__":

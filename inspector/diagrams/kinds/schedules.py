@@ -180,11 +180,11 @@ def _fusion(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
 
 
 def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.fusion.outcome import fusion
+    from inspect_compile.analysis.fusion.ledger import candidates
     from inspect_compile.tables.text import number_of
 
     if graph is not None:
-        count = len(fusion(dump, graph.graph).fused)
+        count = sum(row.verdict == "fused" for row in candidates(dump, graph.graph))
         yield "fusion", number_of(count, "fusion") if count else "no fusion was recorded"
 
 

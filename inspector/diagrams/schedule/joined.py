@@ -4,7 +4,7 @@ brought them there, round by round.
 
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.diagrams.picture import Picture
 from inspect_compile.diagrams.schedule.boxes import module_paths
 from inspect_compile.diagrams.schedule.folding import folded
@@ -25,8 +25,9 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
     """None if nothing was fused. `fold`: of layers that repeat the first, and only kernels of several operations; None:
     if there are many operations.
     """
-    outcome = fusion(dump, graph)
-    if not outcome.fused:
+    looks = candidates(dump, graph)
+    fused = sum(row.verdict == "fused" for row in looks)
+    if not fused:
         return None
     whole = schedule(dump, graph, "post_fusion")
     count = sum(1 for unit in whole.units for _ in unit.operations())
@@ -35,7 +36,7 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
         graph,
         f"{number_of(before, 'scheduler node')} before fusion, {after:,} after it, in "
         + number_of(len(whole.units), "launch", "launches"),
-        f"{number_of(len(outcome.fused), 'fusion')} in {number_of(outcome.rounds, 'round')}",
+        f"{number_of(fused, 'fusion')} in {number_of(max(row.round for row in looks), 'round')}",
     ]
     units = list(whole.units)
     if fold or (fold is None and count > LONGEST):
