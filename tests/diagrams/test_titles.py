@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.diagrams import render
 from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.dynamo import dynamo_picture
 from inspect_compile.diagrams.fx.picture import fx_picture
 from inspect_compile.diagrams.kernel import kernel_picture
 from inspect_compile.diagrams.picture import Picture
-from inspect_compile.diagrams.render import svg
 from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_picture
 from inspect_compile.dump import open_dump
@@ -51,7 +51,10 @@ def title_box(text: ET.Element) -> tuple[float, float, float, float]:
 def crossings(picture: Picture) -> tuple[list[str], int]:
     """The titles that an arrow crosses, and how many there are."""
     found, titles = [], 0
-    for drawing in ET.fromstring(svg(dot_text(picture))):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(render, "compacted", "\n".join)  # elements as `dot` writes them
+        drawn = render.svg(dot_text(picture))
+    for drawing in ET.fromstring(drawn):
         boxes = []
         for group in drawing.iter(f"{SVG}g"):
             if group.attrib.get("class") == "cluster" or group.attrib.get("id", "").startswith("title_"):
