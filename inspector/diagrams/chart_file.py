@@ -107,5 +107,5 @@ def _colour(name: str) -> str:
 _SHAPES: Final = {"rect": _rect, "line": _line, "polygon": _points, "circle": _circle}
 """Element → what draws it, in Graphviz's words (xdot)."""
 
-DRAWN: Final = frozenset({"svg", "g", "text", "title", *_SHAPES})
+DRAWN: Final = frozenset({"svg", "style", "g", "text", "title", *_SHAPES})
 """The elements that charts may have."""

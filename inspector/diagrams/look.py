@@ -14,6 +14,8 @@ FONT: Final = "Helvetica,Arial,sans-serif"
 INK: Final = "#1f2933"
 FAINT: Final = "#5f6b76"
 PAPER: Final = "#ffffff"
+DARK: Final = "@media(prefers-color-scheme:dark){svg{filter:invert(.88) hue-rotate(180deg)}}"
+"""A rule of style: on a dark page a picture is dark, with the same hues."""
 
 
 class Look(NamedTuple):

@@ -13,7 +13,7 @@ from typing import IO, Final
 
 from inspect_compile.diagrams.chart_file import chart_dot
 from inspect_compile.diagrams.compact import compacted
-from inspect_compile.diagrams.look import FONT, PAPER
+from inspect_compile.diagrams.look import DARK, FONT, PAPER
 from inspect_compile.errors import CommandError
 
 SECONDS: Final = 60.0
@@ -200,7 +200,7 @@ def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}">',
-        f"<style>{_STYLE}</style>",
+        f"<style>{_STYLE}{DARK}</style>",
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
     for drawing, x, y in placed:

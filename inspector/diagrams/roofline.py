@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.cost.roofline_plot import Plot, Point
+from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text, tip
 from inspect_compile.tables.text import byte_text, multiple_text, one_line, time_text
 
@@ -18,8 +19,10 @@ _COLOURS: Final = {"memory": "#1f77b4", "compute": "#b5179e", "launch": "#d98200
 _NAMED: Final = 6
 """Number of launches that are named, largest shares first."""
 _LONGEST: Final = 48
-_BELOW: Final = 28
-"""Distance of a name below its circle, so that it is under the roof."""
+_LETTER: Final = 6.4
+"""Width of a letter of a name."""
+_ROW: Final = 17
+"""Height of a name."""
 
 
 def roofline_svg(plot: Plot, title: str) -> str:
@@ -34,18 +37,29 @@ def _body(plot: Plot, title: str) -> Iterator[str]:
     yield from _roofs(plot)
     for point in reversed(plot.points):
         yield from _circle(plot, point)
-    taken: list[tuple[float, float]] = []
-    first = {point.row.kernel: point for point in reversed(plot.points)}
-    for point in sorted(first.values(), key=lambda point: -point.row.share)[:_NAMED]:
-        x, y = _at(plot, point.x, point.y)
-        y += _BELOW
-        while any(abs(y - other) < 13 and abs(x - beside) < 300 for beside, other in taken):
-            y += 13
-        taken.append((x, y))
-        yield text(x, y, _shortened(point.row.kernel), anchor="start" if x < WIDTH * 0.6 else "end")
+    yield from _names(plot)
     if plot.left_out:
         told = f"{plot.left_out} without a place: they compute nothing that is counted, or move nothing"
         yield text(WIDTH - _RIGHT, HEIGHT - 10, told, anchor="end", size=10)
+
+
+def _names(plot: Plot) -> Iterator[str]:
+    """The names of the largest launches, each with a line that leads to its circle: in a column at the lower right,
+    where no launch can be.
+    """
+    first = {point.row.kernel: point for point in reversed(plot.points)}
+    named = sorted(first.values(), key=lambda point: -point.row.share)[:_NAMED]
+    places = sorted(((*_at(plot, point.x, point.y), point) for point in named), key=lambda place: (-place[0], place[1]))
+    x = WIDTH - _RIGHT - 8 - max((_LETTER * len(_shortened(point.row.kernel)) for point in named), default=0)
+    top = HEIGHT - _BOTTOM - 14 - _ROW * len(places)
+    for number, (at_x, at_y, point) in enumerate(places):
+        y = top + _ROW * number
+        start = at_x, at_y
+        if at_x > x:  # round the names above it
+            start = x - 10 - 6 * number, top - _ROW
+            yield line(at_x, at_y, *start, FAINT)
+        yield line(*start, x - 4, y - 4, FAINT)
+        yield text(x, y, _shortened(point.row.kernel), anchor="start")
 
 
 def _axes(plot: Plot) -> Iterator[str]:
@@ -58,12 +72,12 @@ def _axes(plot: Plot) -> Iterator[str]:
         yield line(_LEFT, y, WIDTH - _RIGHT, y, "#e4e4e4")
         yield text(_LEFT - 8, y + 4, multiple_text(10.0**power, ""), anchor="end")
     yield text((WIDTH + _LEFT) / 2, HEIGHT - _BOTTOM + 38, "operations a byte", anchor="middle")
-    yield text(_LEFT, _TOP - 6, "operations a second", anchor="end", size=10)
+    yield text(8, _TOP - 12, "operations a second", anchor="start", size=10)
     x = float(_LEFT)
     for bound in ("memory", "compute", "launch"):
         yield f'<circle cx="{x:.1f}" cy="{HEIGHT - 14}" r="5" fill="{_COLOURS[bound]}"/>'
         yield text(x + 10, HEIGHT - 10, f"bound by {bound}", anchor="start")
-        x += 130
+        x += 150
 
 
 def _roofs(plot: Plot) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from html import escape
 
-from inspect_compile.diagrams.look import FONT, INK, PAPER
+from inspect_compile.diagrams.look import DARK, FONT, INK, PAPER
 from inspect_compile.tables.text import clean, unbroken
 
 
@@ -13,7 +13,8 @@ def document(width: int, height: int, parts: Iterable[str], *, size: int) -> str
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="{FONT}" font-size="{size}">'
     )
-    return "\n".join((head, f'<rect width="{width}" height="{height}" fill="{PAPER}"/>', *parts, "</svg>", ""))
+    style = f"<style>{DARK}</style>"
+    return "\n".join((head, style, f'<rect width="{width}" height="{height}" fill="{PAPER}"/>', *parts, "</svg>", ""))
 
 
 def text(x: float, y: float, words: str, *, fill: str = INK, size: int = 0, weight: str = "", anchor: str = "") -> str:

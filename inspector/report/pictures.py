@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE
-from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Wanted
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Wanted
 from inspect_compile.diagrams.render import svg
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
 from inspect_compile.diagrams.schedule.sections import LONGEST
@@ -57,13 +58,9 @@ def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
         if LONGEST < size <= UNFOLDED_UP_TO:
             whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph.graph, fold=False))
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
-    yield _drawn(f"{name}: memory", lambda: _chart(MEMORY, dump, graph))
-    yield _drawn(f"{name}: roofline", lambda: _chart(ROOFLINE, dump, graph))
-
-
-def folded_schedule(dump: "Dump", graph: str) -> Markup:
-    """The schedule after fusion in its smallest form."""
-    return _drawn("the schedule after fusion, folded", lambda: _schedule(dump, graph, fold=True))
+    for kind in KINDS.values():
+        if kind.on_page is not None and not kind.is_of_run:
+            yield from _of_kind(kind, kind.on_page, dump, [graph], f"{name}: ")
 
 
 def compile_timeline(dump: "Dump", title: str) -> Markup | None:
@@ -82,12 +79,34 @@ def _drawn(title: str, draw: Callable[[], str]) -> Markup:
     return figure(drawing, title)
 
 
+def folded_schedule(dump: "Dump", graph: str) -> Markup:
+    """The schedule after fusion in its smallest form."""
+    return _drawn("the schedule after fusion, folded", lambda: _schedule(dump, graph, fold=True))
+
+
 def _schedule(dump: "Dump", graph: str, *, fold: bool) -> str:
     return svg(schedule_dot(dump, graph, "post_fusion", fold=fold), SECONDS)
 
 
-def _chart(kind: Kind, dump: "Dump", graph: Graph) -> str:
-    (found,) = kind.draw(dump, [graph], Wanted())
-    if isinstance(found, Drawn):
-        return found.text
-    raise CommandError(found.why)
+def of_run(dump: "Dump") -> Iterator[Markup]:
+    """What can be drawn of all that was compiled."""
+    for kind in KINDS.values():
+        if kind.on_page is not None and kind.is_of_run:
+            yield from _of_kind(kind, kind.on_page, dump, [], "")
+
+
+def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[Graph], of: str) -> Iterator[Markup]:
+    try:
+        found = list(kind.draw(dump, graphs, wanted))
+    except CommandError as error:
+        yield missing(f"{of}{kind.name}", str(error))
+        return
+    for one in found:
+        if isinstance(one, Missing):
+            yield missing(f"{of}{kind.name}", one.why)
+        else:
+            yield _drawn(f"{of}{one.title}", partial(_text_of, one))
+
+
+def _text_of(drawn: Drawn) -> str:
+    return drawn.text if drawn.form == "svg" else svg(drawn.text, SECONDS)

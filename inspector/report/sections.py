@@ -88,6 +88,7 @@ def sections(asked: Asked) -> Iterator[Section]:
             graphs = outermost(asked.dump)[:FEW_GRAPHS]
             yield Section("code", "Code", _more(asked, [Code(asked.dump, one, asked.budget).html() for one in graphs]))
             found = [drawn for one in graphs for drawn in pictures.pictures(asked.dump, one)]
+            found = [*pictures.of_run(asked.dump), *found]
             yield Section("pictures", "Pictures", _more(asked, found))
     yield Section("texts", "Texts", list(_texts(asked)))
 

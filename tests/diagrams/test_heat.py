@@ -119,7 +119,7 @@ def test_the_command_draws_what_was_checked(dump: Dump, tmp_path: Path) -> None:
     assert f"{BACKWARD}: no launch was checked" in done.stderr
     nothing = run([*COMMAND, "draw", "mixed", "--heat", "error", "--graph", "backward"], tmp_path)
     assert nothing.returncode == 2
-    assert "nothing to colour, no launch was checked (inspect-compile numerics SCRIPT)" in nothing.stderr
+    assert "nothing to draw, no launch was checked (inspect-compile numerics SCRIPT)" in nothing.stderr
     chart = run([*COMMAND, "draw", "mixed", "memory", "--heat", "error"], tmp_path)
     assert chart.returncode == 2
-    assert "--heat chooses what is drawn of a schedule" in chart.stderr
+    assert "draw memory takes no --heat: it chooses what is drawn of schedule" in chart.stderr

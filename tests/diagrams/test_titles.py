@@ -2,13 +2,13 @@
 
 import re
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from inspect_compile.diagrams import render
 from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.dynamo import dynamo_picture
 from inspect_compile.diagrams.fx.picture import fx_picture
@@ -51,10 +51,8 @@ def title_box(text: ET.Element) -> tuple[float, float, float, float]:
 def crossings(picture: Picture) -> tuple[list[str], int]:
     """The titles that an arrow crosses, and how many there are."""
     found, titles = [], 0
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(render, "compacted", "\n".join)  # elements as `dot` writes them
-        drawn = render.svg(dot_text(picture))
-    for drawing in ET.fromstring(drawn):
+    drawn = subprocess.run(["dot", "-Tsvg"], input=dot_text(picture), capture_output=True, text=True, check=True).stdout
+    for drawing in map(ET.fromstring, re.findall(r"<svg .*?</svg>", drawn, re.DOTALL)):
         boxes = []
         for group in drawing.iter(f"{SVG}g"):
             if group.attrib.get("class") == "cluster" or group.attrib.get("id", "").startswith("title_"):

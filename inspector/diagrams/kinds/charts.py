@@ -42,7 +42,9 @@ def _timeline(dump: "Dump", graph: "Graph") -> str | None:
     return timeline(found, f"{graph.graph}, compile {graph.compile_id}") if found else None
 
 
-def _chart(name: str, what: str, nothing: str, svg: "Callable[[Dump, Graph], str | None]") -> Kind:
+def _chart(
+    name: str, what: str, nothing: str, svg: "Callable[[Dump, Graph], str | None]", on_page: Wanted | None = None
+) -> Kind:
     """`svg` gives None for a graph that has `nothing` of it."""
 
     def draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
@@ -59,14 +61,17 @@ def _chart(name: str, what: str, nothing: str, svg: "Callable[[Dump, Graph], str
             told = str(error)
         yield name, told
 
-    return Kind(name, what, draw, listed)
+    return Kind(name, what, draw, listed, on_page=on_page)
 
 
-MEMORY = _chart("memory", "the memory that is held after each line", "no lines of a wrapper were recorded", _memory)
+MEMORY = _chart(
+    "memory", "the memory that is held after each line", "no lines of a wrapper were recorded", _memory, Wanted()
+)
 ROOFLINE = _chart(
     "roofline",
     "each kernel against what the device can do",
     "none of its kernels computes anything that is counted",
     _roofline,
+    Wanted(),
 )
 TIMELINE = _chart("timeline", "where the time of compiling went", "no timers were recorded", _timeline)

@@ -122,7 +122,14 @@ def _dynamo_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, s
     yield "dynamo", number_of(count, "frame") if count else "no frame was recorded"
 
 
-FX = Kind("fx", "an FX graph, at any stage", _fx, _fx_listed, frozenset({"stage", "fold", "everything"}))
+FX = Kind(
+    "fx",
+    "an FX graph, at any stage",
+    _fx,
+    _fx_listed,
+    frozenset({"stage", "fold", "everything"}),
+    on_page=Wanted(),
+)
 KERNEL = Kind(
     "kernel",
     "a kernel's inside: loads, operations, stores",
@@ -132,4 +139,6 @@ KERNEL = Kind(
     "KERNEL",
 )
 NODE = Kind("node", "one node's way through all levels", _node, _node_listed, frozenset({"everything"}), "NODE")
-DYNAMO = Kind("dynamo", "frames, graph breaks and recompiles", _dynamo, _dynamo_listed, is_of_run=True)
+DYNAMO = Kind(
+    "dynamo", "frames, graph breaks and recompiles", _dynamo, _dynamo_listed, is_of_run=True, on_page=Wanted()
+)

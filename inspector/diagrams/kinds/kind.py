@@ -77,6 +77,8 @@ class Kind(NamedTuple):
     """What it needs a name of, KERNEL or NODE."""
     is_of_run: bool = False
     """One picture of all that was compiled, and not one of each graph."""
+    on_page: Wanted | None = None
+    """What of it stands in the HTML page as well; the schedule and the timeline have places of their own there."""
 
 
 def graph_title(graph: "Graph") -> str:

@@ -164,6 +164,7 @@ SCHEDULE = Kind(
     _draw,
     _listed,
     frozenset({"phases", *NARROWING, "depth", "refused", "heat", "fold"}),
+    on_page=Wanted(findings=True),
 )
 
 
@@ -188,4 +189,11 @@ def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, s
         yield "fusion", number_of(count, "fusion") if count else "no fusion was recorded"
 
 
-FUSION = Kind("fusion", "what fusion joined, round by round", _fusion, _fusion_listed, frozenset({"fold"}))
+FUSION = Kind(
+    "fusion",
+    "what fusion joined, round by round",
+    _fusion,
+    _fusion_listed,
+    frozenset({"fold"}),
+    on_page=Wanted(),
+)

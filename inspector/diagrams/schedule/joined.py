@@ -39,7 +39,8 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
         f"{number_of(fused, 'fusion')} in {number_of(max(row.round for row in looks), 'round')}",
     ]
     units = list(whole.units)
-    if fold or (fold is None and count > LONGEST):
+    is_folded = fold or (fold is None and count > LONGEST)
+    if is_folded:
         units, told = _fewer(dump, graph, whole)
         subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{told} (--unfold draws all)")
     drawn = restricted(whole, units)
@@ -53,6 +54,7 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
         what="what fusion joined",
         subtitles=tuple(subtitles),
         pairs="joined",
+        is_apart=is_folded,
     )
 
 

@@ -109,8 +109,10 @@ def unfolded(
     subtitles: tuple[str, ...],
     what: str = "",
     pairs: Literal["refused", "joined"] | None = None,
+    is_apart: bool = False,
 ) -> Picture:
-    """A picture of these units of a schedule, a box for each operation, in sections if there are many.
+    """A picture of these units of a schedule, a box for each operation, in sections if there are many, or if `is_apart`
+    in a section for each unit.
 
     `pairs`: the pairs of scheduler nodes that are joined by a line: those that fusion refused, or those that it fused.
     """
@@ -122,7 +124,8 @@ def unfolded(
         for link in drawn.links
         if not link.is_order and link.tail in position and link.head in position
     ]
-    ranges = cuts([sum(1 for _ in unit.operations()) for unit in units], spans)
+    sizes = [sum(1 for _ in unit.operations()) for unit in units]
+    ranges = [range(place, place + 1) for place in range(len(units))] if is_apart else cuts(sizes, spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
     boxes = Boxes.of(dump, graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
