@@ -1,6 +1,5 @@
 """Two or more compiles side by side: of each graph its schedule, and of each kernel that differs its sources."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -36,7 +35,7 @@ def beside_each_other(sides: Sequence[Side], rows: Sequence[SideRow], budget: Bu
             yield element("h3", one_line(row.graph))
             if graphs <= MOST_PICTURES:
                 yield _columns([_graph(side, of) for side, of in zip(few, known, strict=True)])
-        elif not row.is_same:
+        elif not row.is_same and any(known):
             texts = [
                 None if of is None else _text(side.dump, of.graph, own.get((of.graph, of.kernel)))
                 for side, of, own in zip(few, known, sources, strict=True)
@@ -69,7 +68,7 @@ def _kernels(
 ) -> Markup:
     """The sources of one kernel's counterparts; lines that another side does not have are marked."""
     lines = [[] if text is None or of is None else _named(text, of) for text, of in zip(texts, known, strict=True)]
-    counts = [Counter(own) for own in lines]
+    there = [frozenset(own) for own in lines]
     columns = []
     for place, (side, of) in enumerate(zip(sides, known, strict=True)):
         if of is None:
@@ -82,14 +81,13 @@ def _kernels(
         elif not budget.takes(text):
             columns.append(_column(side, told, budget.told("its source")))
         else:
-            others = [count for other, count in enumerate(counts) if other != place and known[other] is not None]
+            others = [own for other, own in enumerate(there) if other != place and known[other] is not None]
             code = (
-                _line(number, shown, is_own=bool(others) and not all(count[line] for count in others))
+                _line(number, shown, is_own=not all(line in own for own in others))
                 for number, (shown, line) in enumerate(zip(text.splitlines(), lines[place], strict=True), 1)
             )
             columns.append(_column(side, told, element("div", *code, class_="pane", tabindex="0")))
-    first = next(of for of in known if of is not None) if any(known) else None
-    title = one_line(first.kernel) if first is not None else "a kernel of another side"
+    title = next(one_line(of.kernel) for of in known if of is not None)
     return element("details", element("summary", element("b", title)), _columns(columns))
 
 
@@ -99,7 +97,8 @@ def _text(dump: "Dump", graph: str, source: str | None) -> str | None:
 
 def _named(text: str, of: KernelSide) -> list[str]:
     """The lines as they are compared: without the kernel's own name, which carries a number, and without indents."""
-    return [line.replace(of.kernel, "kernel").strip() for line in text.splitlines()]
+    own = of.kernel or "kernel"
+    return [line.replace(own, "kernel").strip() for line in text.splitlines()]
 
 
 def _line(number: int, text: str, *, is_own: bool) -> Markup:
