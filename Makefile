@@ -64,7 +64,7 @@ pictures: $(VENV)/.for-development links
 	rm -rf build/pictures
 	$(BIN)/inspect-compile run --no-tui --dump build/pictures samples/attention_block.py
 	$(BIN)/inspect-compile draw build/pictures schedule -o docs/images/schedule.svg
-	$(BIN)/inspect-compile draw build/pictures kernel cpp_fused_add_native_layer_norm_view_1 -o docs/images/kernel.svg
+	$(BIN)/inspect-compile draw build/pictures kernel cpp_fused_gelu_view_2 -o docs/images/kernel.svg
 	rm -rf build/pictures
 	$(BIN)/inspect-compile run --no-tui --dump build/pictures samples/missed_fusion.py
 	$(BIN)/inspect-compile draw build/pictures schedule --findings -o docs/images/findings.svg

@@ -64,7 +64,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("diff", "compare what two dumps compiled"),
     Listed("lock", "write down what was compiled, for a repository", has_program=True, folder="locks"),
     Listed("check", "say what is no longer compiled as locked", has_program=True, folder="locks"),
-    Listed("draw", "draw a dump's graphs as SVG and DOT"),
+    Listed("draw", "draw a dump: schedules, FX graphs, kernels, memory … as SVG, PNG, PDF"),
     Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
     Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
     Listed("numerics", "check each launch against its FX graph in fp64", has_program=True),

@@ -24,7 +24,7 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
-from inspect_compile.facts import Kernel
+from inspect_compile.facts import Kernel, WrapperLine
 from inspect_compile.knowledge.kernels.parameters import pointers_of
 from inspect_compile.tables.text import number_of, one_line
 
@@ -63,7 +63,7 @@ def kernel_picture(
         parts = _joined(parts, found)
     left_out = max(0, len(parts) - MOST_DRAWN)
     parts = parts[:MOST_DRAWN]
-    drawn = _Drawn(found, parts, buffers)
+    drawn = _Drawn(found, parts, buffers, _before(dump, kernel.graph))
     subtitles = [one_line(kernel.graph), _told(kernel, launch, found, drawn)]
     if found.tails:
         subtitles.append(f"{number_of(found.tails, 'statement')} for the last, shorter vector do the same: not drawn")
@@ -99,6 +99,12 @@ def _buffers(source: str, launch: Launch | None) -> dict[str, str]:
     return dict(zip(pointers, given, strict=False)) if is_certain else {}
 
 
+def _before(dump: "Dump", graph: str) -> dict[str, str]:
+    """Buffer → the one in whose place it is written, and not merely in memory that was free again."""
+    rows = dump.rows(WrapperLine, graph)
+    return {row.becomes: row.buffer for row in rows if row.becomes and row.buffer and not row.is_planned}
+
+
 @dataclass(frozen=True)
 class _Part:
     """What one box stands for."""
@@ -119,8 +125,8 @@ def _joined(parts: Sequence[_Part], found: Flow) -> list[_Part]:
 class _Drawn:
     """The boxes of one kernel, those of a loop in a frame, and what goes between them."""
 
-    def __init__(self, found: Flow, parts: Sequence[_Part], buffers: dict[str, str]) -> None:
-        self._found, self._parts, self._buffers = found, parts, buffers
+    def __init__(self, found: Flow, parts: Sequence[_Part], buffers: dict[str, str], before: dict[str, str]) -> None:
+        self._found, self._parts, self._buffers, self._before = found, parts, buffers, before
         self._part_of = {step: number for number, part in enumerate(parts) for step in part.steps}
         self.arrows = tuple(self._arrows())
 
@@ -149,7 +155,11 @@ class _Drawn:
         steps = [self._found.steps[step] for step in self._parts[place].steps]
         last = steps[-1]
         row = last.row
-        names = [self._named(pointer) for pointer in last.pointers]
+        stored = {read.by for read in last.reads if read.is_memory}
+        names = [
+            self._named(pointer, is_old=last.role == LOAD and pointer.startswith("in_out") and pointer not in stored)
+            for pointer in last.pointers
+        ]
         nodes = words.listed(row.nodes, words.WIDTH - 10) if row.nodes else "no FX node is known"
         is_memory = last.role in (LOAD, STORE) and bool(names)  # and not a tile that the kernel has for itself
         if is_memory:
@@ -167,8 +177,10 @@ class _Drawn:
         kind = _KINDS[last.role] if is_memory or last.role == REDUCE else "pointwise"
         return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(told))
 
-    def _named(self, pointer: str) -> str:
+    def _named(self, pointer: str, *, is_old: bool = False) -> str:
+        """`buf3 (in_out_ptr0)`; `is_old`: what was in that memory before the kernel wrote to it."""
         buffer = self._buffers.get(pointer, "")
+        buffer = self._before.get(buffer, buffer) if is_old else buffer
         return words.shortened(f"{buffer} ({pointer})" if buffer else pointer, 32)
 
     def _arrows(self) -> Iterator[Arrow]:

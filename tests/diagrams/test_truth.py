@@ -65,7 +65,8 @@ class TestKernel:
             loads = {box.title.split()[1] for box in picture.boxes() if box.kind == "load"}
             stores = {box.title.split()[1] for box in picture.boxes() if box.kind == "store"}
             checked += 1
-            assert {one for one in loads if "_ptr" not in one and "local_buffer" not in one} <= given
+            named = {one for one in loads if "_ptr" not in one and "local_buffer" not in one}
+            assert named <= read | written, kernel.name
             assert given & read - written <= loads, kernel.name
             kept = {one for one in given & written if one not in into}
             assert kept <= stores, kernel.name
