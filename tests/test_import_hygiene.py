@@ -33,6 +33,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.diagrams": COMPILER,
     "inspect_compile.finish": COMPILER,
     "inspect_compile.report": COMPILER,
+    "inspect_compile.export": COMPILER,
     "inspect_compile.share": COMPILER,
     "inspect_compile.launch": COMPILER,
     "inspect_compile.commands": COMPILER,

@@ -5,7 +5,7 @@ its place.
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from inspect_compile.dump.files import whole
@@ -20,7 +20,7 @@ def written(path: Path) -> Iterator[Path]:
     Raises CommandError if that fails.
     """
     try:
-        if _is_device(path):
+        if is_device(path):
             yield path
             return
         with whole(path, path.suffix) as beside:
@@ -31,13 +31,21 @@ def written(path: Path) -> Iterator[Path]:
 
 def write(path: Path, data: bytes) -> None:
     """Write `data` to `path`, creating its folders. Raises CommandError."""
+    write_parts(path, (data,))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> int:
+    """The same for data in pieces; returns their size in bytes."""
+    size = 0
     with written(path) as file:
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "wb" if file == path else "xb") as opened:
-            opened.write(data)
+            for part in parts:
+                size += opened.write(part)
+    return size
 
 
-def _is_device(path: Path) -> bool:
+def is_device(path: Path) -> bool:
     """True for what can only be written directly; also for /dev/stdout where that is redirected to a file: the link
     must not be replaced.
     """

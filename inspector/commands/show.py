@@ -151,9 +151,10 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
     from inspect_compile.commands.output_file import write
 
     if table == "time":
-        from inspect_compile.analysis.frontend.times import time_trace
+        from inspect_compile.export.formats import written
+        from inspect_compile.export.perfetto import trace
 
-        data, told = time_trace(dump), "look at it with https://ui.perfetto.dev"
+        data, told = written(trace([dump])), "look at it with https://ui.perfetto.dev"
     else:
         from inspect_compile.analysis.cost.flame import flames
         from inspect_compile.tables.cost.flame import stack_text

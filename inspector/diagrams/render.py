@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from inspect_compile.diagrams.chart_file import chart_dot
+from inspect_compile.diagrams.compact import compacted
 from inspect_compile.diagrams.look import DARK, FONT, PAPER
 from inspect_compile.errors import CommandError
 
@@ -44,7 +45,7 @@ _DOCUMENT: Final = re.compile(
     r'viewBox="0(?:\.0+)? 0(?:\.0+)? (?P<width>[\d.]+) (?P<height>[\d.]+)"[^>]*>(?P<body>.*?)</svg>',
     re.DOTALL,
 )
-_GRAPH_TITLE: Final = re.compile(r'<g id="graph\d+" (class="graph"[^<>]*>)\s*<title>[^<]*</title>')
+_GRAPH_TITLE: Final = re.compile(r'<g id="[^"]*" (class="graph"[^<>]*>)\s*<title>[^<]*</title>')
 _HEAD: Final = re.compile(
     r'<g id="(?P<id>[^"]*)" class="(?P<kind>node|edge|cluster)">\s*<title>[^<]*</title>'
     r'(?P<anchor>\s*<g id="a_[^"]*"><a xlink:title="(?P<tooltip>[^"]*)"[^<>]*>)?'
@@ -52,7 +53,7 @@ _HEAD: Final = re.compile(
 _ANCHOR: Final = re.compile(r'<g id="a_[^"]*"><a[^<>]*>')
 _COMMENT: Final = re.compile(r"<!--(?:(?!<!--).)*?-->\n?", re.DOTALL)
 
-_STYLE: Final = ".edge:hover path{stroke:#000}.edge:hover text{fill:#000;font-weight:bold}"
+_STYLE: Final = ".edges>g:hover path{stroke:#000}.edges>g:hover text{fill:#000;font-weight:bold}"
 
 
 def svg(dot_text: str, timeout: float = SECONDS) -> str:
@@ -229,7 +230,7 @@ def _cleaned(body: str) -> str:
     body = _GRAPH_TITLE.sub(r"<g \1", body)
     body = _HEAD.sub(_head, body)
     body = _ANCHOR.sub("<g>", body).replace("</a>\n", "").replace("</a>", "")
-    return body.replace(f' font-family="{FONT}"', "")
+    return compacted(body.replace(f' font-family="{FONT}"', "").splitlines())
 
 
 def _head(found: re.Match[str]) -> str:

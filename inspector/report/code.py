@@ -14,6 +14,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Node
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.report.budget import Budget
+from inspect_compile.report.fx_text import call_text
 from inspect_compile.report.markup import Markup, element, escaped, joined
 from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.text import file_name, number_of, one_line, place_text
@@ -74,10 +75,8 @@ class Code:
         name = self._of.key(node.graph, node.name)
         kernels = sorted(self._of.kernels_of_node.get(name, ()))
         told = ", ".join(f"k{place + 1}" for place in kernels[:4]) + ("…" if len(kernels) > 4 else "")
-        is_call = node.op.startswith("call_")
-        called = f"{node.target}({node.arguments.strip('()')})" if is_call else f"{node.op} {node.target}"
         note = "  ".join(part for part in (place_text(node.where), told) if part)
-        return self._row(f"{name} = {called}", (name,), str(self._number[name]), note)
+        return self._row(f"{name} = {call_text(node)}", (name,), str(self._number[name]), note)
 
     def _kernel(self, place: int, kernel: Kernel) -> Markup:
         nodes = [self._of.key(kernel.graph, name) for name in kernel.nodes]

@@ -1,12 +1,14 @@
 """What two or more dumps, or all ranks of one, compiled, beside each other."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.content import content
 from inspect_compile.analysis.compare.differences import compare
 from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
+from inspect_compile.report.beside import beside_each_other
+from inspect_compile.report.budget import Budget
 from inspect_compile.report.markup import Markup
 from inspect_compile.report.renderables import shown
 from inspect_compile.report.sections import folded
@@ -16,13 +18,18 @@ from inspect_compile.tables.compare.side_by_side import beside
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
+CHARACTERS: Final = 1_000_000
+"""What sources that stand side by side may take of a page."""
+
 
 def compared(sides: "Sequence[tuple[str, Dump]]") -> Iterator[Markup]:
-    """The differences of the first from each other one, and the kernels of all."""
+    """The differences of the first from each other one, the kernels of all, and what differs side by side."""
     (first, dump), *others = sides
     for name, other in others:
         found = compare(content(dump), content(other), (first, name))
         why = causes(dump, other, (first, name))
         yield folded(f"{first} and {name}", shown(comparison(why, found, (dump, other), (first, name), limit=None)))
-    rows = side_by_side([Side(name, side) for name, side in sides])
+    every = [Side(name, side) for name, side in sides]
+    rows = side_by_side(every)
     yield folded("kernels beside each other", shown(beside(rows, "", limit=None)))
+    yield from beside_each_other(every, rows, Budget(CHARACTERS))

@@ -54,9 +54,9 @@ def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
     if "post_fusion" in recorded:
         title = f"{name}: the schedule {PHASES['post_fusion']}"
         size = sum(row.phase == "pre_fusion" for row in dump.rows(Operation, graph.graph))
-        yield _drawn(title, lambda: _schedule(dump, graph, fold=size > LONGEST))
+        yield _drawn(title, lambda: _schedule(dump, graph.graph, fold=size > LONGEST))
         if LONGEST < size <= UNFOLDED_UP_TO:
-            whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph, fold=False))
+            whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph.graph, fold=False))
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
     for kind in KINDS.values():
         if kind.on_page is not None and not kind.is_of_run:
@@ -79,8 +79,13 @@ def _drawn(title: str, draw: Callable[[], str]) -> Markup:
     return figure(drawing, title)
 
 
-def _schedule(dump: "Dump", graph: Graph, *, fold: bool) -> str:
-    return svg(schedule_dot(dump, graph.graph, "post_fusion", fold=fold), SECONDS)
+def folded_schedule(dump: "Dump", graph: str) -> Markup:
+    """The schedule after fusion in its smallest form."""
+    return _drawn("the schedule after fusion, folded", lambda: _schedule(dump, graph, fold=True))
+
+
+def _schedule(dump: "Dump", graph: str, *, fold: bool) -> str:
+    return svg(schedule_dot(dump, graph, "post_fusion", fold=fold), SECONDS)
 
 
 def of_run(dump: "Dump") -> Iterator[Markup]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Node
+from inspect_compile.report.budget import Budget
+from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Markup, element
 from inspect_compile.report.renderables import table
 from inspect_compile.tables.columns import used
@@ -16,17 +18,19 @@ if TYPE_CHECKING:
 STAGES: Final = (("Dynamo's graph", DynamoNode), ("the joint graph of forward and backward", JointNode))
 
 
-def stages(dump: "Dump", graphs: list[Graph], most: int) -> Iterator[Markup]:
-    """A folded table for each stage of each compile and graph; at most so many rows of each."""
+def stages(dump: "Dump", graphs: list[Graph], most: int, budget: Budget) -> Iterator[Markup]:
+    """A folded table for each stage of each compile and graph, at most so many rows of each, and the same as text."""
     for compile_id in dict.fromkeys(graph.compile_id for graph in graphs):
         for title, kind in STAGES:
-            yield from _listed(f"{title}, compile {compile_id}", dump.rows_of_compile(kind, compile_id), most)
+            yield from _listed(f"{title}, compile {compile_id}", dump.rows_of_compile(kind, compile_id), most, budget)
     for graph in graphs:
         rows = [node for node in dump.rows(Node, graph.graph) if node.stage == "aot"]
-        yield from _listed(f"AOTAutograd's graph {graph.graph}", rows, most)
+        yield from _listed(f"AOTAutograd's graph {graph.graph}", rows, most, budget)
 
 
-def _listed(title: str, rows: "list[Node] | list[DynamoNode] | list[JointNode]", most: int) -> Iterator[Markup]:
+def _listed(
+    title: str, rows: "list[Node] | list[DynamoNode] | list[JointNode]", most: int, budget: Budget
+) -> Iterator[Markup]:
     if not rows:
         return
     shown = rows[:most]
@@ -34,4 +38,7 @@ def _listed(title: str, rows: "list[Node] | list[DynamoNode] | list[JointNode]",
     note = element("p", f"… {left:,} more", class_="dim") if left else Markup("")
     count = element("i", number_of(len(rows), "row"), class_="dim")
     head = element("summary", element("b", title), " ", count)
-    yield element("details", head, table(used(COLUMNS, shown), shown), note, class_="table")
+    text = "\n".join(graph_lines(rows))
+    written = element("pre", text, class_="source") if budget.takes(text) else budget.told("the same as text")
+    folded = element("details", element("summary", "as text"), written)
+    yield element("details", head, folded, table(used(COLUMNS, shown), shown), note, class_="table")

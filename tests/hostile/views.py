@@ -24,6 +24,7 @@ from inspect_compile.diagrams.kinds.kind import Kind
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.errors import CommandError
+from inspect_compile.export.formats import FORMATS
 from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.report import pictures
@@ -216,6 +217,17 @@ def _report(root: Path) -> Iterator[str]:
         yield page.read_text(encoding="utf-8")
 
 
+def _export(form: str) -> View:
+    def view(root: Path) -> Iterator[str]:
+        file = Path(f"{root}-exported.{form}")
+        yield from _command("export", "DUMP", "--format", form, "-o", str(file))(root)
+        if file.exists():
+            yield file.read_text(encoding="utf-8")
+            file.unlink()
+
+    return view
+
+
 def _sheet(sheet: Sheet) -> Iterator[str]:
     """What a list draws of the first rows and of the last."""
     if isinstance(sheet, Code):
@@ -379,6 +391,7 @@ VIEWS: Final[dict[str, View]] = {
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
     "report": _report,
+    **{f"export --format {form}": _export(form) for form in FORMATS},
     "name": _names,
     "attribute": _command("attribute", "DUMP", _TRACE),
     "attribute --json": _command("attribute", "DUMP", _TRACE, "--json"),

@@ -1,5 +1,6 @@
 """Several dumps and all ranks of one in a page, and a page without what identifies its author."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,32 @@ def test_two_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert head.split(" between ")[0] in text, "the page says what `diff` says"
     assert "only one" in text
     assert "only two" in text
+
+
+def test_kernels_that_differ_stand_side_by_side(tmp_path: Path) -> None:
+    """Each side with its source, and marked what another side does not have; the kernel's own name is no difference."""
+    codes = {"one": "load x\n  store fast\nreturn fast", "two": "load x\n  store slow\nreturn slow\nmore"}
+    for name, code in codes.items():
+        kernels = [
+            kernel({"one": "fast", "two": "slow"}[name], "op0", source="kernels/k.py", nodes=("mul",), launches=(9,)),
+            kernel("same", "op1", source="kernels/same.py"),
+        ]
+        operations = [operation(f"op{place}", reads={}, writes={f"buf{place}": 4}) for place in (0, 1)]
+        facts = (graph(), node("mul", "aten.mul.Tensor"), *operations, *kernels, ended())
+        root = made(tmp_path / name, *facts).folder(GRAPH)
+        (root / "kernels").mkdir(parents=True, exist_ok=True)
+        (root / "kernels" / "k.py").write_text(code.replace("fast\n", "fast  # 1\n") if name == "one" else code)
+        (root / "kernels" / "same.py").write_text("the same")
+
+    page = written(tmp_path, tmp_path / "one", tmp_path / "two")
+
+    start = page.index('id="compared"')
+    compared = page[start : page.index("</section>", start)]
+    panes = re.findall(r'<div class="pane" tabindex="0">(.*?)</div>\n</div>', compared, re.DOTALL)
+    assert len(panes) == 2, "the kernel that is the same is left out"
+    marked = [re.findall(r'<div class="own"><u>\d+</u><code>([^<]*)', pane) for pane in panes]
+    assert marked == [["  store fast  # 1"], ["  store slow", "more"]]
+    assert compared.count("the schedule after fusion, folded") == 2
 
 
 def test_all_ranks(tmp_path: Path) -> None:

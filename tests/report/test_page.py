@@ -1,5 +1,6 @@
 """The page as a file: what is in it without a browser, and that nothing in a dump becomes markup."""
 
+import ast
 import base64
 import hashlib
 import re
@@ -10,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspect_compile import tables
-from inspect_compile.dump import open_dump
-from inspect_compile.facts import Kernel, Node
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import DynamoNode, Kernel, Node
+from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Markup, element, escaped, joined
 from inspect_compile.report.sections import TABLES
-from tests.report.pages import HOSTILE, hostile, recorded, seen, written
+from tests.report.pages import HOSTILE, MIXED, hostile, recorded, seen, written
 from tests.stages import LABELS, staged_dump
 
 OURS = frozenset(
@@ -169,3 +171,21 @@ def test_bad_input_is_one_line(tmp_path: Path, words: list[str], capsys: pytest.
     assert main(["report", *words, "-o", str(tmp_path / "page.html")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_stage_as_text_is_a_program(tmp_path: Path) -> None:
+    dump = Dump(MIXED)
+    rows = dump.rows_of_compile(DynamoNode, "0/0")
+
+    lines = list(graph_lines(rows))
+
+    computed = [line for line in lines if not line.startswith("# ")]
+    assert len(computed) == len(rows)
+    for row, line in zip(rows, computed, strict=True):
+        assert line.startswith("return " if row.op == "output" else row.name)
+    calls = [line.partition(" = ")[2] for row, line in zip(rows, computed, strict=True) if row.op == "call_function"]
+    assert calls
+    for call in calls:
+        ast.parse(call, mode="eval")
+    page = written(tmp_path, MIXED)
+    assert escaped("\n".join(lines)) in page

@@ -1,8 +1,7 @@
-"""Where compile time went: torch's own timers, each without the timers inside it, by stage, and as a trace."""
+"""Where compile time went: torch's own timers, each without the timers inside it, and by stage."""
 
 import math
 from collections.abc import Iterable
-from typing import Any
 
 import msgspec
 
@@ -12,7 +11,6 @@ from inspect_compile.knowledge.frontend.compile_stages import PROBES, STAGES, st
 
 _SLACK = 2e-6
 """Tolerance for rounding of starts and durations."""
-_MICRO = 1e6
 
 
 class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
@@ -192,31 +190,3 @@ def _covered(spans: list[tuple[float, float]]) -> float:
             covered += end - max(start, reached)
             reached = end
     return covered
-
-
-def time_trace(dump: Dump) -> bytes:
-    """A trace in Chrome's trace event format: an event for each run of a timer, with compile, stage and own time."""
-    process = dump.run.pid
-    events: list[dict[str, Any]] = [_named("process_name", process, 0, " ".join(dump.run.argv) or "torch.compile")]
-    found = parts(dump)
-    for thread in sorted({part.thread for part in found}):
-        events.append(_named("thread_name", process, thread, "main" if not thread else f"thread {thread}"))
-    for part in found:
-        told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
-        events.append(
-            {
-                "ph": "X",
-                "name": part.name,
-                "cat": part.stage,
-                "ts": round(part.start * _MICRO, 3),
-                "dur": round(part.seconds * _MICRO, 3),
-                "pid": process,
-                "tid": part.thread,
-                "args": told,
-            }
-        )
-    return msgspec.json.encode({"traceEvents": events, "displayTimeUnit": "ms"})
-
-
-def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
-    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}

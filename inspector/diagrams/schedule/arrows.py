@@ -204,8 +204,10 @@ class Arrows:
             places.append("only the order counts")
         if is_kept:
             places.append("never stored: it stays inside the kernel")
-        written = [f"written {words.index_text(access)}" for access in producer.writes if access.buffer in sizes]
-        arrow = _stored(tail, self._boxes.id(link.head), sizes, [*places, *written, *words.reads(reads)], into)
+        if not self._boxes.is_brief:
+            places += [f"written {words.index_text(access)}" for access in producer.writes if access.buffer in sizes]
+            places += words.reads(reads)
+        arrow = _stored(tail, self._boxes.id(link.head), sizes, places, into)
         if link.is_order:
             arrow = replace(arrow, kind="order", lines=(), bytes=0)
         found.arrows.append(replace(arrow, kind="kept", bytes=0) if is_kept else arrow)

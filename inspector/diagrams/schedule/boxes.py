@@ -58,14 +58,19 @@ class Boxes:
     """What colours them; None: their kinds."""
     modules: dict[Key, str] = field(default_factory=dict)
     """FX node → path of its nn.Module."""
+    is_brief: bool = False
+    """Tooltips leave out what other tooltips, boxes and arrows tell."""
     ids: Ids = field(default_factory=Ids)
 
     @classmethod
-    def of(cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None) -> "Boxes":
+    def of(
+        cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
+    ) -> "Boxes":
         """What the boxes need to know of the dump."""
         where = source_lines(dump, graph)
         graphs = dict.fromkeys([graph, *(unit.graph for unit in drawn.units)])
-        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, module_paths(dump, graph))
+        paths = module_paths(dump, graph)
+        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, paths, is_brief)
 
     def id(self, key: Key) -> str:
         """The id of an operation's box."""
@@ -109,7 +114,12 @@ class Boxes:
             title,
             beside,
             tuple(found),
-            words.operation_tooltip(operation, self._lines(operation), unit.launch),
+            words.operation_tooltip(
+                operation,
+                self._lines(operation),
+                None if self.is_brief and unit.is_kernel else unit.launch,
+                is_brief=self.is_brief,
+            ),
             *self._shaded(operation, unit),
         )
 
@@ -198,7 +208,8 @@ class Boxes:
         found = None if self.heat is None else self.heat.launch(unit.launch)
         shade = None if found is None else found.shade
         text = text if found is None else f"{text}: {found.words}"
-        return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), words.kernel_tooltip(unit.launch), shade),)
+        tooltip = words.kernel_tooltip(unit.launch, is_brief=self.is_brief)
+        return (Frame(self._kernel_id(unit), "kernel", text, tuple(inner), tooltip, shade),)
 
     def nested(self, graph: str, section: int, inner: tuple[Frame | Box, ...]) -> Frame:
         """The part of a nested graph that is in one section."""

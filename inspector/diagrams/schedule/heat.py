@@ -3,13 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.cost.kernel_work import launch_work
-from inspect_compile.analysis.cost.roofline import roofline
-from inspect_compile.analysis.cost.roofs import roof_of
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.analysis.kernels.launches import Launch, launches
+from inspect_compile.analysis.cost import launch_figures
+from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.numerics.worst import worst, worst_of
 from inspect_compile.diagrams.look import SHADES
@@ -74,46 +69,27 @@ def error(dump: "Dump", graph: str) -> Heat | None:
 
 def moved(dump: "Dump", graph: str) -> Heat | None:
     """Bytes that each launch reads and writes, each element once."""
-    traffic = launch_traffic(dump, graph)
-    values = {_key(one): float(traffic.of(one).least) for one in traffic.launches if traffic.of(one).is_known}
-    return _scale(values, "bytes read and written, each element once", lambda value: byte_text(round(value)))
+    return _scale(launch_figures.moved(dump, graph), lambda value: byte_text(round(value)))
 
 
 def computed(dump: "Dump", graph: str) -> Heat | None:
     """FLOPs of each launch: of matmuls, convolutions and attention, and other scalar operations."""
-    values = {key: float(work.heavy + work.scalar) for key, work in launch_work(dump, graph).items()}
-    return _scale(values, "FLOPs", lambda value: multiple_text(value, "FLOP"))
+    return _scale(launch_figures.computed(dump, graph), lambda value: multiple_text(value, "FLOP"))
 
 
 def took(dump: "Dump", graph: str) -> Heat | None:
     """The measured time of each launch; without any, what the roofline says that it takes at least."""
-    told = "measured time"
-    values = {key: row.milliseconds / 1000 for key, row in measured(dump, graph).items()}
-    roof = roof_of(dump) if not values else None
-    if roof is not None:
-        told = "least time, by the roofline of the device (not measured)"
-        values = {(row.graph, row.kernel, row.line): row.least_seconds for row in roofline(dump, graph, roof)}
-    return _scale(values, told, time_text)
+    return _scale(launch_figures.took(dump, graph), time_text)
 
 
 def registers(dump: "Dump", graph: str) -> Heat | None:
     """Registers of the configuration of each Triton kernel that runs."""
-    found = of_kernels(configurations(dump, graph))
-    values = {}
-    for one in launches(dump, graph):
-        rows = of_kernel(found, one.graph, one.kernel.name)
-        if rows and rows[0].registers is not None:
-            values[_key(one)] = float(rows[0].registers)
-    return _scale(values, "registers of a thread", lambda value: f"{value:.0f}")
+    return _scale(launch_figures.registers(dump, graph), lambda value: f"{value:.0f}")
 
 
-def _key(launch: Launch) -> tuple[str, str, int | None]:
-    return launch.graph, launch.kernel.name, launch.line
-
-
-def _scale(values: dict[tuple[str, str, int | None], float], what: str, told: Callable[[float], str]) -> Heat | None:
+def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Heat | None:
     """Five colours by the share of the largest value; each says which values it stands for."""
-    top = max(values.values(), default=0.0)
+    top = max(figures.of.values(), default=0.0)
     if not top:
         return None
     steps = []
@@ -124,14 +100,14 @@ def _scale(values: dict[tuple[str, str, int | None], float], what: str, told: Ca
         upper = least * top
 
     def launch(row: Launch) -> Heated | None:
-        value = values.get(_key(row))
+        value = figures.of.get(launch_figures.key_of(row))
         if value is None:
             return None
         shade = next(shade for least, shade in steps if value >= least)
         return Heated(shade, told(value), value)
 
     unknown = Shade("not known", *SHADES["unknown"], "nothing is known of it, or it is no launch")
-    return Heat(lambda row: None, launch, unknown, (f"colour: {what}, of each launch",), is_of_launches=True)
+    return Heat(lambda row: None, launch, unknown, (f"colour: {figures.what}, of each launch",), is_of_launches=True)
 
 
 def _heated(row: Judged) -> Heated:

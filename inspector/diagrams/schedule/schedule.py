@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 CURVES_UP_TO: Final = 700
-"""Number of operations; in larger pictures arrows are straight."""
+"""Number of operations; in larger pictures arrows are straight, and tooltips tell only what nothing else does."""
 
 LABELS_UP_TO: Final = 8000
 """Number of operations; in larger pictures arrows have no labels, and the legend says so."""
@@ -128,7 +128,7 @@ def unfolded(
     ranges = [range(place, place + 1) for place in range(len(units))] if is_apart else cuts(sizes, spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    boxes = Boxes.of(dump, graph, phase, drawn, heat)
+    boxes = Boxes.of(dump, graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
     arrows = Arrows(drawn, boxes, section_of)
     lines = arrows.pairs(dump, pairs)
     sections = tuple(

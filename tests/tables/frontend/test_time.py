@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.frontend.times import parts, stage_times, time_trace, total
+from inspect_compile.analysis.frontend.times import parts, stage_times, total
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.export.perfetto import trace
 from inspect_compile.facts import Frame, Hook, Pass, Timed
 from tests.handmade import GRAPH, graph, made
 
@@ -88,7 +89,7 @@ def test_the_trace_has_an_event_for_each_part(tmp_path: Path, capsys: pytest.Cap
 
     assert main(["show", str(dump.root), "time", "-o", str(file)]) == 0
 
-    assert file.read_bytes() == time_trace(dump)
+    assert json.loads(file.read_bytes()) == trace([dump])
     assert capsys.readouterr().out.startswith(str(file))
     events = {event["name"]: event for event in json.loads(file.read_text())["traceEvents"]}
     assert {name for name, event in events.items() if event["ph"] == "X"} == {part.name for part in parts(dump)}

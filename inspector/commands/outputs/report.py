@@ -101,7 +101,7 @@ def _copied(dump: "Dump", arguments: argparse.Namespace) -> "Iterator[_Copy]":
     if not arguments.redact and not arguments.no_source:
         yield _Copy(dump, dump.root.resolve().name, (), lambda text: "")
         return
-    from inspect_compile.commands.share import this_machine
+    from inspect_compile.commands.outputs.share import this_machine
     from inspect_compile.dump import open_dump
     from inspect_compile.share.sharing import redacted
 

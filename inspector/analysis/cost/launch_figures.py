@@ -1,0 +1,69 @@
+"""What is known of each launch as one number: what pictures are coloured by, and what other tools are given."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_work import launch_work
+from inspect_compile.analysis.cost.roofline import roofline
+from inspect_compile.analysis.cost.roofs import roof_of
+from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
+from inspect_compile.analysis.kernels.launch_times import Key, measured
+from inspect_compile.analysis.kernels.launches import Launch, launches
+from inspect_compile.dump import Dump
+
+
+class Figures(NamedTuple):
+    """One number for each launch of a graph; launches of which it is not known have none."""
+
+    of: Mapping[Key, float]
+    what: str
+    """What the numbers are, in words."""
+
+
+def key_of(launch: Launch) -> Key:
+    """What figures know a launch by."""
+    return launch.graph, launch.kernel.name, launch.line
+
+
+def moved(dump: Dump, graph: str) -> Figures:
+    """Bytes that each launch reads and writes."""
+    traffic = launch_traffic(dump, graph)
+    found = {key_of(one): float(traffic.of(one).least) for one in traffic.launches if traffic.of(one).is_known}
+    return Figures(found, "bytes read and written, each element once")
+
+
+def computed(dump: Dump, graph: str) -> Figures:
+    """FLOPs of matmuls, convolutions and attention, and other scalar operations."""
+    found = {key: float(work.heavy + work.scalar) for key, work in launch_work(dump, graph).items()}
+    return Figures(found, "FLOPs")
+
+
+def took(dump: Dump, graph: str) -> Figures:
+    """Seconds: measured; without any, what the roofline says that it takes at least."""
+    found = {key: row.milliseconds / 1000 for key, row in measured(dump, graph).items()}
+    roof = roof_of(dump) if not found else None
+    if roof is None:
+        return Figures(found, "measured time")
+    found = {(row.graph, row.kernel, row.line): row.least_seconds for row in roofline(dump, graph, roof)}
+    return Figures(found, "least time, by the roofline of the device (not measured)")
+
+
+def registers(dump: Dump, graph: str) -> Figures:
+    """Registers of the configuration of each Triton kernel that runs."""
+    known = of_kernels(configurations(dump, graph))
+    found = {}
+    for one in launches(dump, graph):
+        rows = of_kernel(known, one.graph, one.kernel.name)
+        if rows and rows[0].registers is not None:
+            found[key_of(one)] = float(rows[0].registers)
+    return Figures(found, "registers of a thread")
+
+
+FIGURES: Final[dict[str, Callable[[Dump, str], Figures]]] = {
+    "bytes": moved,
+    "flops": computed,
+    "time": took,
+    "registers": registers,
+}
+"""Name → figures of a graph, nested graphs included."""

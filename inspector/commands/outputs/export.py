@@ -1,0 +1,65 @@
+"""`export`: a dump in the form of another tool."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+    from inspect_compile.export.formats import Asked, Form
+
+
+class Export:
+    """Writes a file, for some formats others beside it, and prints where they are."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        from inspect_compile.commands.dump_selection import add_dump, add_graph, add_part
+        from inspect_compile.export.formats import FORMATS
+
+        add_dump(parser)
+        add_part(parser)
+        add_graph(parser)
+        told = "; ".join(f"{name}: {form.help}" for name, form in FORMATS.items())
+        parser.add_argument("--format", choices=FORMATS, required=True, help=told)
+        parser.add_argument("-o", "--output", metavar="FILE", help="default: named after the dump, here")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Write, and say how to look at it."""
+        from inspect_compile.commands.dump_selection import selected, tell_left_out
+        from inspect_compile.commands.output_file import is_device, write_parts
+        from inspect_compile.export.formats import FORMATS
+        from inspect_compile.tables.text import byte_text, unbroken
+
+        form = FORMATS[arguments.format]
+        dump = selected(arguments.dump, arguments)
+        asked = _asked(dump, form, arguments)
+        output = Path(arguments.output or f"{asked.name}{form.suffix}")
+        if output.is_dir():
+            output /= f"{asked.name}{form.suffix}"
+        if is_device(output):  # a pipe has room for the file alone
+            write_parts(output, next(form.parts(asked)).data)
+            return 0
+        written = []
+        for part in form.parts(asked):
+            file = output.with_name(f"{output.stem}.{part.name}{output.suffix}") if part.name else output
+            size = write_parts(file, part.data)
+            written.append(unbroken(str(file)))
+            sys.stdout.write(f"{written[-1]}   {byte_text(size)}\n")
+        sys.stdout.write(f"{form.told(written[0], written[1:])}\n")
+        tell_left_out(dump)
+        return 0
+
+
+def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Asked":
+    from inspect_compile.analysis.dumps.graphs import outermost
+    from inspect_compile.commands.dump_selection import graphs_named, needs_rank
+    from inspect_compile.export.formats import Asked
+
+    if not form.of_all_ranks:
+        needs_rank(dump, f"a {arguments.format} file")
+    names = graphs_named(dump, arguments.graph)
+    around = {name.partition("/")[0] for name in names if name is not None}
+    graphs = [graph for graph in outermost(dump) if arguments.graph is None or graph.graph in around]
+    return Asked(dump, dump.root.resolve().name, graphs, names)

@@ -1,0 +1,125 @@
+"""A trace for Perfetto, in Chrome's trace event format.
+
+The time of compiling as torch's timers measured it, each rank a process; and of a graph one call: its launches in the
+order of the code, each as long as it takes, with the memory that is held. A call stands behind the time of compiling,
+because nobody recorded when it ran, and says so.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
+from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
+from inspect_compile.analysis.frontend.times import parts
+from inspect_compile.analysis.kernels.launches import launches
+from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.facts import Graph, Timed
+from inspect_compile.tables.text import lines_text, one_line, program_words
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+Event = dict[str, Any]
+
+_MICRO: Final = 1e6
+_GAP: Final = 0.1
+"""Part of the time of compiling that is left free before the first call."""
+MOST_NODES: Final = 20
+"""FX nodes that one launch names."""
+
+
+def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) -> dict[str, Any]:
+    """The compile times of these dumps, ranks of one run, on one clock; and a call of each of these graphs."""
+    starts = [min((row.start for row in dump.rows(Timed)), default=None) for dump in dumps]
+    first = min((start for start in starts if start is not None), default=0.0)
+    taken: set[int] = set()
+    events: list[Event] = []
+    for dump, start in zip(dumps, starts, strict=True):
+        events += compile_events(dump, _process(dump.run.pid, taken), 0.0 if start is None else start - first)
+    end = max((event["ts"] + event["dur"] for event in events if event["ph"] == "X"), default=0.0) / _MICRO
+    for dump, graph in graphs:
+        end += _GAP * end
+        found = list(call_events(dump, graph, _process(1, taken), end))
+        events += found
+        end = max((event["ts"] / _MICRO for event in found if event["ph"] == "C"), default=end)
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[Event]:
+    """An event for each run of a timer, with compile, stage and own time; `offset` seconds later."""
+    rank = "" if dump.run.rank is None else f"rank {dump.run.rank}: "
+    yield _named("process_name", process, 0, rank + (" ".join(program_words(dump.run.argv)) or "torch.compile"))
+    found = parts(dump)
+    for thread in sorted({part.thread for part in found}):
+        yield _named("thread_name", process, thread, "main" if not thread else f"thread {thread}")
+    for part in found:
+        told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
+        yield _lasting(part.name, part.stage, part.start + offset, part.seconds, process, part.thread, told)
+
+
+def call_events(dump: "Dump", graph: Graph, process: int, start: float) -> Iterator[Event]:
+    """The launches of one call, those of nested graphs left out, and what is held after each line."""
+    seconds = launch_seconds(dump, graph.graph)
+    if not seconds.of:
+        return
+    launched = {key_of(launch): launch for launch in launches(dump, graph.graph)}
+    figures = [of(dump, graph.graph) for of in FIGURES.values()]
+    title = f"{graph.graph}: one call, in the order of the code (not when it ran)"
+    yield _named("process_name", process, 0, title)
+    yield _named("thread_name", process, 0, f"launches, as long as {seconds.what}")
+    at = start
+    yield _held(process, at, 0)
+    for step in memory(dump, graph.graph).steps:
+        launch = launched.get((step.graph, step.kernel or "", step.line))
+        if step.change:
+            yield _held(process, at, step.live)
+        if launch is None:
+            continue
+        lasts = seconds.of.get(key_of(launch), 0.0)
+        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := key_of(launch)) in one.of}
+        told |= {
+            "line of output_code": launch.line,
+            "lines": lines_text(launch.lines),
+            "FX nodes": ", ".join(launch.nodes[:MOST_NODES]),
+        }
+        yield _lasting(launch.kernel.name, launch.kernel.kind, at, lasts, process, 0, told)
+        at += lasts
+    yield _held(process, at, 0)
+
+
+def _process(wanted: int, taken: set[int]) -> int:
+    """A number that no other process of the trace has."""
+    while wanted in taken:
+        wanted += 1
+    taken.add(wanted)
+    return wanted
+
+
+def _lasting(
+    name: str, category: str, start: float, seconds: float, process: int, thread: int, told: dict[str, Any]
+) -> Event:
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": category,
+        "ts": round(start * _MICRO, 3),
+        "dur": round(seconds * _MICRO, 3),
+        "pid": process,
+        "tid": thread,
+        "args": told,
+    }
+
+
+def _held(process: int, at: float, count: int) -> Event:
+    return {
+        "ph": "C",
+        "name": "bytes held",
+        "ts": round(at * _MICRO, 3),
+        "pid": process,
+        "tid": 0,
+        "args": {"bytes": count},
+    }
+
+
+def _named(what: str, process: int, thread: int, name: str) -> Event:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": one_line(name)}}
