@@ -124,7 +124,7 @@ def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], devi
         for kind, are_reductions, knobs in _BY_INDEX:
             if kind in differences and are_reductions == (kinds == {"reduction"}):
                 found.update(dict.fromkeys(knobs))
-    if knob := knob_of(reason, is_sharing=bool(differences)):
-        found[knob] = None
+    if own := knob_of(reason, is_sharing=bool(differences)):
+        found[own] = None
     elsewhere = "gpu" if device.startswith("cpu") else "cpu"
     return tuple(name for name in found if (knob := by_name(name)) is None or knob.only != elsewhere)
