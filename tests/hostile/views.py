@@ -262,7 +262,7 @@ def _chosen(dump: Dump, chain: Chain, name: str, sheet: Sheet) -> Iterator[str]:
         if subject is not None:
             choice = chain.choose(subject, name)
             yield from _bar(bars.context(choice, missed))
-            told = command("dump", Place("graph", chain.graph), name, "", choice)
+            told = command("dump", Place("graph", chain.graph, options=("--graph", chain.graph)), name, "", choice)
             assert "\n" not in told
             yield told
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_parts, place_text
+from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.dependencies import Between
@@ -126,13 +126,13 @@ def between_words(between: "tuple[Between, ...]") -> str:
 
 def operator_words(operator: str, where: "Location | None") -> str:
     """`softmax · model.py:9`."""
-    return " · ".join(part for part in (one_line(operator), place_text(where)) if part)
+    return OF.join(part for part in (one_line(operator), place_text(where)) if part)
 
 
 def part_cell(part: "Part") -> Cell:
     """The same, with what is a library's dimmed."""
     operator, (own, below) = one_line(part.operator), place_parts(part.where)
-    first = " · ".join(word for word in (operator, own) if word)
+    first = OF.join(word for word in (operator, own) if word)
     return (*cell(first), *cell(below, "dim"))
 
 

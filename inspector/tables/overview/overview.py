@@ -79,7 +79,7 @@ LINE_COLUMNS: Final[tuple[Column[LineCost], ...]] = (
     Column("bytes", lambda row: f"{byte_text(row.bytes)}{' +' * bool(row.unknown)}", right=True),
     Column("FLOP", lambda row: multiple_text(row.flops, "").strip(), right=True, drop=3),
     Column("calls", lambda row: f"{row.launches:,}", right=True, drop=4),
-    Column("line", lambda row: _line(row), stretch=True, least=18, most=60),
+    Column("line", lambda row: _line(row), stretch=True, least=26, most=60),
     Column("code", lambda row: _code(row), stretch=True, least=16, most=80, drop=2),
 )
 
@@ -90,7 +90,7 @@ def _line(row: LineCost) -> Cell:
     if not row.is_inner:
         return lines_cell(row.lines)
     first, *rest = dict.fromkeys(map(line_text, row.lines))
-    return (*cell(f"  ← {first}", "dim"), *cell(f" and {number_of(len(rest), 'more line')}" if rest else "", "dim"))
+    return cell(f"  ← {first}{f' +{len(rest)}' if rest else ''}", "dim")
 
 
 def _code(row: LineCost) -> Cell:
