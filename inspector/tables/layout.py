@@ -107,7 +107,7 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
 
     With `middle`, a single span keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the library
-    is kept, which rows differ by, and its number.
+    is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
     if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > _LEAST_IN_PARTS:
         return [Span(_ends(text, width), spans[0].role)]
@@ -135,6 +135,10 @@ def _below(spans: Sequence[Span], width: int) -> Sequence[Span]:
     """Without the user's own line before the one line of a library that it leads to, if there is no room for both."""
     places = [place for place, span in enumerate(spans) if span.text.startswith(FROM)]
     most = 4 * width + ENOUGH
+    if len(spans) == 1 and OF in (text := spans[0].text[:most]) and cell_len(text) > width:
+        what, _, where = text.rpartition(OF)
+        number = where.rpartition(":")[2]
+        return [Span(f"{what} :{number}" if number.replace(" ", "").isdecimal() else text, spans[0].role)]
     if len(places) != 1 or not places[0] or sum(cell_len(span.text[:most]) for span in spans) <= width:
         return spans
     (place,) = places
