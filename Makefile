@@ -32,11 +32,11 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
 demo: $(VENV)/.for-use
 	rm -rf $(DEMO)
-	$(BIN)/inspect-compile run --no-tui --dump $(DEMO) samples/$(SAMPLE)
+	$(BIN)/inspect-compile run --no-tui --measure --dump $(DEMO) samples/$(SAMPLE)
 	$(BIN)/inspect-compile show $(DEMO)
 	@if command -v dot >/dev/null; then set -x; $(BIN)/inspect-compile draw $(DEMO) schedule; \
 	else echo "No SVG: 'dot' is not installed (Graphviz)"; fi
-	$(BIN)/inspect-compile why $(DEMO) $(SAMPLE):22 $(SAMPLE):23
+	$(BIN)/inspect-compile why $(DEMO) $(SAMPLE):22 $(SAMPLE):24
 	@echo
 	@echo "Walk through it in the terminal (q quits, ? lists the keys): $(BIN)/inspect-compile open $(DEMO)"
 

@@ -24,8 +24,8 @@ from inspect_compile.tui.app import InspectApp
 SIZE = (160, 50)
 TIMES = 30
 VIEWS = "1234567890x"
-IN_EACH = ("down", "up", "pagedown", "end", "home", "m", "[", "]")
-"""Keys that are pressed in every view."""
+IN_EACH = ("f12", "down", "up", "pagedown", "end", "home", "m", "[", "]")
+"""Keys that are pressed in every view; the first does nothing: what it costs is the pilot's, who asks every widget."""
 OF_THE_APP = ("w", "t", "T", "s", "o", "escape", "f", "z", "escape", "g", "escape", "question_mark", "escape")
 """Keys after each other, in the view of the FX graph."""
 NAMES = {"[": "left_square_bracket", "]": "right_square_bracket"}

@@ -1,8 +1,8 @@
-"""Look at what was missed: `scores` is normalised along its rows and then added up along its columns, by two kernels.
+"""Look at what was missed: `scores` is transposed before the sigmoid, and a second kernel reads it again.
 
-GELU, scale and softmax are one kernel. The sum over `dim=0` goes over the same values in another order, so that a
-second kernel reads them from memory again: `inspect-compile why` says so, and what to change. Where the sum may go
-along the rows (`dim=-1`), one kernel does it all.
+The normalisation is one kernel, GELU and scale another. The sigmoid goes over what that one writes in another order,
+along the columns: `inspect-compile why` says so, and what to change. With `torch.sigmoid(scores).t()` the values are
+the same, and one kernel computes both.
 """
 
 import torch
@@ -13,15 +13,16 @@ from torch.nn.functional import gelu
 class Router(nn.Module):
     def __init__(self, features: int, experts: int) -> None:
         super().__init__()
+        self.norm = nn.LayerNorm(features)
         self.score = nn.Linear(features, experts)
         self.scale = nn.Parameter(torch.ones(experts))
         self.mix = nn.Linear(experts, features)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        scores = gelu(self.score(x)) * self.scale
-        mixed = self.mix(scores.softmax(dim=-1))
-        load = scores.sum(dim=0)
-        return mixed, load
+        scores = gelu(self.score(self.norm(x))) * self.scale
+        mixed = self.mix(scores)
+        by_expert = torch.sigmoid(scores.t()).contiguous()
+        return mixed, by_expert
 
 
 def main() -> None:
@@ -31,9 +32,10 @@ def main() -> None:
 
     compiled = torch.compile(model)
     with torch.no_grad():
-        mixed, load = compiled(batch)
+        for _ in range(20):
+            mixed, by_expert = compiled(batch)
 
-    print(f"mixed {list(mixed.shape)}, load {list(load.shape)}, mean {load.mean().item():.3f}")
+    print(f"mixed {list(mixed.shape)}, by expert {list(by_expert.shape)}, mean {by_expert.mean().item():.3f}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any, Final
 from rich.cells import cell_len, set_cell_size
 
 from inspect_compile.tables.columns import Cell, Column, Span
-from inspect_compile.tables.text import unbroken
+from inspect_compile.tables.text import FROM, OF, unbroken
 
 GAP: Final = 2
 """Blank columns between two cells."""
@@ -20,6 +20,8 @@ ENOUGH: Final = 400
 """Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 
+_LEAST_IN_PARTS: Final = 8
+"""A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
 """What a column that stretches is shrunk to, if its title has room, before any column is left out for it."""
 
@@ -104,12 +106,12 @@ def _total(sizes: Sequence[int]) -> int:
 def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[Span]:
     """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
 
-    With `middle`, a single span keeps its beginning and its end.
+    With `middle`, a single span keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the library
+    is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
-    if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > 8:
-        end = width // 3
-        tail = set_cell_size(text[::-1], end)[::-1]
-        return [Span(f"{set_cell_size(text, width - end - 1)}…{tail}", spans[0].role)]
+    if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > _LEAST_IN_PARTS:
+        return [Span(_ends(text, width), spans[0].role)]
+    spans = _below(spans, width)
     shown: list[Span] = []
     left = width
     for position, span in enumerate(spans):
@@ -121,3 +123,29 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
         shown.append(Span(text, span.role))
         left -= size
     return shown
+
+
+def _ends(text: str, width: int) -> str:
+    """The beginning and the end of a text that is longer than `width`."""
+    end = width // 3
+    return f"{set_cell_size(text, width - end - 1)}…{set_cell_size(text[::-1], end)[::-1]}"
+
+
+def _below(spans: Sequence[Span], width: int) -> Sequence[Span]:
+    """Without the user's own line before the one line of a library that it leads to, if there is no room for both."""
+    places = [place for place, span in enumerate(spans) if span.text.startswith(FROM)]
+    most = 4 * width + ENOUGH
+    if len(spans) == 1 and OF in (text := spans[0].text[:most]) and cell_len(text) > width:
+        what, _, where = text.rpartition(OF)
+        number = where.rpartition(":")[2]
+        return [Span(f"{what} :{number}" if number.replace(" ", "").isdecimal() else text, spans[0].role)]
+    if len(places) != 1 or not places[0] or sum(cell_len(span.text[:most]) for span in spans) <= width:
+        return spans
+    (place,) = places
+    own, below = spans[place - 1], spans[place]
+    what = own.text[:most].rpartition(OF)[0]
+    before = [*spans[: place - 1], *([Span(what, own.role)] if what else [])]
+    text = unbroken(below.text[:most] if before else below.text[:most].lstrip())
+    left = width - sum(cell_len(span.text[:most]) for span in before)
+    cut = _ends(text, left) if cell_len(text) > left > _LEAST_IN_PARTS else text
+    return [*before, Span(cut, below.role), *spans[place + 1 :]]

@@ -20,6 +20,8 @@ surrogates.
 _UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
 
+OF: Final = " · "
+"""Between what is done and its place: `softmax · model.py:9`."""
 FROM: Final = " ← "
 """Between a line of the user's own and the line of a library that it leads to."""
 

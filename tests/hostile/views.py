@@ -304,8 +304,8 @@ def _chosen(dump: Dump, chain: Chain, name: str, sheet: Sheet) -> Iterator[str]:
         subject = sheet.subject(index)
         if subject is not None:
             choice = chain.choose(subject, name)
-            yield from _bar(bars.context(choice, missed))
-            told = command("dump", Place("graph", chain.graph), name, "", choice)
+            yield from _bar(bars.context(choice, missed, 80))
+            told = command("dump", Place("graph", chain.graph, options=("--graph", chain.graph)), name, "", choice)
             assert "\n" not in told
             yield told
 

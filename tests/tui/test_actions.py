@@ -27,7 +27,7 @@ from tests.tui.driving import TESTS, go_to, lines, main_screen, marked, press, r
 
 Check = Callable[[Pilot[None], str], Awaitable[None]]
 
-FORWARD_COMMAND = "inspect-compile show mixed nodes --graph model__0_forward_1.0 --json"
+FORWARD_COMMAND = "inspect-compile show mixed nodes --graph forward"
 ACTIONS = [action for _, actions in ALL for action in actions if action.does]
 CASES = [(action, key) for action in ACTIONS for key in action.keys.split(",") if key]
 

@@ -128,7 +128,7 @@ async def test_everything_about_a_node(mixed: Dump) -> None:
         text = "\n".join(page.plain(index) for index in range(len(page)))
         assert text.startswith("erf   aten.erf.default   post-grad node")
         assert "Kernels that compute it: 1 call" in text
-        assert main_screen(pilot).command == "inspect-compile show mixed node erf --graph model__0_forward_1.0 --json"
+        assert main_screen(pilot).command == "inspect-compile show mixed node erf --graph forward"
 
 
 async def test_earlier_stages_of_fx_follow_the_selection(mixed: Dump) -> None:
@@ -307,7 +307,7 @@ async def test_every_command_on_the_screen_finds_rows(mixed: Dump, capsys: pytes
 async def test_y_copies_the_command(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
         await press(pilot, "6", "y")
-        assert pilot.app.clipboard == "inspect-compile show mixed kernels --graph model__0_forward_1.0 --json"
+        assert pilot.app.clipboard == "inspect-compile show mixed kernels --graph forward"
 
 
 async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -> None:

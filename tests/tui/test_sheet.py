@@ -65,6 +65,22 @@ def test_a_name_keeps_its_end_where_that_tells_it_apart() -> None:
     assert text_of(fitted(name, 20)) == "cpp_fused_native_la…"
 
 
+@pytest.mark.parametrize(
+    ("spans", "width", "shown"),
+    [
+        (("train.py:41", " ← adam.py:414"), 25, "train.py:41 ← adam.py:414"),
+        (("train.py:41", " ← adam.py:414"), 20, "← adam.py:414"),
+        (("mul · train.py:41", " ← adam.py:414"), 20, "mul ← adam.py:414"),
+        (("mul · train.py:41", " ← _multi_tensor_adam.py:414"), 20, "mul ← _multi_t…y:414"),
+        (("softmax · model.py:9",), 15, "softmax :9"),
+        (("softmax · model.py:9 12",), 15, "softmax :9 12"),
+        (("addmm · nothing of that kind",), 10, "addmm · n…"),
+    ],
+)
+def test_a_place_that_does_not_fit_keeps_what_tells_rows_apart(spans: tuple[str, ...], width: int, shown: str) -> None:
+    assert text_of(fitted([Span(text) for text in spans], width)) == shown
+
+
 def test_nothing_from_a_dump_moves_the_cursor_or_turns_the_text() -> None:
     hostile = "a\x1b[2Jb\x07c\u202ed\x9b31me\nf"
     table = Table((Column("text", str),), [Row("row", (cell(hostile),))])

@@ -120,8 +120,12 @@ def title(name: str, modes: Sequence[str], mode: str, notes: Sequence[Item], wid
     return left(), right
 
 
-def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]], *, is_overview: bool = False) -> Sides:
-    """The selection, and the most expensive miss in it; without one, or in the overview, what to do."""
+def context(
+    choice: Choice | None, misses: Sequence[tuple["Miss", Subject]], width: int, *, is_overview: bool = False
+) -> Sides:
+    """The selection, and the most expensive miss in it, with its places if they have room; without a selection, or in
+    the overview, what to do.
+    """
     if choice is None or is_overview:
         return [Item(f" {OVERVIEW_HINT if is_overview else HINT}", "dim")], []
     name, *rest = told(choice)
@@ -132,7 +136,11 @@ def context(choice: Choice | None, misses: Sequence[tuple["Miss", Subject]], *, 
     from inspect_compile.tables.fusion.why_text import part_cell, saved_words  # not before the first paint
 
     names = " × ".join(plain(part_cell(part)) for part in missed.parts) or f"{missed.a} × {missed.b}"
-    return left, [Item(one_line(f"▲ {saved_words(missed)} apart: {names}"), "warn", "5"), Item(" ")]
+    words = one_line(f"▲ {saved_words(missed)} apart: {names}")
+    if cell_len(words) > width // 2 and missed.parts:
+        names = " × ".join(part.operator or part.node for part in missed.parts)
+        words = one_line(f"▲ {saved_words(missed)} apart: {names}")
+    return left, [Item(words, "warn", "5"), Item(" ")]
 
 
 def shell(command: str) -> Sides:

@@ -66,13 +66,13 @@ def command(dump: str, place: Place, view: str, mode: str, choice: Choice | None
     table, levels = known or TABLES.get(view, ("summary", frozenset()))
     named = choice.subject.words if choice is not None and choice.subject.level in levels else ()
     if table == WHY and 0 < len(named) <= _MOST_NAMED:
-        return _line(["inspect-compile", WHY, dump, *named, "--graph", place.name])
+        return _line(["inspect-compile", WHY, dump, *named, *place.options])
     if table == WHY:
         table, named = TABLES[view][0], ()
     if table == KERNEL and named:
-        return _line([*words, KERNEL, *named, "--stage", mode, "--graph", place.name, "--json"])
+        return _line([*words, KERNEL, *named, "--stage", mode, *place.options])
     words += [table if table not in PAGES or named else TABLES[view][0], *named, *OPTIONS.get(f"{view} {mode}", ())]
-    return _line([*words, "--graph", place.name, "--json"])
+    return _line([*words, *place.options])
 
 
 def _line(words: list[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.tables.columns import plain
 from inspect_compile.tables.fusion.why_text import part_cell
-from inspect_compile.tables.overview.findings import sure_words, to_do_words
+from inspect_compile.tables.overview.findings import source_words, sure_words, to_do_words
 from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.code import Code, CodeLine
 
@@ -32,7 +32,7 @@ def finding_lines(row: Finding, width: int) -> Code:
     lines = [CodeLine(line, role="title") for line in _wrapped(one_line(row.what), width)]
     for part in row.parts:
         lines.append(CodeLine(plain(part_cell(part))))
-        if part.where is not None and (code := one_line(part.where.code)):
+        if code := source_words(part.where):
             lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
     told = ("why", row.why, "warn"), ("to do", to_do_words(row), "good"), ("sure", sure_words(row), "dim")
     for title, words, role in told:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.kernels.launches import distinct
@@ -46,6 +46,8 @@ class Place:
     state: Literal["", "failed", "going"] = ""
     title: str = ""
     """Its name in the line at the top: `0/0 ▸ forward`."""
+    options: tuple[str, ...] = ()
+    """What selects a graph in a command: `--graph forward`; nothing if the dump has no other."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,8 @@ class _Builder:
         self._dump = dump
         self._is_growing = is_growing
         self._with_kernels = with_kernels
+        self._outermost = len(outermost(dump))
+        self._short = ShortNames(dump)
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
 
     def tree(self) -> _Branch:
@@ -184,9 +188,10 @@ class _Builder:
         for found in nested:
             if found.kind not in TRIES:
                 name = found.graph.removeprefix(f"{graph.graph}/")
-                place = Place("graph", found.graph, "", f"{title} ▸ {name}")
+                place = Place("graph", found.graph, "", f"{title} ▸ {name}", ("--graph", found.graph))
                 inner.append(_Branch(f"graph {found.graph}", cell(name), place))
-        place = Place("graph", graph.graph, state, title)
+        options = ("--graph", self._short.of(graph)) if self._outermost > 1 else ()
+        place = Place("graph", graph.graph, state, title, options)
         if tried := len(nested) - len(inner):
             inner.append(_Branch(f"tried {graph.graph}", cell(f"{number_of(tried, 'graph')} tried", "dim"), place))
         kernels = len(distinct(self._dump.rows(Kernel, graph.graph))) if self._with_kernels else 0

@@ -159,7 +159,7 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
             )
         )
         self.query_one("#context", Bar).say(
-            *bars.context(self._choice, self._misses, is_overview=self.active == OVERVIEW)
+            *bars.context(self._choice, self._misses, self.size.width, is_overview=self.active == OVERVIEW)
         )
         self.query_one("#command", Bar).say(*bars.shell(self.command))
 

@@ -8,9 +8,11 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.findings import copies, frames, fusions, kernels, oddities, operators, results
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import Finding, merged
+from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.facts import Frame, Graph
+from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import COPY, LAYOUT, MISSED_FUSION, PADDING
 
 Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
@@ -46,7 +48,19 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
         about = {"", *(one.compile_id for one in graphs)}
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]
     moved = functools.cache(lambda name: launch_traffic(dump, name).moved)
-    return [row for row in merged(found) if _is_noticeable(row, moved)]
+    return [row for row in merged(found, _called(dump, found)) if _is_noticeable(row, moved)]
+
+
+def _called(dump: Dump, found: list[Finding]) -> dict[str, Called]:
+    """Graph or compile of a finding → how its compile came to run."""
+    called = {}
+    for name in {row.graph for row in found}:
+        graph = dump.graph(name.partition("/")[0])
+        compile_id = name if graph is None else graph.compile_id
+        frame = None if compile_id is None else next(iter(dump.rows_of_compile(Frame, compile_id)), None)
+        if frame is not None and frame.caller is not None:
+            called[name] = Called(frame_id(frame.graph), frame.graph, own_line(frame.caller))
+    return called
 
 
 def _is_noticeable(row: Finding, moved: Callable[[str], int]) -> bool:

@@ -1,7 +1,7 @@
 """The record of one finding, and how equal ones become one."""
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -10,8 +10,9 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import NUMERICS, TYPICAL_BANDWIDTH
+from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, TYPICAL_BANDWIDTH
 
+N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
 ONCE: Final = "once"
 
@@ -48,7 +49,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     sure: str = NOT_KNOWN
     """measured, estimated (the bytes at the device's bandwidth), or not known."""
     bytes: int | None = None
-    """Bytes that are moved or held, of all together; None if it is not about bytes."""
+    """Bytes that are moved, of all together, or by which the peak is higher; None if it is not about bytes."""
     is_bound: bool = False
     """Both are upper bounds."""
     why: str = ""
@@ -66,40 +67,77 @@ def parts_at(where: Location | None, node: str = "") -> tuple[Part, ...]:
     return () if where is None else (Part(node, "", where),)
 
 
-def merged(found: Iterable[Finding]) -> list[Finding]:
-    """Equal findings as one with a count, the most expensive first: wrong results, then by what they cost."""
-    return sorted((_one(same) for same in grouped(found, _identity).values()), key=_order)
+class Called(NamedTuple):
+    """How a compile came to run."""
+
+    frame: str
+    """The frame that was compiled, maybe several times: a call runs one of its compiles."""
+    compile_id: str
+    where: Location | None
+    """The user's own line that called it."""
 
 
-def _identity(found: Finding) -> tuple[object, ...]:
-    places = tuple((part.operator, _place(part.where)) for part in found.parts)
-    return found.kind, found.what, found.when, places, "" if found.kind == "missed" else found.why, found.knob
+def merged(found: Iterable[Finding], called: Mapping[str, Called]) -> list[Finding]:
+    """Equal findings as one with a count, the most expensive first: wrong results, then by what they cost.
+
+    `called`: graph or compile → how it came to run. That compiles of one frame were called from different lines does
+    not make their findings different, nor do different lines of one function of a library.
+    """
+
+    def identity(one: Finding) -> tuple[object, ...]:
+        by = called.get(one.graph)
+        if one.kind == MEMORY:
+            return one.kind, one.what, one.knob, one.graph if by is None else by.frame
+        places = tuple((part.operator, _place(part.where, by)) for part in one.parts)
+        return one.kind, one.what, one.when, places, one.why, one.knob
+
+    return sorted((_one(same, called) for same in grouped(found, identity).values()), key=_order)
 
 
-def _place(where: Location | None) -> tuple[object, ...]:
-    own = None if where is None else own_line(where)
-    return () if where is None else (where.file, where.line, *(() if own is None else (own.file, own.line)))
+def _place(where: Location | None, called: Called | None) -> tuple[object, ...]:
+    if where is None:
+        return ()
+    own = own_line(where)
+    line = () if own is None else (own.file, own.line)
+    below = () if own is where else (where.file, where.line if own is None else where.function or where.line)
+    by = None if called is None else called.where
+    is_call = called is not None and by is not None and line == (by.file, by.line)
+    return (called.frame, *below) if is_call and called is not None else (*line, *below)
 
 
-def _one(same: list[Finding]) -> Finding:
+def _one(same: list[Finding], called: Mapping[str, Called]) -> Finding:
     first = same[0]
     if len(same) == 1:
         return first
-    seconds = [one.seconds for one in same if one.seconds is not None]
-    sizes = [one.bytes for one in same if one.bytes is not None]
     return msgspec.structs.replace(
         first,
         count=sum(one.count for one in same),
-        seconds=sum(seconds) if seconds else None,
-        bytes=sum(sizes) if sizes else None,
+        seconds=_together(same, called, lambda one: one.seconds),
+        bytes=_together(same, called, lambda one: one.bytes),
         is_bound=any(one.is_bound for one in same),
         sure=next(one for one in (ESTIMATED, MEASURED, NOT_KNOWN) if one in {row.sure for row in same}),
         trial=next((one.trial for one in same if one.trial is not None), None),
     )
 
 
+def _together(same: list[Finding], called: Mapping[str, Called], cost: Callable[[Finding], N | None]) -> N | None:
+    """The sum over frames of the most expensive compile of each; compiling itself costs all of them."""
+    known = [(one, value) for one in same if (value := cost(one)) is not None]
+    if not known:
+        return None
+    if same[0].when == ONCE:
+        return sum(value for _, value in known)
+    frames: dict[str, dict[str, N]] = {}
+    for one, value in known:
+        by = called.get(one.graph, Called(one.graph, one.graph, None))
+        compiles = frames.setdefault(by.frame, {})
+        compiles[by.compile_id] = compiles[by.compile_id] + value if by.compile_id in compiles else value
+    return sum(max(compiles.values()) for compiles in frames.values())
+
+
 def _order(found: Finding) -> tuple[object, ...]:
     size = found.bytes or 0
-    likely = found.seconds if found.seconds is not None else size / TYPICAL_BANDWIDTH
+    moved = 0 if found.kind == MEMORY else size
+    likely = found.seconds if found.seconds is not None else moved / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
     return found.kind != NUMERICS, -likely, -size, own_first(where), found.what

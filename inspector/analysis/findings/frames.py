@@ -16,7 +16,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, GraphBreak, Location, Recompile, Remark
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
-from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.knowledge.overview.findings import (
     BREAK,
     CACHE,
@@ -28,6 +28,7 @@ from inspect_compile.knowledge.overview.findings import (
 )
 
 _NO_USE: Final = "This graph break is fundamental"
+_NO_MESSAGE: Final = " Message: None"
 _REPORT: Final = "Please report an issue to PyTorch"
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
@@ -83,7 +84,7 @@ def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             seconds=sum(own) if own else None,
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
-            why=row.explanation or row.reason.strip().rpartition("\n")[2],
+            why=(row.explanation or row.reason.strip().rpartition("\n")[2]).removesuffix(_NO_MESSAGE),
             to_do=_sentences(hint for hint in row.hints if _is_of_use(hint, row.where)) or WORDS[BREAK].to_do,
             names=(row.graph,),
         )
@@ -114,8 +115,10 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
         known = [cause for row in rows for cause in causes(dump, row)]
         called = next((one.caller for row in rows for one in dump.rows_of_compile(Frame, row.graph)), None)
         own = Location(file, line, function, caller=called)
-        places = [cause.where for cause in known if cause.where is not None]
-        where = next((one for one in (*places, own) if not is_library(one.file)), next(iter(places), own))
+        places = [*(cause.where for cause in known if cause.where is not None), own]
+        where = next((one for one in places if not is_library(one.file)), None) or next(
+            (one for one in places if own_line(one) is not None), places[0]
+        )
         hints = dict.fromkeys(cause.failed.hint for cause in known if cause.failed.hint)
         yield Finding(
             kind=RECOMPILE,

@@ -12,6 +12,7 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Operation
+from inspect_compile.knowledge.fusion.knob_values import knob_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import APART_HANDED, APART_READ, MISSED_FUSION, WORDS
 
@@ -33,7 +34,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             if _is_scatter(miss, moved, scattered):
                 continue
             reason = by_code(miss.code)
-            knob = reason.knob if reason is not None else ""
+            knob = knob_of(reason, is_sharing=True) if reason is not None else ""
             trial = trial_of(dump, graph.graph, knob)
             if reason is not None and not reason.advice and trial is not None and not trial.is_changed:
                 continue
@@ -64,7 +65,7 @@ def can_act(miss: Miss) -> bool:
     if miss.between:
         return False
     reason = by_code(miss.code)
-    return reason is None or bool(reason.advice or reason.knob)
+    return reason is None or bool(reason.advice or knob_of(reason, is_sharing=True))
 
 
 def _reducing(dump: Dump, graph: str) -> dict[tuple[str, str], Operation]:

@@ -10,15 +10,22 @@ from inspect_compile.analysis.findings.finding import EACH_CALL, Finding
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Remark
+from inspect_compile.facts import Graph, Node, Remark
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import FALLBACK, FOREACH, WORDS
 
 _FOREACH: Final = "aten._foreach_"
 """torch's operators over lists of tensors."""
-_MENDABLE: Final = ("implicit", "dtype", "config")
+_ATEN: Final = "aten."
+_UNKNOWN: Final = "implicit"
+_MENDABLE: Final = (_UNKNOWN, "dtype", "config")
 """Causes of a fallback that a program or a setting can change; the others are choices that torch has made well."""
+
+
+def _is_torchs(node: Node) -> bool:
+    """True for an operator of torch's own, which a program cannot give a lowering."""
+    return node.target.startswith(_ATEN) and not node.target.startswith(_FOREACH)
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
@@ -28,8 +35,10 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         outer = remark.graph.partition("/")[0]
         if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:
             continue
-        moved = launch_traffic(dump, outer)
         node = lowered_by_name(dump, outer).get((remark.graph, remark.ids[0] if remark.ids else ""))
+        if remark.numbers.get("how") == _UNKNOWN and node is not None and _is_torchs(node):
+            continue
+        moved = launch_traffic(dump, outer)
         calls = [one for one in moved.launches if node is not None and node.name in one.nodes]
         calls = [one for one in calls if one.kernel.kind == "extern" and one.graph == remark.graph]
         cost = costs.of_launch(calls[0]) if calls else Cost(None, NOT_KNOWN)

@@ -39,6 +39,7 @@ def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                     kind=MEMORY,
                     graph=graph.graph,
                     what=WORDS[MEMORY].what,
+                    bytes=int(row.numbers["peak"]) - int(row.numbers["without"]),
                     why=row.message,
                     knob=knob,
                     trial=trial_of(dump, graph.graph, knob),

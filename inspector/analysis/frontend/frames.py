@@ -10,6 +10,7 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
 from inspect_compile.facts.compile_id import compile_order, frame_id
+from inspect_compile.knowledge.frontend.own_code import own_line
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
 _AGAIN = re.compile(r"_\d+$")
@@ -129,16 +130,29 @@ def _nested(runs: list[FrameRun]) -> list[FrameRun]:
 
 
 def causes(dump: Dump, recompile: Recompile) -> list[Cause]:
-    """What prevented the earlier compiles from being used, each once, newest compile first."""
+    """What prevented the earlier compiles from being used, each once, newest compile first. A line of a library is led
+    to by the call that made this compile.
+    """
+    called = next((one.caller for one in dump.rows_of_compile(Frame, recompile.graph)), None)
     found = grouped(recompile.failed, lambda failed: (failed.condition, failed.before, failed.after))
     return [
         Cause(
             same[0],
             tuple(one.compile_id for one in same),
-            same[0].where or _made(dump, same[0].compile_id, same[0].source),
+            _led_to(same[0].where or _made(dump, same[0].compile_id, same[0].source), called),
         )
         for same in found.values()
     ]
+
+
+def _led_to(where: Location | None, called: Location | None) -> Location | None:
+    """`where` with `called` as what led to it, if none of the user's own lines is known to."""
+    if where is None or called is None or own_line(where) is not None:
+        return where
+    led = called
+    for one in reversed(tuple(where.calls())):
+        led = msgspec.structs.replace(one, caller=led)
+    return led
 
 
 def _made(dump: Dump, compile_id: str, source: str) -> Location | None:

@@ -100,7 +100,9 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     check, and the dump has no dependencies); otherwise empty.
     """
     others: tuple[tuple[str, str], ...]
-    """Other pairs of operations that the names can mean, most bytes first."""
+    """Other pairs of operations that the names can mean, most bytes first; without those that share no buffer, if this
+    pair does.
+    """
 
 
 class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group"):
@@ -160,6 +162,8 @@ class FusionStories:
         if not pairs:
             return self._story(one.operations[0], one.operations[0], one.asked, other.asked, ())
         (a, b), *rest = pairs
+        if self._before.of(a, b).buffers:
+            rest = [(x, y) for x, y in rest if self._before.of(x, y).buffers]
         asked = (one.asked, other.asked) if a in one.operations else (other.asked, one.asked)
         return self._story(a, b, *asked, tuple((x, y) for x, y in rest))
 
@@ -236,7 +240,8 @@ class FusionStories:
 
     def _side(self, operation: str, asked: str) -> Side:
         row = self._before.rows[operation]
-        name = self._made.get(operation) or (row.nodes[-1] if row.nodes else "")
+        maker = self._made.get(operation, "")
+        name = maker if maker in row.nodes or not row.nodes else row.nodes[-1]  # it may have become real for a reader
         lines = (self._where[one] for one in (name, *reversed(row.nodes)) if one in self._where)
         call = self._calls.get(row.members[0])
         return Side(

@@ -104,7 +104,10 @@ def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tu
         return set()
     nodes = {node.name for node in dump.rows(Node, graph) if node.where is not None and line.is_at(node.where)}
     made = _made(dump, graph, rows, lambda row: row.node in nodes)
-    return made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
+    # What became real only for a reader in another line belongs to the line whose node it computes.
+    theirs = {(row.graph, row.name) for row in rows if nodes.isdisjoint(row.nodes) and row.nodes}
+    last = {(row.graph, row.name) for row in rows if row.nodes and row.nodes[-1] in nodes}
+    return (made - theirs) | last or made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
 
 
 def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:

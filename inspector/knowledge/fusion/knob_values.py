@@ -40,9 +40,10 @@ KNOBS: Final[tuple[Knob, ...]] = (
         True,
         (True, False),
         "a pointwise node in the loops of the reduction that it reads",
+        "gpu",
         versions="2.13-2.15",
     ),
-    Knob("loop_index_inversion_in_fusion", True, (True, False), "an index turned round, so that accesses match"),
+    Knob("loop_index_inversion_in_fusion", True, (True, False), "an index turned round, so that accesses match", "gpu"),
     Knob("expand_dimension_for_pointwise_nodes", False, (True,), "a smaller pointwise node in larger loops"),
     Knob("split_reductions", True, (False,), "a reduction in one kernel, not in two steps; slow for few, long rows"),
     Knob("triton.cooperative_reductions", False, (True,), "long reductions in one kernel, by several blocks", "gpu"),
@@ -95,6 +96,7 @@ def worth_trying(name: str, *had: Value) -> tuple[Value, ...]:
     return tuple(value for value in knob.values if value is not now and value != now)
 
 
+_AGGRESSIVE: Final = "aggressive_fusion"
 _INDICES: Final = frozenset({"no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "score-threshold"})
 _BY_INDEX: Final[tuple[tuple[str, bool, tuple[str, ...]], ...]] = (
     ("transposed", True, ("triton.mix_order_reduction_non_strict_mode", "loop_ordering_after_fusion")),
@@ -106,6 +108,13 @@ _BY_INDEX: Final[tuple[tuple[str, bool, tuple[str, ...]], ...]] = (
 of torch 2.13 (torch/_inductor/scheduler.py)."""
 
 
+def knob_of(reason: Reason, *, is_sharing: bool) -> str:
+    """The setting of a reason; empty for that which only joins nodes that have no tensor in common, if they share one:
+    it does not make them go over it in the same order.
+    """
+    return "" if is_sharing and reason.knob == _AGGRESSIVE else reason.knob
+
+
 def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], device: str) -> tuple[str, ...]:
     """The likeliest first. `differences`: kinds of `analysis.indexing.difference`; `kinds`: of the operations."""
     if reason is None:
@@ -115,7 +124,7 @@ def knobs_of(reason: Reason | None, differences: set[str], kinds: set[str], devi
         for kind, are_reductions, knobs in _BY_INDEX:
             if kind in differences and are_reductions == (kinds == {"reduction"}):
                 found.update(dict.fromkeys(knobs))
-    if reason.knob:
-        found[reason.knob] = None
+    if own := knob_of(reason, is_sharing=bool(differences)):
+        found[own] = None
     elsewhere = "gpu" if device.startswith("cpu") else "cpu"
     return tuple(name for name in found if (knob := by_name(name)) is None or knob.only != elsewhere)

@@ -134,12 +134,12 @@ REFUSALS: Final[tuple[Column[RefusalCount], ...]] = (
 )
 
 SIDES: Final[tuple[Column[Side], ...]] = (
-    Column("line", lambda row: place_cell(row.where), stretch=True, least=11, most=44),
+    Column("line", lambda row: place_cell(row.where), stretch=True, least=20, most=44),
     Column("source", lambda row: code_text(row.where), stretch=True, least=16, most=48, drop=1),
     Column("operation", lambda row: row.operation, role="strong"),
-    Column("kind", lambda row: row.kind, role="dim"),
-    Column("node", lambda row: one_line(row.node), role="dim", stretch=True, least=8, most=30),
-    Column("kernel", lambda row: row.kernel or "no kernel", stretch=True, least=34, most=60, middle=True),
+    Column("kind", lambda row: row.kind, role="dim", drop=3),
+    Column("node", lambda row: one_line(row.node), role="dim", stretch=True, least=8, most=30, drop=2),
+    Column("kernel", lambda row: row.kernel or "no kernel", stretch=True, least=26, most=60, middle=True),
 )
 """The operations that a story is about."""
 

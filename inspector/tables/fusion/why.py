@@ -78,7 +78,7 @@ def _what_to_do(story: "PairStory", dump_argument: str, is_asking_try: bool) -> 
         yield _line(line)
     if story.outcome == "apart" and story.knobs and story.legality != "illegal" and not is_asking_try:
         again = why_command(dump_argument, story.a.operation, story.b.operation, "--graph", story.graph, "--try")
-        yield joined("To see what the setting does: ", (again, "cyan"))
+        yield joined("What a setting does: ", (again, "cyan"))
 
 
 def _line(line: StyledLine) -> Text:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
-from inspect_compile.tables.text import byte_text, clean, number_of, one_line, place_parts, place_text
+from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.dependencies import Between
@@ -23,12 +23,12 @@ _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
 _KINDS: Final = ("two launches", "two loops of one launch", "library calls")
-_NOT_ASKED: Final = "torch did not check whether one kernel for both would be correct"
+_NOT_ASKED: Final = "torch did not check whether one kernel would be correct"
 _LEGALITY: Final = {
     "allowed": "one kernel for both would be correct, but was not expected to pay off",
     "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
     "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
-    "other-index": f"{_NOT_ASKED}, and it is not checked here: one reads what the other writes at another index",
+    "other-index": f"{_NOT_ASKED}; the one reads what the other writes at another index, so that it may not be",
 }
 _NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
 _ELSE: Final = {
@@ -37,9 +37,19 @@ _ELSE: Final = {
     "other-index": f"{_NOT_CHECKED}: the one reads what the other writes at another index",
 }
 """Legality where something else than profit decided, and torch may have asked for a part of it."""
+_ORDERS: Final = {
+    "transposed": "both use {}, but go over it in different orders",
+    "offset": "both use {}, but from different starts",
+    "broadcast": "both use {}, but one repeats its elements (broadcast)",
+    "tiling": "both use {}, but one goes over it as a reshape of a transposed or shifted tensor does",
+    "sizes": "both use {}, but not the same number of its elements",
+    "unknown": "both use {}, but not in the same order, as far as the indices tell",
+}
+"""By the kind of difference: why torch finds nothing in common in what the two do with one buffer."""
+_SHARING: Final = ("no-shared-data", "indexing-mismatch")
 _ABOUT: Final = {
     "legality": "This is about correctness: in one kernel they would compute something else, or in the wrong order",
-    "profit": "This is about gain, not about correctness",
+    "profit": "This is about gain, not correctness",
     "backend": "This is the code generator: it cannot put both into one kernel",
     "never tried": "The pair was never looked at",
 }
@@ -84,7 +94,7 @@ def because(story: "PairStory") -> str:
     decisive = story.decisive
     if decisive is None:
         return "they were never in the same round of the scheduler"
-    words = story.reason.meaning.rstrip(".") if story.reason is not None else one_line(decisive.reason)
+    words = _orders(story) or (story.reason.meaning.rstrip(".") if story.reason else one_line(decisive.reason))
     if decisive.won:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
@@ -92,6 +102,15 @@ def because(story: "PairStory") -> str:
         path = path_words(story.a.group, story.between, story.b.group)
         return f"{between_words(story.between)} must run between the two: {path}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
+
+
+def _orders(story: "PairStory") -> str:
+    """How differently the two go over the buffer that they share most of; empty if something else decided."""
+    if story.reason is None or story.reason.code not in _SHARING or not story.common.buffers:
+        return ""
+    most = story.common.buffers[0]
+    kinds = (_ORDERS[row.kind] for row in story.differences if row.buffer == most and row.kind in _ORDERS)
+    return next(kinds, "").format(clean(most))
 
 
 def between_words(between: "tuple[Between, ...]") -> str:
@@ -107,13 +126,13 @@ def between_words(between: "tuple[Between, ...]") -> str:
 
 def operator_words(operator: str, where: "Location | None") -> str:
     """`softmax · model.py:9`."""
-    return " · ".join(part for part in (one_line(operator), place_text(where)) if part)
+    return OF.join(part for part in (one_line(operator), place_text(where)) if part)
 
 
 def part_cell(part: "Part") -> Cell:
     """The same, with what is a library's dimmed."""
     operator, (own, below) = one_line(part.operator), place_parts(part.where)
-    first = " · ".join(word for word in (operator, own) if word)
+    first = OF.join(word for word in (operator, own) if word)
     return (*cell(first), *cell(below, "dim"))
 
 
@@ -207,12 +226,10 @@ def _cost(story: "PairStory") -> str:
     what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
     most = "up to " if story.saved.is_unsure else ""
     saved = byte_text(story.saved.saved)
-    less = f": a fused node could move {most}{saved} less" if story.saved.saved else ""
+    less = f": one kernel for both could move {most}{saved} less" if story.saved.saved else ""
     if story.saved.saved and story.outcome == "one-kernel":
         less = f": a fused loop would not touch {most}{saved} again"
-    scores = [row.shared_bytes for row in story.rounds if row.shared_bytes is not None]
-    score = f" (torch's score is {byte_text(max(scores))})" if scores else ""
-    return f" {what}{less}{score}."
+    return f" {what}{less}."
 
 
 def _with_legality(story: "PairStory", words: str) -> str:
@@ -264,7 +281,7 @@ def difference_lines(story: "PairStory") -> Iterator[StyledLine]:
     """For each buffer the two accesses below each other, with the differences marked, and what they mean."""
     for row in story.differences:
         yield from _difference(row, story.a.operation, story.b.operation)
-    if story.decisive is not None and story.decisive.more:
+    if story.decisive is not None and story.decisive.more and not story.differences:
         yield StyledLine(f"  torch says: {one_line(story.decisive.more)}", "dim", is_sentence=True)
 
 
@@ -299,10 +316,10 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
         between = by_code(_BETWEEN)
         yield StyledLine(f"{words}; no setting for fusion changes that.")
         if between is not None:
-            yield StyledLine(f"In the program: {between.advice}")
+            yield StyledLine(f"In the program: {between.advice}.")
         return
-    if story.knobs:
-        words += f"; {'the setting is' if len(story.knobs) == 1 else 'the settings are'} {', '.join(story.knobs)}"
     yield StyledLine(f"{words}.")
-    if reason.advice:
-        yield StyledLine(f"In the program: {reason.advice}")
+    if reason.advice and (story.common.buffers or reason.code not in _SHARING):
+        yield StyledLine(f"In the program: {reason.advice}.")
+    if story.knobs:
+        yield StyledLine(f"{'Setting' if len(story.knobs) == 1 else 'Settings'}: {', '.join(story.knobs)}")

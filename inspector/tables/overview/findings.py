@@ -10,16 +10,18 @@ from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.parts import Request, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import spans_text
-from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
+from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+    from inspect_compile.facts import Location
 
 _MOST_BUFFERS: Final = 3
 _SURE: Final = {MEASURED: "measured", NOT_KNOWN: "how many seconds it costs is not known"}
@@ -49,6 +51,8 @@ def cost_words(found: Finding) -> str:
         return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
     if found.bytes is None:
         return ""
+    if found.kind == kinds.MEMORY:
+        return f"{byte_text(found.bytes)} of the peak"
     return f"{most}{byte_text(found.bytes)} a call"
 
 
@@ -63,6 +67,12 @@ def places_cell(found: Finding) -> Cell:
     for part in found.parts:
         spans += [*cell(" × " if spans else "", "dim"), *part_cell(part)]
     return tuple(spans)
+
+
+def source_words(where: "Location | None") -> str:
+    """What is written in the user's own line, or in the library's if none is known."""
+    own = None if where is None else own_line(where)
+    return code_text(own or where)
 
 
 def to_do_words(found: Finding) -> str:
@@ -159,7 +169,7 @@ def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Itera
     head = joined((f"{number:>2} ", "dim"), (cost_words(row) or "not known", "bold"), "  ", one_line(row.what))
     yield Claim(joined(head, *_times(row)))
     if row.parts:
-        code = [one_line(part.where.code) for part in row.parts[:1] if part.where is not None]
+        code = [source_words(part.where) for part in row.parts[:1]]
         yield Claim(joined("   ", _places(row), (f"   {code[0]}" if code and len(row.parts) == 1 else "", "dim")))
     if row.why:
         yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))

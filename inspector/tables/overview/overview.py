@@ -46,6 +46,7 @@ _MOST_LINES: Final = 5
 _MOST: Final = {"graphs": _MOST_GRAPHS, "lines": _MOST_LINES, "findings": 3}
 _IN_TURN: Final = ("lines", "findings", "graphs")
 _MOST_WARNINGS: Final = 3
+_INDENT: Final = 3
 _MOST_OTHERS: Final = 2
 
 
@@ -60,8 +61,8 @@ class Section(NamedTuple):
     columns: Sequence[Column[Any]] = ()
     rows: Sequence[Any] = ()
     """Rows in these columns, the most important first."""
-    entries: Sequence[tuple[Any, Sequence[Cell]]] = ()
-    """Records that are told in a few lines each, in the place of rows."""
+    entries: Sequence[tuple[Any, tuple[Cell, Cell]]] = ()
+    """Records that are told in two sentences each, in the place of rows."""
     command: str = ""
     """A command that is not `show`."""
 
@@ -78,7 +79,7 @@ LINE_COLUMNS: Final[tuple[Column[LineCost], ...]] = (
     Column("bytes", lambda row: f"{byte_text(row.bytes)}{' +' * bool(row.unknown)}", right=True),
     Column("FLOP", lambda row: multiple_text(row.flops, "").strip(), right=True, drop=3),
     Column("calls", lambda row: f"{row.launches:,}", right=True, drop=4),
-    Column("line", lambda row: _line(row), stretch=True, least=18, most=60),
+    Column("line", lambda row: _line(row), stretch=True, least=26, most=60),
     Column("code", lambda row: _code(row), stretch=True, least=16, most=80, drop=2),
 )
 
@@ -89,7 +90,7 @@ def _line(row: LineCost) -> Cell:
     if not row.is_inner:
         return lines_cell(row.lines)
     first, *rest = dict.fromkeys(map(line_text, row.lines))
-    return (*cell(f"  ← {first}", "dim"), *cell(f" and {number_of(len(rest), 'more line')}" if rest else "", "dim"))
+    return cell(f"  ← {first}{f' +{len(rest)}' if rest else ''}", "dim")
 
 
 def _code(row: LineCost) -> Cell:
@@ -177,17 +178,17 @@ def _findings(found: Overview) -> Section:
         "findings",
         ((*cell(count, "title"), *told), cell(count, "title") if rows else cell(f"{count}: none", "title")),
         ("findings",) if rows else (),
-        entries=[(row, tuple(finding_cells(row))) for row in rows],
+        entries=[(row, finding_cells(row)) for row in rows],
     )
 
 
-def finding_cells(row: Finding) -> Iterator[Cell]:
-    """A finding on two lines: what it costs and where; what it is and what to do."""
+def finding_cells(row: Finding) -> tuple[Cell, Cell]:
+    """A finding in two sentences: what it costs and where; what it is and what to do."""
     times = cell(f"   ×{row.count:,}" if row.count > 1 else "", "dim")
     places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
-    yield (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
+    head = (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
     to_do = to_do_words(row)
-    yield (*cell(f"  {one_line(row.what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
+    return head, (*cell(f"  {one_line(row.what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
 
 
 def _dynamo(found: Overview) -> Section | None:
@@ -255,7 +256,7 @@ def rooms(sections: Sequence[Section], lines: int, most: Mapping[str, int]) -> d
     there = {one.name: min(len(one.rows) or len(one.entries), most.get(one.name, 0)) for one in sections}
     height = {one.name: 2 if one.entries else 1 for one in sections}
     found = {name: min(count, 1) for name, count in there.items()}
-    left = lines - sum(bool(one.rows) for one in sections) - sum(found[name] * height[name] for name in found)
+    left = lines - sum(_height(one, found[one.name]) for one in sections)
     while True:
         grown = False
         for name in _IN_TURN:
@@ -265,6 +266,11 @@ def rooms(sections: Sequence[Section], lines: int, most: Mapping[str, int]) -> d
                 grown = True
         if not grown:
             return found
+
+
+def _height(section: Section, shown: int) -> int:
+    """Lines that so many rows, with their heads, or entries take."""
+    return 2 * shown if section.entries else shown + bool(section.rows)
 
 
 class _Lead(NamedTuple):
@@ -330,12 +336,23 @@ class _Page:
         yield from (line(one) for one in self._others)
         spent = len(leads) + len(self._warnings) + len(self._others) + (more is not None)
         room = rooms(self._sections, LINES - spent, _MOST)
+        told = sum(room.get(one.name, 0) for one in self._sections if one.entries)
+        spare = LINES - spent - sum(_height(one, room.get(one.name, 0)) for one in self._sections)
         for section, lead in zip(self._sections, leads[1:], strict=True):
             yield line(lead)
             if section.columns:
                 yield TerminalTable(section.columns, section.rows[: room.get(section.name, 0)])
-            for _, cells in section.entries[: room.get(section.name, 0)]:
-                yield from (self._fitted(spans_text((*cell(" "), *one)), width) for one in cells)
+            for _, (head, rest) in section.entries[: room.get(section.name, 0)]:
+                left = 2 + max(spare, 0) // told
+                first = list(self._wrapped(spans_text(head), console, width, min(2, left - 1)))
+                yield from (*first, *self._wrapped(spans_text(rest), console, width, left - len(first)))
+
+    def _wrapped(self, text: Text, console: Console, width: int, most: int) -> Iterator[Text]:
+        """On so many lines at most, the last one cut, further ones below the text behind its sign."""
+        lines = [text] if is_unlimited(width) or most == 1 else list(text.wrap(console, max(width - _INDENT, 1)))
+        kept = [*lines[: most - 1], *([Text(" ").join(lines[most - 1 :])] if len(lines) >= most else [])]
+        for number, line in enumerate(kept):
+            yield self._fitted(joined(" " * (_INDENT if number else 1), line), width)
 
     @staticmethod
     def _fitted(text: Text, width: int) -> Text:

@@ -1,5 +1,6 @@
 """Findings of real programs: each kind that a CPU can show, at its line, with the cost that other tables tell."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import WORDS
 from inspect_compile.knowledge.targets.host import Host, cpu_name, keep
-from tests.conftest import DumpOf
+from tests.conftest import SAMPLES, DumpOf
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "to_do.py"
@@ -116,6 +117,18 @@ def test_the_most_expensive_stands_first_whatever_its_kind(recorded: Dump) -> No
     assert seconds == sorted(seconds, reverse=True)
     assert {row.kind for row in found} >= {"graph-break", "recompile", "copy", "fallback"}
     assert all(row.what in {words.what for words in WORDS.values()} for row in found)
+
+
+def test_the_demo_has_one_missed_fusion_which_its_user_can_mend(dump_of: DumpOf) -> None:
+    """`make demo` tells of it in the overview, and ends on the `why` of this pair."""
+    recipe = (SAMPLES.parent / "Makefile").read_text(encoding="utf-8")
+
+    (found,) = findings(Dump(dump_of("missed_fusion").dump))
+
+    assert (found.kind, found.knob) == ("missed-fusion", "")
+    assert found.bytes == 1024 * 512 * 4
+    lines = [part.where.line for part in found.parts if part.where is not None]
+    assert lines == [int(line) for line in re.findall(r"\$\(SAMPLE\):(\d+)", recipe)]
 
 
 def test_gradients_of_biases_and_norms_are_missed_fusions_that_nobody_can_act_on(dump_of: DumpOf) -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from inspect_compile.analysis.findings.every import findings
-from inspect_compile.analysis.findings.finding import Finding, merged
+from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
@@ -58,6 +58,18 @@ def test_a_guard_in_a_library_is_told_at_the_users_function(tmp_path: Path) -> N
 
     assert part.where is not None
     assert (part.where.file, part.where.line) == ("net.py", 3)
+
+
+def test_a_librarys_function_is_told_at_the_call_that_made_it_compile_again(tmp_path: Path) -> None:
+    file = "/usr/lib/python3/site-packages/library.py"
+    failed = FailedGuard(compile_id="0/0", condition="x.size(0) == 8", where=Location(file, 50, "has"))
+    again = Recompile(graph="0/1", function="forward", file=file, line=3, reasons=("0/0: …",), failed=(failed,))
+    frame = Frame(graph="0/1", function="forward", file=file, line=3, status="compiled", seconds=1.0, caller=at(9))
+
+    (part,) = only(tmp_path, "recompile", again, frame).parts
+
+    assert part.where is not None
+    assert [one.line for one in part.where.calls()] == [50, 9]
 
 
 def test_a_kernel_that_spills(tmp_path: Path) -> None:
@@ -274,13 +286,38 @@ def row(number: int, seconds: float | None, size: int | None = None) -> Finding:
 
 
 def test_equal_findings_are_one_that_costs_all(tmp_path: Path) -> None:
-    found = merged([row(1, 1.0, 10), row(2, 2.5), row(1, 2.0, 20)])
+    found = merged([row(1, 1.0, 10), row(2, 2.5), row(1, 2.0, 20)], {})
 
     assert [(one.count, one.seconds, one.bytes) for one in found] == [(2, 3.0, 30), (1, 2.5, None)]
 
 
+def from_library(number: int, called_at: int, graph: str, size: int) -> Finding:
+    where = Location("/site-packages/lib/cache.py", number, "update", caller=Location("/home/user/net.py", called_at))
+    return Finding(kind="copy", graph=graph, what="w", parts=(Part("n", "cat", where),), bytes=size)
+
+
+def test_compiles_of_one_frame_and_lines_of_one_function_of_a_library_are_one_finding() -> None:
+    called = {
+        graph: Called("0", compile_id, Location("/home/user/net.py", at))
+        for graph, compile_id, at in (("a", "0/0", 7), ("b", "0/1", 8))
+    }
+    rows = [from_library(136, 7, "a", 10), from_library(137, 7, "a", 20), from_library(136, 8, "b", 25)]
+
+    (found,) = merged(rows, called)
+    assert (found.count, found.bytes) == (3, 30), "a call runs one of the compiles: the dearest counts"
+    assert len(merged(rows, {})) == 2, "different lines of the user's own code"
+
+
+def test_a_peak_is_sorted_behind_what_takes_time(tmp_path: Path) -> None:
+    peak = Finding(kind="memory", graph="g", what="m", bytes=10**9)
+
+    found = merged([peak, row(1, None, 1000)], {})
+    assert [one.kind for one in found] == ["copy", "memory"]
+    assert cost_words(peak) == "1 GB of the peak"
+
+
 def test_what_is_known_in_bytes_alone_is_sorted_among_seconds(tmp_path: Path) -> None:
-    found = merged([row(1, None, 1000), row(2, None, 10**9), row(3, 1e-3, 10)])
+    found = merged([row(1, None, 1000), row(2, None, 10**9), row(3, 1e-3, 10)], {})
 
     assert [one.parts[0].where.line for one in found if one.parts[0].where is not None] == [2, 3, 1]
 

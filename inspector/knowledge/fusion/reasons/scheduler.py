@@ -126,8 +126,7 @@ SCHEDULER: Final = (
         "torch sees no bytes that one kernel would save: if both use the same tensor at all, they go"
         " over it in different orders",
         "profit",
-        "if both use the same tensor, let them go over it in the same order: along the same axis, without a"
-        " transpose or a slice in between",
+        "let both go over it in the same order: with transposes and slices after the computation, not before",
         "aggressive_fusion",
     ),
     Reason(
@@ -135,7 +134,7 @@ SCHEDULER: Final = (
         ("no shared data due to indexing mismatch",),
         "both use the same tensor, but go over it in orders that do not fit together",
         "profit",
-        "let both go over it in the same order: along the same axis, without a transpose or a slice in between",
+        "let both go over it in the same order: with transposes and slices after the computation, not before",
         "aggressive_fusion",
     ),
     Reason(
