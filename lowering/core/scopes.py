@@ -159,6 +159,11 @@ class Scopes:
         self._of_context[context] = scope
         return scope
 
+    def named(self, name: str) -> str:
+        """The name in the dump of a graph that torch calls `name` and compiled in an earlier run."""
+        with self._lock:
+            return paths.safe_name(f"{name}.{next(self._numbers)}")
+
     def count_from(self, number: int) -> None:
         """Set the number of the next compile."""
         self._numbers = itertools.count(number)
