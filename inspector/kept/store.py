@@ -48,7 +48,8 @@ class Store:
         self._root = root
         self.versions = versions
         self._most = most
-        self._own = root / hashlib.sha256("\0".join(versions).encode()).hexdigest()[:16]
+        self.versions_folder = hashlib.sha256("\0".join(versions).encode()).hexdigest()[:16]
+        self._own = root / self.versions_folder
 
     def has(self, key: str) -> bool:
         """Whether there is anything for the key. Raises OSError."""

@@ -99,7 +99,7 @@ def install_fx(probes: Probes) -> None:
             let_pass(error)
             return None
         load = REUSE.load
-        reason = load.why if probes.reuses_facts and stored and name == AOT and load is not None else None
+        reason = load.why if stored and name == AOT and load is not None else None
         _told(probes, name, "passed over", reason, stored=stored)
         _KEYS.is_told.add(name)
         return NOTHING
@@ -118,7 +118,8 @@ def install_fx(probes: Probes) -> None:
             key, lines = argument(args, kwargs, 0, "key"), argument(args, kwargs, 1, "debug_lines", ())
             _KEYS.last[FX] = key, PARTS.record(probes, parts(lines))
         info = result[1] if isinstance(result, tuple) and len(result) == 2 else {}
-        _told(probes, FX, str(info.get("cache_state", "hit" if result and result[0] is not None else "miss")))
+        outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
+        _told(probes, FX, outcome, _recorded() if outcome == "hit" else None)
 
     probes.accounts.append(PARTS)
     # As if there were no candidates: torch counts and logs the miss as one of its own.
@@ -147,11 +148,10 @@ def install_aot(probes: Probes) -> None:
         if _is_told(AOT):
             return
         load = REUSE.load
-        kept = load.found if load is not None else None
         if result is None:
-            _told(probes, AOT, "miss", load.why if load is not None and probes.reuses_facts else None)
+            _told(probes, AOT, "miss", None if load is None else load.why)
         else:
-            _told(probes, AOT, "hit", None if kept is None else kept_reason(kept.when))
+            _told(probes, AOT, "hit", _recorded())
 
     def begun(instance: Any, args: Any, kwargs: Any) -> bool:
         if probes.reuses_facts:
@@ -179,6 +179,9 @@ def install_aot(probes: Probes) -> None:
     probes.wrap(PROBE, names.AOT_STORED, after=stored, patient=True)
 
 
-def kept_reason(when: float) -> str:
-    """Where the facts of a compile that torch took from its cache come from."""
-    return f"recorded {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(when))}"
+def _recorded() -> str | None:
+    """When the facts were recorded of what torch takes from its cache; None if nothing is kept of it."""
+    load = REUSE.load
+    if load is None or load.found is None:
+        return None
+    return f"recorded {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(load.found.when))}"

@@ -10,7 +10,7 @@ import msgspec
 
 from inspect_compile.facts import Call, Fact, Graph, GraphEnd, Kernel, Location, Pass, Remark
 from inspect_compile.kept.collected import decoded
-from inspect_compile.kept.entry import Entry, table_of
+from inspect_compile.kept.entry import BadEntry, Entry, table_of
 from inspect_compile.kept.lines import Moved
 from inspect_compile.kept.names import Renamed
 from inspect_compile.lowering.caches.dynamo_graph import DynamoGraph
@@ -40,7 +40,12 @@ def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> 
     texts = [(name, moved.text(data)) for name, data in entry.files if table_of(name) is None]
     tables = [(table, moved.rows(data)) for name, data in entry.files if (table := table_of(name)) is not None]
     aot_id = _NUMBER.sub(str(number), entry.aot_id)
-    names = {old: SCOPES.named(f"{aot_id}{old[len(entry.aot_id) :].rpartition('.')[0]}") for old in entry.graphs}
+    names = {}
+    for old in entry.graphs:
+        name, _, earlier = old[len(entry.aot_id) :].rpartition(".")
+        if not earlier.isdecimal():
+            raise BadEntry(f"it has a graph of another name: {old[:200]!r}")
+        names[old] = SCOPES.named(f"{aot_id}{name}", int(earlier))
     renamed = Renamed(names, (entry.compile_id, compile_id), (entry.aot_id, aot_id))
     return Prepared(
         entry.when,
