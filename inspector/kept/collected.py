@@ -12,7 +12,7 @@ import msgspec
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import TABLES, Call, CallSite, Fact, Graph, GraphEnd
-from inspect_compile.kept.entry import MOST_BYTES, TOP, BadEntry
+from inspect_compile.kept.entry import MOST_BYTES, TOP, EntryError
 
 _SITE: Final = re.compile(rb'"site":(\d{1,18})[},]')
 _AROUND: Final = ("backend", "compile_fx", "aot_autograd")
@@ -39,7 +39,7 @@ def sizes(root: Path) -> dict[str, int]:
 
 def collected(root: Path, since: Mapping[str, int], compile_id: str, is_own: Callable[[str], bool]) -> Collected | None:
     """What was written about a compile `since` the tables at the top had these sizes; None if that is not all there is
-    to it. `is_own` says of an outermost graph of the compile whether it is meant. Raises OSError, BadEntry.
+    to it. `is_own` says of an outermost graph of the compile whether it is meant. Raises OSError, EntryError.
     """
     rows = {table: _rows_after(root, table, offset) for table, offset in since.items()}
     made = [row for _, row in rows["graphs"] if isinstance(row, Graph) and "/" not in row.graph]
@@ -110,9 +110,9 @@ def _decoder(table: str) -> "msgspec.json.Decoder[Any]":
 
 
 def decoded(table: str, data: bytes) -> list[Fact]:
-    """The rows in the text of a table; raises BadEntry."""
+    """The rows in the text of a table; raises EntryError."""
     try:
         found: list[Fact] = _decoder(table).decode_lines(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadEntry(f"a row of {table} cannot be read ({error})") from None
+        raise EntryError(f"a row of {table} cannot be read ({error})") from None
     return found

@@ -32,8 +32,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """torch's key of the compile."""
     content: str
     """sha256 of what torch stored under the key, in hex."""
-    when: float
-    """Unix time of the compile."""
+    when: str
+    """When it was compiled: `2026-11-25 14:33:09+00:00`."""
     compile_id: str
     aot_id: str
     """Common beginning of the names of its graphs: `model__0`."""
@@ -54,7 +54,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Path in the dump → content, of tables and texts."""
 
 
-class BadEntry(ValueError):
+class EntryError(ValueError):
     """An entry that is not whole, or not one of ours; says what is wrong with it."""
 
 
@@ -65,23 +65,23 @@ def packed(entry: Entry) -> bytes:
 
 
 def unpacked(data: bytes) -> Entry:
-    """The entry in a file's content; raises BadEntry."""
+    """The entry in a file's content; raises EntryError."""
     head, body = data[: len(MAGIC) + _DIGEST + 1], data[len(MAGIC) + _DIGEST + 1 :]
     if not head.startswith(MAGIC) or not head.endswith(b"\n"):
-        raise BadEntry("it has another form")
+        raise EntryError("it has another form")
     if hashlib.sha256(body).hexdigest().encode() != head[len(MAGIC) : -1]:
-        raise BadEntry("it is incomplete or damaged")
+        raise EntryError("it is incomplete or damaged")
     unpack = zlib.decompressobj()
     try:
         plain = unpack.decompress(body, MOST_BYTES)
         if not unpack.eof:
-            raise BadEntry(f"it is larger than {MOST_BYTES:,} bytes")
+            raise EntryError(f"it is larger than {MOST_BYTES:,} bytes")
         entry = msgspec.msgpack.decode(plain, type=Entry)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise BadEntry(f"it cannot be read ({error})") from None
+        raise EntryError(f"it cannot be read ({error})") from None
     for name, _ in entry.files:
         if not _is_own(name, entry.graphs):
-            raise BadEntry(f"it names a file that is no part of its graphs: {name[:200]!r}")
+            raise EntryError(f"it names a file that is no part of its graphs: {name[:200]!r}")
     return entry
 
 

@@ -21,7 +21,7 @@ _COMMENT: Final = re.compile(rb"(File: )([^\n]{1,1000}?):(\d{1,9})( in )([^\s,]{
 """A line of the program in the text of an FX graph."""
 
 
-class Unplaced(ValueError):
+class UnplacedError(ValueError):
     """It is not known where a line is now."""
 
 
@@ -29,8 +29,8 @@ class Moved:
     """The lines of a kept compile → those of this run.
 
     `record(frames, above)` returns the number that this run has for the last of the frames, which the site `above`
-    called. `caller` is the line that called the compiled function in this run. Raises Unplaced if the stacks do not
-    lead from each old line to one new line.
+    called. `caller` is the line that called the compiled function in this run. Raises UnplacedError if the stacks do
+    not lead from each old line to one new line.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Moved:
     def _placed(self, where: Location) -> Location:
         if self._old_caller is not None and where.site == self._old_caller.site:
             if self._caller is None:
-                raise Unplaced("the line that called the compiled function is not known")
+                raise UnplacedError("the line that called the compiled function is not known")
             return self._caller
         now = self._now(where.file, where.line, where.function, where.code)
         return Location(now.file, now.line, now.function, now.code, self._number(where.site))
@@ -85,7 +85,7 @@ class Moved:
         if found is not None:
             return found
         if file in self._moved:
-            raise Unplaced(f"{file} has changed, and line {line} of it is on no node's stack")
+            raise UnplacedError(f"{file} has changed, and line {line} of it is on no node's stack")
         return Location(file, line, function, code)
 
     def _number(self, site: int) -> int:
@@ -118,18 +118,18 @@ def _paired(
 ) -> dict[Frame, Location]:
     """Each frame on a stack of the kept graph → the frame at its place on the stack of the same node now."""
     if [name for name, _ in entry.nodes] != [name for name, _ in nodes]:
-        raise Unplaced("the graph at hand names its nodes in another way")
+        raise UnplacedError("the graph at hand names its nodes in another way")
     found: dict[Frame, Location] = {}
     for old, new in {(one[1], other[1]) for one, other in zip(entry.nodes, nodes, strict=True)}:
         if (old < 0) != (new < 0):
-            raise Unplaced("a node has a stack in one of the two graphs only")
+            raise UnplacedError("a node has a stack in one of the two graphs only")
         if old < 0:
             continue
         before, after = entry.stacks[old], stacks[new]
         if len(before) != len(after):
-            raise Unplaced("a node is reached by other calls now")
+            raise UnplacedError("a node is reached by other calls now")
         for was, now in zip(before, after, strict=True):
             frame = was.file, was.line, was.function
             if found.setdefault(frame, now) != now:
-                raise Unplaced(f"line {was.line} of {was.file} has become several lines")
+                raise UnplacedError(f"line {was.line} of {was.file} has become several lines")
     return found

@@ -15,7 +15,7 @@ from typing import Final
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import whole
 from inspect_compile.dump.whole_writes import write
-from inspect_compile.kept.entry import MOST_BYTES, BadEntry, Entry, packed, unpacked
+from inspect_compile.kept.entry import MOST_BYTES, Entry, EntryError, packed, unpacked
 
 PLACE: Final = "INSPECT_COMPILE_CACHE_DIR"
 """Variable that names the folder."""
@@ -59,7 +59,7 @@ class Store:
             return False
 
     def read(self, key: str, content: str) -> Entry | None:
-        """The entry for what torch stored under the key; None if there is none. Raises OSError, BadEntry."""
+        """The entry for what torch stored under the key; None if there is none. Raises OSError, EntryError."""
         path = self._path(key, content)
         for place in (self._root, self._own, path.parent):
             try:
@@ -74,11 +74,11 @@ class Store:
             status = os.fstat(file.fileno())
             self._check(status, path, is_folder=False)
             if status.st_size > MOST_BYTES:
-                raise BadEntry(f"it is larger than {MOST_BYTES:,} bytes")
+                raise EntryError(f"it is larger than {MOST_BYTES:,} bytes")
             data = file.read(MOST_BYTES + 1)
         entry = unpacked(data)
         if (entry.versions, entry.key, entry.content) != (self.versions, key, content):
-            raise BadEntry("it is of another compile, or of other versions")
+            raise EntryError("it is of another compile, or of other versions")
         with contextlib.suppress(OSError):
             os.utime(path)
         return entry

@@ -241,8 +241,8 @@ class Probes(Guard):
     def sift(self, probe: str, name: Name, choose: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
         """Watch the function `name`, which iterates over what a cache has.
 
-        `choose` returns None (all of it may be taken), NOTHING, or a function that says of each whether it may be; where
-        one of them fails, torch's own function decides.
+        `choose` returns None (all of it may be taken), NOTHING, or a function that says of each whether it may be;
+        where one of them fails, torch's own function decides.
         """
         hook = HookState(probe, str(name), patient=True)
 

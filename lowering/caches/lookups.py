@@ -6,7 +6,6 @@ While recording, their lookups miss; results are stored as torch would store the
 
 import os
 import threading
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -184,4 +183,4 @@ def _recorded() -> str | None:
     load = REUSE.load
     if load is None or load.found is None:
         return None
-    return f"recorded {time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(load.found.when))}"
+    return f"recorded {load.found.when}"

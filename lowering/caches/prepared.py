@@ -10,7 +10,7 @@ import msgspec
 
 from inspect_compile.facts import Call, Fact, Graph, GraphEnd, Kernel, Location, Pass, Remark
 from inspect_compile.kept.collected import decoded
-from inspect_compile.kept.entry import BadEntry, Entry, table_of
+from inspect_compile.kept.entry import Entry, EntryError, table_of
 from inspect_compile.kept.lines import Moved
 from inspect_compile.kept.names import Renamed
 from inspect_compile.lowering.caches.dynamo_graph import DynamoGraph
@@ -28,14 +28,14 @@ _COUNTED: Final = (Graph, GraphEnd, Kernel, Remark)
 class Prepared(NamedTuple):
     """`codes`: sha256 of the generated code of each graph. `rows` and `texts` are as the dump gets them."""
 
-    when: float
+    when: str
     codes: tuple[str, ...]
     rows: tuple[list[Fact], ...]
     texts: tuple[tuple[str, bytes], ...]
 
 
 def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> Prepared:
-    """The entry for a compile of this run; `number` is AOTAutograd's. Raises Unplaced, BadEntry."""
+    """The entry for a compile of this run; `number` is AOTAutograd's. Raises UnplacedError, EntryError."""
     moved = Moved(entry, graph.nodes, graph.stacks, CALL_SITES.caller_of(compile_id), CALL_SITES.record)
     texts = [(name, moved.text(data)) for name, data in entry.files if table_of(name) is None]
     tables = [(table, moved.rows(data)) for name, data in entry.files if (table := table_of(name)) is not None]
@@ -44,7 +44,7 @@ def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> 
     for old in entry.graphs:
         name, _, earlier = old[len(entry.aot_id) :].rpartition(".")
         if not earlier.isdecimal():
-            raise BadEntry(f"it has a graph of another name: {old[:200]!r}")
+            raise EntryError(f"it has a graph of another name: {old[:200]!r}")
         names[old] = SCOPES.named(f"{aot_id}{name}", int(earlier))
     renamed = Renamed(names, (entry.compile_id, compile_id), (entry.aot_id, aot_id))
     return Prepared(
@@ -69,7 +69,7 @@ def record(probes: Probes, found: Prepared) -> None:
     probes.sink.flush()
 
 
-def _of_this_run(rows: list[Fact], when: float) -> Iterator[Fact]:
+def _of_this_run(rows: list[Fact], when: str) -> Iterator[Fact]:
     """The rows with the numbers that calls and passes have in this run."""
     kept = {Call: running_calls.NUMBERS, Pass: passes.NUMBERS}
     numbered = [row for row in rows if isinstance(row, (Call, Pass))]

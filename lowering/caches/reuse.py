@@ -7,14 +7,14 @@ before torch may take it; only then may the graphs that it consists of be taken 
 import hashlib
 import os
 import threading
-import time
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from inspect_compile.kept.collected import collected, sizes
-from inspect_compile.kept.entry import BadEntry, Entry
-from inspect_compile.kept.lines import Unplaced
+from inspect_compile.kept.entry import Entry, EntryError
+from inspect_compile.kept.lines import UnplacedError
 from inspect_compile.kept.store import Store, folder, limit
 from inspect_compile.lowering.caches.dynamo_graph import DynamoGraph, dynamo_graph, hints
 from inspect_compile.lowering.caches.prepared import Prepared, is_code, prepared, record
@@ -49,7 +49,6 @@ class _Window:
 
     load: _Load
     root: Path
-    began: float
     sizes: dict[str, int]
 
 
@@ -126,7 +125,7 @@ class Reuse:
                 load.why = "it is kept for other sizes"
                 return False
             load.found = prepared(entry, load.graph, load.compile_id, load.number)
-        except (OSError, BadEntry, Unplaced) as error:
+        except (OSError, EntryError, UnplacedError) as error:
             let_pass(error)
             load.why = f"what is kept of it cannot be used: {error}"
             return False
@@ -151,7 +150,7 @@ class Reuse:
             return
         probes.sink.flush()
         root = probes.sink.root
-        self._windows[load.key] = _Window(load, root, time.time(), sizes(root))
+        self._windows[load.key] = _Window(load, root, sizes(root))
 
     def failed(self) -> None:
         """The look-up raised."""
@@ -182,7 +181,7 @@ class Reuse:
                 versions=store.versions,
                 key=key,
                 content=hashlib.sha256(content).hexdigest(),
-                when=window.began,
+                when=datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
                 compile_id=load.compile_id,
                 aot_id=aot_id(found.graphs[0]),
                 nodes=load.graph.nodes,

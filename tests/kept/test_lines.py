@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from inspect_compile.facts import Location, Node
-from inspect_compile.kept.lines import Moved, Unplaced
+from inspect_compile.kept.lines import Moved, UnplacedError
 from inspect_compile.kept.names import Renamed
 from tests.kept.entries import ENTRY, LINE, changed
 
@@ -77,7 +77,7 @@ def test_a_file_of_which_nothing_moved_keeps_its_other_lines() -> None:
     ],
 )
 def test_another_graph_is_not_used(nodes: tuple[tuple[str, int], ...], stacks: list[tuple[Location]], why: str) -> None:
-    with pytest.raises(Unplaced, match=why):
+    with pytest.raises(UnplacedError, match=why):
         Moved(ENTRY, nodes, stacks, CALLER, Sites().record)
 
 
@@ -85,21 +85,21 @@ def test_one_line_that_became_two_is_not_used() -> None:
     entry = changed(nodes=(("add", 0), ("mul", 0)))
     later = Location("/net.py", 10, "forward", "z = y * 2")
 
-    with pytest.raises(Unplaced, match="several lines"):
+    with pytest.raises(UnplacedError, match="several lines"):
         Moved(entry, (("add", 0), ("mul", 1)), [(NOW,), (later,)], CALLER, Sites().record)
 
 
 def test_a_line_of_a_changed_file_on_no_stack_is_not_guessed() -> None:
     moved = Moved(ENTRY, ENTRY.nodes, [(NOW,)], CALLER, Sites().record)
 
-    with pytest.raises(Unplaced, match="line 40"):
+    with pytest.raises(UnplacedError, match="line 40"):
         moved.rows(row(Location("/net.py", 40, "forward", "?")))
 
 
 def test_an_unknown_caller_is_not_guessed() -> None:
     moved = Moved(ENTRY, ENTRY.nodes, [(NOW,)], None, Sites().record)
 
-    with pytest.raises(Unplaced, match="called the compiled function"):
+    with pytest.raises(UnplacedError, match="called the compiled function"):
         moved.rows(row(ENTRY.caller))
 
 
