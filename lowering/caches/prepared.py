@@ -2,8 +2,8 @@
 
 import hashlib
 import itertools
-import re
 from collections.abc import Iterator
+from string import digits
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -20,7 +20,6 @@ from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.passes import passes
 from inspect_compile.probe import Probes
 
-_NUMBER: Final = re.compile(r"\d+$")
 _COUNTED: Final = (Graph, GraphEnd, Kernel, Remark)
 """Facts that the recorder looks at one by one."""
 
@@ -39,7 +38,7 @@ def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> 
     moved = Moved(entry, graph.nodes, graph.stacks, CALL_SITES.caller_of(compile_id), CALL_SITES.record)
     texts = [(name, moved.text(data)) for name, data in entry.files if table_of(name) is None]
     tables = [(table, moved.rows(data)) for name, data in entry.files if (table := table_of(name)) is not None]
-    aot_id = _NUMBER.sub(str(number), entry.aot_id)
+    aot_id = f"{entry.aot_id.rstrip(digits)}{number}"
     names = {}
     for old in entry.graphs:
         name, _, earlier = old[len(entry.aot_id) :].rpartition(".")
