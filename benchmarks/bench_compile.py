@@ -1,12 +1,15 @@
 """What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
-[--minutes M] [--lanes L]`.
+[--minutes M] [--lanes L] [--warm]`.
 
 Each model is compiled by a new process in five ways, in turn: plain, inspected without texts (`--no-texts`),
 inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). Each turn begins with
 another way, A B C D E B C D E A …, so that none always comes first. All of them find the kernels compiled and torch's
-graph caches empty, which is what a recording leaves of them; `warm`, reported once, is plain with warm graph caches.
+graph caches empty, which is what a recording leaves of them.
 Seconds of one way are compared with those of plain in the same turn. What is printed is the median of these ratios, and
 the least and the greatest.
+
+Below that: plain, and inspected with `--cache auto`, where torch's graph caches are warm and all facts are kept, in
+pairs, each beginning with the other one; with `--warm` nothing else.
 
 On a machine with many cores several turns can go on beside each other, each in a lane of cores of its own: what the
 lanes take from each other they take from all ways alike.
@@ -30,8 +33,10 @@ from pathlib import Path
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 MODELS = {"gpt2-12": ("gpt2.py", "12"), "gpt2-48": ("gpt2.py", "48"), "resnet-8": ("resnet.py", "8")}
 WAYS = ("plain", "facts", "inspected", "debug", "trace")
-OURS = {"facts": ["--no-texts"], "inspected": []}
-"""Way of ours → its options: the tables alone, and with texts."""
+OURS = {"facts": ["--no-texts"], "inspected": [], "auto": ["--cache", "auto"]}
+"""Way of ours → its options: the tables alone, with texts, and with what is kept."""
+WARM = ("warm", "auto")
+"""Ways with warm graph caches: plain, and with all facts kept."""
 COLUMNS = {
     "compile_cpu": "compile CPU",
     "compile_wall": "compile wall",
@@ -74,6 +79,7 @@ def run(way: str, model: str, device: str, cache: Path, *, keep_graphs: bool = F
         left = Path(folder) / "left"
         # One thread: two that wait for each other on a busy machine would measure the machine.
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        environment |= {"INSPECT_COMPILE_CACHE_DIR": str(cache / "kept")}
         environment |= {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCH_COMPILE_DEBUG_DIR": str(left)}
         words = [str(PROGRAMS / MODELS[model][0]), *MODELS[model][1:], device]
         start = [sys.executable]
@@ -117,9 +123,9 @@ def looked_at(dump: Path) -> tuple[float, float]:
     return sum(json.loads(row).get("seconds", 0.0) for row in rows), seconds
 
 
-def ratios(runs: dict[str, list[Run]], way: str, what: str) -> list[float]:
-    """Of each turn: `what` of `way` to that of plain."""
-    return [getattr(own, what) / getattr(plain, what) for own, plain in zip(runs[way], runs["plain"], strict=True)]
+def ratios(runs: dict[str, list[Run]], way: str, what: str, base: str = "plain") -> list[float]:
+    """Of each turn: `what` of `way` to that of plain, or of `base`."""
+    return [getattr(own, what) / getattr(plain, what) for own, plain in zip(runs[way], runs[base], strict=True)]
 
 
 def told(runs: dict[str, list[Run]]) -> list[str]:
@@ -138,7 +144,7 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
         lines.append(
             f"{way:<11}" + "".join(f"{cell:>21}" for cell in cells) + f"{found[-1].left_bytes / 1e6:>11.1f} MB"
         )
-    own = {way: statistics.median(run.own_clock / run.compile_wall for run in runs[way]) for way in OURS}
+    own = {way: statistics.median(run.own_clock / run.compile_wall for run in runs[way]) for way in OURS if runs[way]}
     clocks = ", ".join(f"{share:.1%} {way}" for way, share in own.items())
     opened = statistics.median(run.open_seconds for run in runs["inspected"])
     slower = statistics.median(run.compile_wall for run in runs["inspected"])
@@ -147,10 +153,22 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
     return lines
 
 
+def told_warm(runs: dict[str, list[Run]]) -> list[str]:
+    """What is told of warm graph caches: plain in seconds, `auto` against it."""
+    lines = []
+    for what in ("compile_wall", "compile_cpu"):
+        found = ratios(runs, "auto", what, "warm")
+        plain = statistics.median(getattr(run, what) for run in runs["warm"])
+        middle = f"{statistics.median(found):.3f}× ({min(found):.2f}–{max(found):.2f})"
+        lines.append(f"warm, {COLUMNS[what]}: plain {plain:.2f} s, inspected with --cache auto {middle}")
+    clock = statistics.median(run.own_clock for run in runs["auto"])
+    return [*lines, f"our own clock of it: {clock:.2f} s"]
+
+
 def turns(
-    lane: int, pairs: int, cores: set[int], model: str, device: str, minutes: float, compiled: Path
+    lane: int, pairs: int, cores: set[int], model: str, device: str, minutes: float, warm_only: bool, compiled: Path
 ) -> dict[str, list[Run]]:
-    """At most `pairs` turns of one model on these cores, or on any, of which at least one; `warm` once, before them.
+    """At most `pairs` turns of one model on these cores, or on any, of which at least one; the warm ones before them.
 
     `compiled` is a cache of Inductor's, with the kernels and the graphs of the model.
     """
@@ -160,8 +178,13 @@ def turns(
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
         shutil.copytree(compiled, cache)
-        runs: dict[str, list[Run]] = {way: [] for way in WAYS}
-        runs["warm"] = [run("plain", model, device, cache, keep_graphs=True)]
+        runs: dict[str, list[Run]] = {way: [] for way in (*WAYS, *WARM)}
+        run("auto", model, device, cache)  # keeps what it records
+        for turn in range(lane, lane + pairs):
+            for way in WARM if turn % 2 else WARM[::-1]:
+                runs[way].append(run("plain" if way == "warm" else way, model, device, cache, keep_graphs=True))
+        if warm_only:
+            return runs
         longest = 0.0
         for turn in range(lane, lane + pairs):
             began = time.monotonic()
@@ -174,7 +197,9 @@ def turns(
     return runs
 
 
-def measure(model: str, pairs: int, device: str, minutes: float, lanes: int) -> dict[str, list[Run]]:
+def measure(
+    model: str, pairs: int, device: str, minutes: float, lanes: int, *, warm_only: bool
+) -> dict[str, list[Run]]:
     """The turns of one model, and its table on stdout."""
     cores = sorted(os.sched_getaffinity(0)) if lanes > 1 else []
     lanes = max(1, min(lanes, pairs, len(cores)))
@@ -185,11 +210,12 @@ def measure(model: str, pairs: int, device: str, minutes: float, lanes: int) -> 
         ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool,
     ):
         run("plain", model, device, Path(compiled))
-        same = [itertools.repeat(value) for value in (model, device, minutes, Path(compiled))]
+        same = [itertools.repeat(value) for value in (model, device, minutes, warm_only, Path(compiled))]
         found = list(pool.map(turns, range(lanes), counts, shares, *same))
-    runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, "warm")}
+    runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, *WARM)}
     beside = f", {lanes} lanes" if lanes > 1 else ""
-    print(f"\n{model} on {device}, {len(runs['plain'])} turns{beside}", *told(runs), sep="\n", flush=True)
+    lines = [*([] if warm_only else told(runs)), *told_warm(runs)]
+    print(f"\n{model} on {device}, {len(runs['warm'])} turns{beside}", *lines, sep="\n", flush=True)
     return runs
 
 
@@ -203,11 +229,12 @@ def main() -> None:
         "--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these"
     )
     parser.add_argument("--lanes", type=int, default=1, help="turns that go on beside each other (default 1)")
+    parser.add_argument("--warm", action="store_true", help="with warm graph caches only")
     parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
     options = parser.parse_args()
     found = {}
     for model in options.models:
-        runs = measure(model, options.pairs, options.device, options.minutes, options.lanes)
+        runs = measure(model, options.pairs, options.device, options.minutes, options.lanes, warm_only=options.warm)
         found[model] = {way: [asdict(run) for run in own] for way, own in runs.items()}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({"device": options.device, "models": found}, indent=1) + "\n")

@@ -21,6 +21,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.dump": (*COMPILER, *SCREEN),
     "inspect_compile.torch_compat": DEPENDENCIES,
     "inspect_compile.probe": (*COMPILER, *SCREEN),
+    "inspect_compile.kept": (*COMPILER, *SCREEN),
     "inspect_compile.knowledge": (*COMPILER, *SCREEN),
     "inspect_compile.child": SCREEN,
     "inspect_compile.lowering": SCREEN,

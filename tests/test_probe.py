@@ -9,7 +9,7 @@ import time
 import traceback
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Hook, Launched
-from inspect_compile.probe import HookState, Notes, Probes, ThreadCallBuffer
+from inspect_compile.probe import NOTHING, HookState, Notes, Probes, ThreadCallBuffer
 from inspect_compile.probe.harmless import on_fresh_stack
 from inspect_compile.torch_compat import Name
 
@@ -164,6 +164,43 @@ def test_an_answer_of_another_type_stands_for_nothing(thing: Any, tmp_path: Path
     assert thing().work(1) == 2
     assert (probes.hooks[0].state, probes.hooks[0].off) == ("failed", True)
     assert "the answer is no int but a str" in probes.hooks[0].reason
+
+
+class _Iterating:
+    def work(self, first: int) -> Iterator[int]:
+        yield from range(first, first + 3)
+
+
+@pytest.fixture
+def iterating(monkeypatch: pytest.MonkeyPatch) -> Any:
+    module = types.ModuleType("watched_module")
+    own = type("Thing", (), {"work": _Iterating.work})
+    module.Thing = own  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "watched_module", module)
+    return own
+
+
+def _sifted(thing: Any, tmp_path: Path, chosen: Any) -> tuple[list[int], Probes]:
+    """What is left of `work`'s numbers, which begin with the argument."""
+    probes = Probes(Writer(tmp_path))
+    probes.sift("p", TARGET, lambda instance, args, kwargs: chosen)
+    return list(thing().work(1)), probes
+
+
+def test_candidates_are_sifted(iterating: Any, tmp_path: Path) -> None:
+    assert _sifted(iterating, tmp_path, lambda one: one != 2)[0] == [1, 3]
+
+
+def test_all_candidates_or_none(iterating: Any, tmp_path: Path) -> None:
+    assert _sifted(iterating, tmp_path / "all", None)[0] == [1, 2, 3]
+    assert _sifted(iterating, tmp_path / "none", NOTHING)[0] == []
+
+
+def test_what_cannot_be_judged_is_left_to_torch(iterating: Any, tmp_path: Path) -> None:
+    found, probes = _sifted(iterating, tmp_path, lambda one: one // 0)
+
+    assert found == [1, 2, 3]
+    assert (probes.hooks[0].state, probes.hooks[0].calls) == ("failed", 1)
 
 
 def test_a_hook_inside_a_hook_is_counted_once(thing: Any, tmp_path: Path) -> None:

@@ -111,6 +111,11 @@ class Recorder(Writer):
         message = f"the dump reached its limit of {size} (--max-dump): what came later is not in it"
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing was lost or left out because of a limit."""
+        return super().is_whole and self.is_open and not self._limits.count
+
     def begin(self) -> None:
         """Call `first` now, unless it was called already."""
         if not self.has_begun:

@@ -12,7 +12,9 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     """What is recorded, and how."""
 
     cache: str = "bypass"
-    """keep: torch may take graphs from its caches; bypass: it compiles each, so that it can be watched."""
+    """keep: torch may take graphs from its caches; bypass: it compiles each, so that it can be watched; auto: it may
+    take those whose facts are kept from an earlier recording.
+    """
     graphs: int | None = None
     """So many graphs of each process are recorded, the others counted; None: all."""
     max_bytes: int | None = MAX_BYTES

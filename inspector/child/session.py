@@ -31,10 +31,10 @@ from inspect_compile.child.probes import (
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.setting import Setting
-from inspect_compile.child.surroundings import device, rank
+from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import Asked, Fact, Hook, Remark, Run
+from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -87,7 +87,12 @@ class Session:
         self.notes: list[str] = []
         self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
         self.probes = Probes(self.recorder)
-        self.probes.pass_over_caches = config.cache == "bypass"
+        self.probes.pass_over_caches = config.cache != "keep"
+        # What intervenes, or times launches, needs a compile of its own.
+        is_plain = target is None and not replay_of and steer is None and numerics is None and not config.measure
+        self._reuses_facts = config.cache == "auto" and is_plain and not config.targets
+        self.probes.reuses_facts = self._reuses_facts
+        self.probes.versions = lambda: (f"schema {SCHEMA_VERSION}", *map(" ".join, versions().items()))
         self.probes.keeps_texts = config.texts
         os.register_at_fork(after_in_child=self._forked)
 
@@ -230,7 +235,8 @@ class Session:
         for hook in self.probes.hooks:
             if hook.state == "installed":
                 hook.off = not listens
-        self.probes.pass_over_caches = listens and self._config.cache == "bypass"
+        self.probes.pass_over_caches = listens and self._config.cache != "keep"
+        self.probes.reuses_facts = listens and self._reuses_facts
 
     @contextlib.contextmanager
     def _unwatched(self) -> Iterator[None]:

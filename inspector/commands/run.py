@@ -37,9 +37,10 @@ class Run:
         )
         parser.add_argument(
             "--cache",
-            choices=("bypass", "keep"),
+            choices=("bypass", "auto", "keep"),
             default="bypass",
-            help="keep: let torch take graphs from its caches; what it takes there cannot be watched being compiled",
+            help="auto: let torch take from its caches what was recorded when it was compiled, and tell that again; "
+            "keep: let it take all; what it takes there cannot be watched being compiled",
         )
         parser.add_argument(
             "--graphs",

@@ -120,6 +120,11 @@ class Writer:
         verb = "is" if len(missing) == 1 else "are"
         return f"could not write below {self.root}: {self._refusal}; {named} {verb} incomplete or missing"
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was given until now is in the dump, or waits for the next flush."""
+        return self.trouble is None and not self.is_full
+
     def flush(self) -> None:
         """Append everything that is pending."""
         waiting: dict[tuple[str, str | None], _Rows] = {}

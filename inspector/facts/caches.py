@@ -18,6 +18,9 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
     Passed over: the lookup was made to miss, so that there is a lowering to watch.
     """
     reason: str | None = None
+    """Why torch could not use the cache; with `--cache auto` when the facts of a hit were recorded, or why nothing that
+    is kept was used.
+    """
     stored: bool | None = None
     """Where it was passed over: is there something that torch could have taken? None where that is not known."""
     key: str = ""

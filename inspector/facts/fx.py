@@ -26,6 +26,10 @@ class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
     """Whether float32 matmuls on a GPU may round their inputs to tf32; None if not known."""
     operators: dict[str, str] = msgspec.field(default_factory=dict)
     """Operators in it that a library or the program defines → the module that does: `mine::scale`."""
+    kept: str = ""
+    """When the compile was that its facts are of, `2026-11-25 14:33:09+00:00`, if torch took the graph from its cache
+    in this run: the times in its rows are those of that compile. Empty if it was compiled in this run.
+    """
 
 
 class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):

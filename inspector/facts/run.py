@@ -66,7 +66,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     numerics: Asked | None = None
     """Which calls were checked (`inspect-compile numerics`); None for none."""
     cache: str = "bypass"
-    """bypass: torch's FX-graph and AOTAutograd caches miss while recording; keep: they work as in a plain run."""
+    """bypass: torch's FX-graph and AOTAutograd caches miss while recording; keep: they work as in a plain run; auto:
+    they serve what is kept of earlier recordings.
+    """
     environment: dict[str, str] = {}
     notes: tuple[str, ...] = ()
     omitted: tuple[Omission, ...] = ()

@@ -7,11 +7,12 @@ from inspect_compile.interrupts import let_pass
 from inspect_compile.probe.harmless import describe, leave_traceback, uncounted
 from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, Notes, ThreadCallBuffer
-from inspect_compile.probe.registry import Probes, argument
+from inspect_compile.probe.registry import NOTHING, Probes, argument
 from inspect_compile.probe.replaced import is_replaced, replace
 
 __all__ = [
     "ENDED",
+    "NOTHING",
     "HookState",
     "Notes",
     "Probes",

@@ -1,8 +1,8 @@
 """All hooks of one process: where they are installed, and what they are called with."""
 
 import sys
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Protocol
 
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
@@ -15,6 +15,9 @@ from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
 """For functions that are called very often, one call in this many is timed, and counts for all of them."""
+
+NOTHING: Final = object()
+"""Answer of `Probes.sift`: as if the cache were empty."""
 
 Before = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 """(instance, args, kwargs) → state for `after`. The arguments are the program's: do not modify them, and keep no
@@ -55,6 +58,10 @@ class Probes(Guard):
         self.accounts: list[Account] = []
         self.pass_over_caches = True
         """Whether torch's graph caches miss. Not with `--cache keep`, and not while a capture is closed."""
+        self.reuses_facts = False
+        """Whether torch's graph caches may serve a compile whose facts are kept, with `--cache auto`."""
+        self.versions: Callable[[], tuple[str, ...]] = tuple
+        """Returns the versions of all that decides what is recorded."""
         self.keeps_texts = True
         """Whether FX graphs and IR are rendered as texts."""
         self.open_door: Callable[[dict[str, str]], None] | None = None
@@ -230,6 +237,39 @@ class Probes(Guard):
             return watch
 
         self._replace(hook, name, watched)
+
+    def sift(self, probe: str, name: Name, choose: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
+        """Watch the function `name`, which iterates over what a cache has.
+
+        `choose` returns None (all of it may be taken), NOTHING, or a function that says of each whether it may be;
+        where one of them fails, torch's own function decides.
+        """
+        hook = HookState(probe, str(name), patient=True)
+
+        def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+            def watch(*given: Any, **kwargs: Any) -> Any:
+                try:
+                    chosen = None
+                    if not hook.off and (given or not is_method):
+                        hook.calls += 1
+                        instance, args = (given[0], given[1:]) if is_method else (None, given)
+                        chosen = self.guard(hook, choose, instance, args, kwargs)
+                    if chosen is NOTHING:
+                        return iter(())
+                    found = plain(*given, **kwargs)
+                    return found if chosen is None else self._sifted(hook, found, chosen)
+                except BaseException as error:
+                    leave_traceback(error)
+                    raise
+
+            return watch
+
+        self._replace(hook, name, watched)
+
+    def _sifted(self, hook: HookState, found: Iterable[Any], is_wanted: Callable[[Any], bool]) -> Iterator[Any]:
+        for one in found:
+            if hook.off or self.guard(hook, is_wanted, one) is not False:
+                yield one
 
     def listen(
         self, probe: str, name: Name, method: str, heard: Callable[[Any, tuple[Any, ...], dict[str, Any]], None]

@@ -58,6 +58,12 @@ FX_KEY = Name(_CODECACHE, "FxGraphCache.prepare_key", "the key of a graph in the
 AOT_KEY = Name(_AUTOGRAD_CACHE, "autograd_cache_key", "the key of a graph in the AOTAutograd cache, or why it has none")
 FX_LOAD = Name(_CODECACHE, "FxGraphCache.load_with_key", "what the FX-graph cache answered")
 AOT_LOOKUP = Name(_AUTOGRAD_CACHE, "AOTAutogradCache._lookup", "what the AOTAutograd cache answered")
+AOT_TRY_LOAD = Name(
+    _AUTOGRAD_CACHE, "AOTAutogradCache.try_load", "takes a compile from the AOTAutograd cache, with the graph at hand"
+)
+AOT_STORED = Name(
+    _AUTOGRAD_CACHE, "AOTAutogradCache._write_to_local_cache", "what is stored under a key of the AOTAutograd cache"
+)
 GRAPH_INIT = Name(_GRAPH, "GraphLowering.__init__", "a graph or subgraph is about to be lowered")
 RUN_NODE = Name(_GRAPH, "GraphLowering.run_node", "one FX node becomes IR")
 GRAPH_RUN = Name(_GRAPH, "GraphLowering.run", "all nodes of a graph are lowered")

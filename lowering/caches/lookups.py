@@ -1,18 +1,19 @@
 """torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
 
 While recording, their lookups miss; results are stored as torch would store them, and the kernel caches stay on. With
-`--cache keep` nothing is changed, and what the caches served is recorded.
+`--cache keep` nothing is changed, and what the caches served is recorded; with `--cache auto` they serve what is kept.
 """
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from inspect_compile.facts import CacheLookup
 from inspect_compile.lowering.caches.keys import PARTS, parts
+from inspect_compile.lowering.caches.reuse import REUSE
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.probe import Probes, let_pass
+from inspect_compile.probe import NOTHING, Probes, argument, let_pass
 from inspect_compile.torch_compat import inductor as names
 
 PROBE = "lowering.caches"
@@ -29,6 +30,8 @@ class _Keys(threading.local):
 
     def __init__(self) -> None:
         self.last: dict[str, Key] = {}
+        self.is_told: set[str] = set()
+        """The caches whose look-up is recorded, though torch has not answered yet."""
 
 
 _KEYS = _Keys()
@@ -66,19 +69,39 @@ def _bypassed(probes: Probes, cache: str, reason: str) -> None:
     _told(probes, cache, "bypass", reason[:2000])
 
 
+def _may_serve(probes: Probes, cache: str, key: str) -> Callable[[Any], bool] | None:
+    """What says of each thing that `cache` has for the key whether torch may take it; None if it may take nothing."""
+    if not probes.reuses_facts:
+        return None
+    if cache == AOT:
+        return (lambda one: REUSE.is_kept(probes, one[1])) if REUSE.has(probes, key) else None
+    load = REUSE.load
+    if cache != FX or load is None or load.found is None:
+        return None
+    return lambda one: REUSE.is_code(one[0].source_code)
+
+
 def install_fx(probes: Probes) -> None:
     """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
-    def passed_over(cache: Any, args: Any, kwargs: Any) -> Any:
+    def choose(cache: Any, args: Any, kwargs: Any) -> Any:
         if not probes.pass_over_caches:
-            return NotImplemented
+            return None
+        name = _NAMES.get(cache.__name__, cache.__name__)
+        key = argument(args, kwargs, 2, "key")
+        wanted = _may_serve(probes, name, key)
+        if wanted is not None:
+            return wanted
         try:
             stored = _is_stored(cache, *args, **kwargs)
         except OSError as error:  # no descriptor is free, say: torch's own look-up fails in the same way
             let_pass(error)
-            return NotImplemented
-        _told(probes, _NAMES.get(cache.__name__, cache.__name__), "passed over", stored=stored)
-        return iter(())
+            return None
+        load = REUSE.load
+        reason = load.why if stored and name == AOT and load is not None else None
+        _told(probes, name, "passed over", reason, stored=stored)
+        _KEYS.is_told.add(name)
+        return NOTHING
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         key, information = result
@@ -88,20 +111,30 @@ def install_fx(probes: Probes) -> None:
             _KEYS.last[FX] = key[0], PARTS.record(probes, parts(key[1]))
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if probes.pass_over_caches:
+        if _is_told(FX):
             return
+        if FX not in _KEYS.last:  # AOTAutograd's cache names the key
+            key, lines = argument(args, kwargs, 0, "key"), argument(args, kwargs, 1, "debug_lines", ())
+            _KEYS.last[FX] = key, PARTS.record(probes, parts(lines))
         info = result[1] if isinstance(result, tuple) and len(result) == 2 else {}
-        _told(probes, FX, str(info.get("cache_state", "hit" if result and result[0] is not None else "miss")))
+        outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
+        _told(probes, FX, outcome, _recorded() if outcome == "hit" else None)
 
     probes.accounts.append(PARTS)
     # As if there were no candidates: torch counts and logs the miss as one of its own.
-    probes.answer(PROBE, names.CACHE_CANDIDATES, Iterator, passed_over)
+    probes.sift(PROBE, names.CACHE_CANDIDATES, choose)
     probes.wrap(PROBE, names.FX_KEY, after=made)
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
+def _is_told(cache: str) -> bool:
+    was = cache in _KEYS.is_told
+    _KEYS.is_told.discard(cache)
+    return was
+
+
 def install_aot(probes: Probes) -> None:
-    """Hook the keys and results of the AOTAutograd cache."""
+    """Hook the keys and results of the AOTAutograd cache, and what is stored in it."""
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         _KEYS.last[AOT] = result[0], PARTS.record(probes, parts(result[1]))  # 2.13 has them if its log is on
@@ -111,8 +144,43 @@ def install_aot(probes: Probes) -> None:
             _bypassed(probes, AOT, str(error) or type(error).__name__)
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if not probes.pass_over_caches:
-            _told(probes, AOT, "miss" if result is None else "hit")
+        if _is_told(AOT):
+            return
+        load = REUSE.load
+        if result is None:
+            _told(probes, AOT, "miss", None if load is None else load.why)
+        else:
+            _told(probes, AOT, "hit", _recorded())
 
+    def begun(instance: Any, args: Any, kwargs: Any) -> bool:
+        if probes.reuses_facts:
+            REUSE.begin(args, kwargs)
+        return probes.reuses_facts
+
+    def ended(state: bool, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if state and result[0] is not None:
+            REUSE.served(probes)
+        elif state:
+            REUSE.missed(probes)
+
+    def failed(state: bool, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        if state:
+            REUSE.failed()
+
+    def stored(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if probes.reuses_facts:
+            REUSE.stored(probes, argument(args, kwargs, 0, "key"), argument(args, kwargs, 1, "content"))
+
+    probes.accounts.append(REUSE)
     probes.wrap(PROBE, names.AOT_KEY, after=made, failed=refused)
     probes.wrap(PROBE, names.AOT_LOOKUP, after=loaded)
+    probes.wrap(PROBE, names.AOT_TRY_LOAD, before=begun, after=ended, failed=failed, patient=True)
+    probes.wrap(PROBE, names.AOT_STORED, after=stored, patient=True)
+
+
+def _recorded() -> str | None:
+    """When the facts were recorded of what torch takes from its cache; None if nothing is kept of it."""
+    load = REUSE.load
+    if load is None or load.found is None:
+        return None
+    return f"recorded {load.found.when}"

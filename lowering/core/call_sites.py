@@ -52,6 +52,10 @@ class CallSites:
         if caller is not None and (name := compile_id()) is not None:
             self._callers[name] = caller
 
+    def caller_of(self, name: str) -> Location | None:
+        """The line that called the frame of a compile."""
+        return self._callers.get(name)
+
     def traced_line(self, stack_trace: str) -> Location | None:
         """The innermost line in a stack trace text that is not torch's, or its last line if all are; of an empty text
         the line that called the compiled frame.
@@ -87,10 +91,10 @@ class CallSites:
         where = values.user_line(frames)
         if where is None:
             return None
-        site = self._recorded(frames, caller)
+        site = self.record(frames, caller)
         return Location(where.file, where.line, where.function, where.code, site)
 
-    def _recorded(self, frames: Iterable[Location], site: int) -> int:
+    def record(self, frames: Iterable[Location], site: int) -> int:
         """The site of the last of the frames, which `site` called; 0 if nothing is recorded."""
         if self._sink is None:
             return 0

@@ -149,19 +149,38 @@ class Scopes:
         self._of_context: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
         self._of_graph: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
         self._numbers = itertools.count()
+        self._taken: set[int] = set()
         self._lock = threading.Lock()
 
     def opened(self, context: Any, name: str) -> Scope:
         """The compile of one graph has begun."""
         kind = next((kind for kind in ("forward", "backward") if f"_{kind}" in name), "inference")
         with self._lock:
-            scope = Scope(graph=paths.safe_name(f"{name}.{next(self._numbers)}"), kind=kind, compile_id=compile_id())
+            scope = Scope(graph=paths.safe_name(f"{name}.{self._next()}"), kind=kind, compile_id=compile_id())
         self._of_context[context] = scope
         return scope
+
+    def named(self, name: str, number: int) -> str:
+        """The name of a graph that torch calls `name`, and that was the compile `number` of an earlier run.
+
+        It has that number here, too, unless another graph has: a run that is served is told like the one that was not.
+        """
+        with self._lock:
+            if number in self._taken:
+                number = self._next()
+            self._taken.add(number)
+            return paths.safe_name(f"{name}.{number}")
+
+    def _next(self) -> int:
+        """The number of the next compile."""
+        number = next(number for number in self._numbers if number not in self._taken)
+        self._taken.add(number)
+        return number
 
     def count_from(self, number: int) -> None:
         """Set the number of the next compile."""
         self._numbers = itertools.count(number)
+        self._taken.clear()
 
     def of_context(self, context: Any) -> Scope | None:
         """The scope that `opened` made for this DebugContext."""

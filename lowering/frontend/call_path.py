@@ -3,8 +3,6 @@ out.
 """
 
 import functools
-import itertools
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ from typing import Any, Final
 
 from inspect_compile.facts import Call
 from inspect_compile.lowering.core.callables import callable_text, graph_text, named, number_of, options_text
+from inspect_compile.lowering.core.running_calls import NUMBERS, RUNNING
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.lowering.core.values import place
 from inspect_compile.probe import Probes, argument
@@ -47,16 +46,6 @@ class _Row:
     note: str = ""
 
 
-class _Running(threading.local):
-    """The calls that run on this thread, innermost last."""
-
-    def __init__(self) -> None:
-        self.rows: list[_Row] = []
-
-
-_RUNNING = _Running()
-_NUMBERS: Final = itertools.count()
-
 Told = Callable[[Any, tuple[Any, ...], dict[str, Any]], str]
 """(instance, args, kwargs) → text for the input."""
 Came = Callable[[Any, Any], str]
@@ -70,12 +59,12 @@ def _defined(name: Name) -> tuple[str, str]:
 
 
 def _begin(stage: str, function: str, defined: str, received: str) -> _Row:
-    rows = _RUNNING.rows
+    rows = RUNNING.rows
     if stage == "backend":
         rows.clear()  # left over from a compile whose end was not seen
     parent = rows[-1].index if rows else None
     row = _Row(
-        next(_NUMBERS), parent, stage, function, defined, received, time.perf_counter(), compile_id() or "", _graph()
+        next(NUMBERS), parent, stage, function, defined, received, time.perf_counter(), compile_id() or "", _graph()
     )
     rows.append(row)
     return row
@@ -89,7 +78,7 @@ def _graph() -> str | None:
 
 
 def _end(probes: Probes, row: _Row, returned: str, error: BaseException | None = None) -> None:
-    rows = _RUNNING.rows
+    rows = RUNNING.rows
     if row in rows:
         del rows[rows.index(row) :]
     if row.graph is None:
@@ -116,7 +105,7 @@ def _watch(
     """Hook `name` as a call of `stage`; with `inside`, only if it is called directly by one of these stages."""
 
     def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Row | None:
-        if inside and not (_RUNNING.rows and _RUNNING.rows[-1].stage in inside):
+        if inside and not (RUNNING.rows and RUNNING.rows[-1].stage in inside):
             return None
         chosen = "inference" if stage == "forward" and kwargs.get("is_inference") is True else stage
         return _begin(chosen, *_defined(name), received(instance, args, kwargs))
@@ -256,22 +245,27 @@ def install_graph(probes: Probes) -> None:
 def install_wrapper(probes: Probes) -> None:
     """Hook what is wrapped around the generated code."""
 
-    def before(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Row, bool]:
+    def before(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Row, bool] | None:
+        if RUNNING.is_loading:
+            return None
         given = argument(args, kwargs, 2, "graph_kwargs") or {}
         received = callable_text(compiled.current_callable)
         row = _begin("wrapper", *_defined(names.POST_COMPILE), received)
         return row, bool(given.get("cudagraphs"))
 
     def after(
-        state: tuple[_Row, bool], compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+        state: tuple[_Row, bool] | None, compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
+        if state is None:
+            return
         row, was_on = state
         given = argument(args, kwargs, 2, "graph_kwargs") or {}
         row.note = _cudagraphs(compiled, was_on, bool(given.get("cudagraphs")))
         _end(probes, row, callable_text(compiled.current_callable))
 
-    def failed(state: tuple[_Row, bool], compiled: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        _end(probes, state[0], "", error)
+    def failed(state: tuple[_Row, bool] | None, compiled: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        if state is not None:
+            _end(probes, state[0], "", error)
 
     probes.wrap(PROBE, names.POST_COMPILE, before=before, after=after, failed=failed)
 

@@ -85,7 +85,8 @@ class _Running(threading.local):
 _PRE_GRAD: Final = "pre_grad"
 _JOINT: Final = "joint"
 _RUNNING = _Running()
-_NUMBERS: Final = itertools.count()
+NUMBERS: Final = itertools.count()
+"""Numbers of passes."""
 
 
 def _graph_of(subject: Any) -> Any:
@@ -144,7 +145,7 @@ def _between(stage: _Stage) -> _Row:
 def _row(stage: _Stage, kind: str, name: str, defined: str = "") -> _Row:
     around = next((open_stage.open for open_stage in (stage, *reversed(_RUNNING.stages)) if open_stage.open), None)
     parent = around[-1].index if around is not None else None
-    row = _Row(next(_NUMBERS), parent, kind, name, time.perf_counter(), _RUNNING.watched, defined)
+    row = _Row(next(NUMBERS), parent, kind, name, time.perf_counter(), _RUNNING.watched, defined)
     stage.rows.append(row)
     return row
 

@@ -1,5 +1,8 @@
 """Programs that look at torch's caches: the last line says what the recording changes, and `--cache keep` nothing."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from tests.harmless.harness import Case, Place, difference
@@ -21,6 +24,16 @@ def test_hits_that_a_program_counts_are_told(place: Place) -> None:
         "inspect-compile: the program looks at torch's counters: 2 cache look-ups found nothing because of the "
         "recording; with --cache keep they are as without it"
     )
+
+
+def test_with_kept_facts_a_program_counts_as_alone(place: Place, tmp_path: Path) -> None:
+    """The second compile of the first run, and both of the second run, are served from torch's caches."""
+    case = replace(COUNTS_HITS, environment={"INSPECT_COMPILE_CACHE_DIR": str(tmp_path / "kept")})
+    plain = place.plain(case)
+    kept = place.inspected(case, ("--cache", "auto"))
+
+    assert difference(plain, kept) == ""
+    assert plain.stdout.splitlines()[-1] == "1 1"
 
 
 @pytest.mark.harmless

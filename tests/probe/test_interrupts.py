@@ -189,7 +189,7 @@ def test_what_a_handler_of_any_shape_raises_in_a_hook_is_the_programs(
     assert not [file for file in files if "inspector/probe" in file]
 
 
-WAYS = ("before", "after", "failed", "follow", "follow, not timed", "count", "note", "answer")
+WAYS = ("before", "after", "failed", "follow", "follow, not timed", "count", "note", "answer", "sift")
 
 
 def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: ThreadCallBuffer) -> None:
@@ -206,6 +206,8 @@ def _hooked(probes: Probes, way: str, strike: Callable[[], None], desk: ThreadCa
         desk.notes.extend([("work", None, ())] * 1000)
     elif way == "answer":
         probes.answer("p", TARGET, int, hook)
+    elif way == "sift":
+        probes.sift("p", TARGET, hook)
     else:
         probes.wrap("p", TARGET, **{way: hook})  # type: ignore[arg-type]
 

@@ -63,7 +63,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 FUNCTIONS = ("function", "cached", "Thing.work", "Thing.static", "Thing.of_class")
-WAYS = ("wrap", "fresh_stack", "answer", "follow", "note", "count")
+WAYS = ("wrap", "fresh_stack", "answer", "sift", "follow", "note", "count")
 
 
 def _found(module: Any, path: str) -> Any:
@@ -76,6 +76,8 @@ def _watch(probes: Probes, way: str, path: str) -> None:
         probes.wrap("p", name, before=lambda *args: None, after=lambda *args: None, fresh_stack=way == "fresh_stack")
     elif way == "answer":
         probes.answer("p", name, int, lambda *args: NotImplemented)
+    elif way == "sift":
+        probes.sift("p", name, lambda *args: None)
     elif way == "follow":
         probes.follow("p", name, lambda *args: None)
     elif way == "note":

@@ -17,7 +17,7 @@ _WORDS: Final = {"passed over": "bypassed", "bypass": "not used"}
 _ALONE: Final = {True: "hit", False: "miss"}
 _BYPASSED: Final = (
     "Bypassed: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have found. "
-    "`run --cache keep` leaves the caches to torch."
+    "`run --cache keep` leaves the caches to torch; with `--cache auto` torch may take again what was recorded."
 )
 _EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
 

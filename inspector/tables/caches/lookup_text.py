@@ -23,6 +23,8 @@ def cache_name(row: CacheLookup) -> str:
 
 def outcome_text(row: LookupRow) -> str:
     """What came of it, and why."""
+    if row.outcome == "hit" and row.reason:
+        return f"hit: its facts were {one_line(row.reason)}"
     told = OUTCOMES.get(row.outcome, one_line(row.outcome))
     why = "" if row.outcome == "passed over" else reason_text(row)
     return f"{told}: {why}" if why else told

@@ -10,6 +10,7 @@ from inspect_compile.analysis.dumps.parts import targets as targets_of
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.overview.records import RunSummary
+from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.text import (
@@ -69,6 +70,7 @@ def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:
         yield Told("checked calls returned what their graphs compute node by node (numerics --continue-with reference)")
     if dump.damaged:
         yield Told(f"{number_of(dump.damaged, 'line')} of the tables could not be read")
+    yield from _kept(dump)
     for row in run.omitted[:_OMITTED]:
         yield Told(f"Not all is here: {one_line(row.message)}")
     if (left := len(run.omitted) - _OMITTED) > 0:
@@ -76,6 +78,16 @@ def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:
     for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
         if noted:
             yield Told(one_line(noted))
+
+
+def _kept(dump: "Dump") -> Iterator[Told]:
+    """That torch took graphs from its cache, so that what is told of their compiles is not of this run."""
+    kept = sorted({row.kept for row in dump.rows(Graph) if row.kept})
+    if kept:
+        count = sum(bool(row.kept) and "/" not in row.graph for row in dump.rows(Graph))
+        when = one_line(kept[0]) if len(kept) == 1 else f"between {one_line(kept[0])} and {one_line(kept[-1])}"
+        took = "torch took from its cache: their compiles, with all times of them, were"
+        yield Told(f"{number_of(count, 'graph')} {took} recorded {when}", "dim", ("caches",))
 
 
 def _disabled(dump: "Dump") -> Iterator[Told]:
