@@ -1,45 +1,82 @@
-"""Model Explorer's own description of its files, and whether something is one of them."""
+"""The JSON that Model Explorer reads, as `ai-edge-model-explorer` 0.1.34 describes it: its records, fields and types.
 
-import dataclasses
-import json
-import sys
-from pathlib import Path
-from types import ModuleType
-from typing import Any
+What the viewer can also read and we do not write (overlays, layouts) is left out. `test_the_form_is_the_published_one`
+holds these against the package where it is installed.
+"""
+
+from typing import Any, Literal
 
 import msgspec
 
-PUBLISHED = Path(__file__).parents[1] / "data" / "model_explorer"
+Record = dict[str, Any]
 
 
-def module(name: str) -> ModuleType:
-    """A module of the package, from its text: all that it imports of its own is a helper for writing."""
-    text = (PUBLISHED / f"{name}.py.txt").read_text(encoding="utf-8")
-    found = ModuleType(f"published_{name}")
-    sys.modules[found.__name__] = found  # dataclasses look their module up
-    exec(compile(text.replace("from .utils import remove_none\n", ""), name, "exec"), found.__dict__)
-    return found
+class KeyValue(msgspec.Struct, forbid_unknown_fields=True):
+    key: str
+    value: str | Record
 
 
-def read(data: bytes, kind: type) -> Any:
+class MetadataItem(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    attrs: list[KeyValue] = []
+
+
+class IncomingEdge(msgspec.Struct, forbid_unknown_fields=True):
+    sourceNodeId: str
+    sourceNodeOutputId: str = "0"
+    targetNodeInputId: str = "0"
+
+
+class GraphNode(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    label: str
+    namespace: str = ""
+    subgraphIds: list[str] = []
+    attrs: list[KeyValue] = []
+    incomingEdges: list[IncomingEdge] = []
+    outputsMetadata: list[MetadataItem] = []
+    inputsMetadata: list[MetadataItem] = []
+
+
+class Graph(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    nodes: list[GraphNode] = []
+    groupNodeAttributes: dict[str, dict[str, str]] | None = None
+
+
+class GraphCollection(msgspec.Struct, forbid_unknown_fields=True):
+    label: str
+    graphs: list[Graph] = []
+    graphSorting: Literal["name_asc", "name_desc"] | None = None
+
+
+class NodeDataResult(msgspec.Struct, forbid_unknown_fields=True):
+    value: float
+    bgColor: str | None = None
+    textColor: str | None = None
+
+
+class GradientItem(msgspec.Struct, forbid_unknown_fields=True):
+    stop: float
+    bgColor: str | None = None
+    textColor: str | None = None
+
+
+class GraphNodeData(msgspec.Struct, forbid_unknown_fields=True):
+    results: dict[str, NodeDataResult]
+    name: str | None = None
+    gradient: list[GradientItem] = []
+    hideInAggregatedStatsTable: bool = False
+    hideInChildrenStatsTable: bool = False
+
+
+RECORDS: dict[str, tuple[type[msgspec.Struct], ...]] = {
+    "graph_builder": (KeyValue, MetadataItem, IncomingEdge, GraphNode, Graph, GraphCollection),
+    "node_data_builder": (NodeDataResult, GradientItem, GraphNodeData),
+}
+"""Module of the package → the records that it describes."""
+
+
+def read(data: bytes, kind: Any) -> Any:
     """The record of that kind; fails where the data has another type, or a field that the kind does not have."""
-    given = json.loads(data)
-    found: Any = msgspec.convert(given, type=kind, strict=True)
-    _same(given, found, kind.__name__)
-    return found
-
-
-def _same(given: Any, found: Any, where: str) -> None:
-    if dataclasses.is_dataclass(found):
-        names = {one.name for one in dataclasses.fields(found)}
-        assert set(given) <= names, f"{where}: no such fields as {set(given) - names}"
-        for name, value in given.items():
-            _same(value, getattr(found, name), f"{where}.{name}")
-    elif isinstance(given, list):
-        for one, other in zip(given, found, strict=True):
-            _same(one, other, f"{where}[]")
-    elif isinstance(given, dict):
-        for name, value in given.items():
-            _same(value, found[name], f"{where}[{name!r}]")
-    else:
-        assert given == found, where
+    return msgspec.json.decode(data, type=kind, strict=True)

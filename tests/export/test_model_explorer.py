@@ -1,5 +1,7 @@
 """`export --format model-explorer`: files as their viewer describes them, with each node and each dependency once."""
 
+import ast
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,9 @@ from inspect_compile.commands import main
 from inspect_compile.diagrams.schedule.units import schedule
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Node
-from tests.export.published import module, read
+from tests.export.published import RECORDS, GraphCollection, GraphNodeData, read
 from tests.handmade import GRAPH, at, ended, graph, kernel, made, node, operation
 from tests.report.pages import HOSTILE, MIXED
-
-COLLECTION = module("graph_builder").GraphCollection
-DATA = module("node_data_builder").GraphNodeData
 
 
 def exported(root: Path, folder: Path, *words: str) -> tuple[Any, dict[str, dict[str, Any]]]:
@@ -26,8 +25,8 @@ def exported(root: Path, folder: Path, *words: str) -> tuple[Any, dict[str, dict
     file = folder / "explored.json"
     assert main(["export", str(root), "--format", "model-explorer", "-o", str(file), *words]) == 0
     others = folder.glob("explored.*.json")
-    data = {one.suffixes[0][1:]: read(one.read_bytes(), dict[str, DATA]) for one in others}  # type: ignore[valid-type]
-    found = read(file.read_bytes(), COLLECTION)
+    data = {one.suffixes[0][1:]: read(one.read_bytes(), dict[str, GraphNodeData]) for one in others}
+    found = read(file.read_bytes(), GraphCollection)
     shown = {one.id: one for one in found.graphs}
     assert len(shown) == len(found.graphs)
     for one in found.graphs:
@@ -42,6 +41,25 @@ def exported(root: Path, folder: Path, *words: str) -> tuple[Any, dict[str, dict
         for name, values in kind.items():
             assert set(values.results) <= {each.id for each in shown[name].nodes}
     return found, data
+
+
+@pytest.mark.parametrize("module", RECORDS)
+def test_the_form_is_the_published_one(module: str) -> None:
+    package = importlib.util.find_spec("model_explorer")
+    if package is None or package.origin is None:
+        pytest.skip("ai-edge-model-explorer is not installed; its adapter alone takes 128 MB")
+    tree = ast.parse(Path(package.origin).with_name(f"{module}.py").read_text(encoding="utf-8"))
+    published = {
+        one.name: [
+            field.target.id
+            for field in one.body
+            if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        ]
+        for one in tree.body
+        if isinstance(one, ast.ClassDef)
+    }
+    for record in RECORDS[module]:
+        assert set(record.__struct_fields__) <= set(published[record.__name__])
 
 
 def test_each_operation_is_in_its_kernel_and_each_dependency_is_an_edge(tmp_path: Path) -> None:
