@@ -78,6 +78,8 @@ DYNAMO: dict[str, Feeds] = {
     str(inductor.AOT_KEY): Feeds((facts.CacheLookup,)),
     str(inductor.FX_LOAD): Feeds(),
     str(inductor.AOT_LOOKUP): Feeds(),
+    str(inductor.AOT_TRY_LOAD): Feeds(),
+    str(inductor.AOT_STORED): Feeds(),
 }
 CALLS: dict[str, Feeds] = {
     **{

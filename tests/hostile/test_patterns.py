@@ -319,6 +319,9 @@ _SECRETS: Final = Secrets(
 )
 _REDACTOR: Final = Redactor(_SECRETS)
 BUILT: Final[dict[str, tuple[tuple[re.Pattern[str], str], ...]]] = {
+    "inspector/analysis/compare/causes/texts.py:plain": (
+        (re.compile(rf"(?<![A-Za-z0-9]){re.escape('triton_poi_fused_add_0')}(?![A-Za-z0-9])"), "finditer"),
+    ),
     "inspector/commands/doctor.py:_build": ((re.compile(r"^cuda\b[^=\n]*= *'([^']+)'", re.MULTILINE), "search"),),
     "inspector/knowledge/kernels/library_kernels.py:_library": tuple(
         (library.pattern, "search") for library in library_kernels.LIBRARIES

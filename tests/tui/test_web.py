@@ -128,5 +128,5 @@ async def test_in_a_browser(served: Served, tmp_path: Path) -> None:
         await asyncio.sleep(1)
         second = await page.steady_picture()
     (tmp_path / "web.png").write_bytes(second)
-    assert len(first) > 40_000, "a screen full of text"
+    assert len(first) > 20_000, "a screen full of text: an empty one has a tenth of that"
     assert first != second, f"the key went through to {focused}"

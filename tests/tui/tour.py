@@ -32,7 +32,7 @@ class Stop(NamedTuple):
 STOPS: Final = (
     Stop("overview", sees=("Where bytes and FLOPs go", "▲ 76.8 s of compiling")),
     Stop("finding", ("5",), ("the compiled code is interrupted here", "to do")),
-    Stop("why", ("1", "5", "s", "s"), ("softmax · walks.py:17 × sum · walks.py:18",)),
+    Stop("why", ("1", "5", "s", "s"), ("softmax · walks.py:17", "sum · walks.py:18", "2.1 MB apart: softmax × sum")),
     Stop("source", ("g", "cpp_fused_gelu_mul_sum_1", "enter", "tab", "w"), ("erf", "for(")),
     Stop("cost", ("7",), ("FLOP",)),
     Stop("memory", ("8",), ("4,456,448 B live after line 226 (peak)",)),

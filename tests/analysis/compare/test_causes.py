@@ -65,7 +65,7 @@ ALL = ("base", "training", *SAME, *PLANTED)
 @pytest.fixture(scope="module")
 def recorded(shared_folder: Path, inductor_cache: Path) -> Path:
     """The program with each of the changes, compiled one after the other in one process."""
-    folder = shared_folder / "planted"
+    folder = shared_folder / "planted_differences"
     words = [sys.executable, str(PROGRAM), str(folder), *ALL]
 
     def record(folder: Path) -> subprocess.CompletedProcess[str]:

@@ -11,7 +11,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.launch.assembly import assembly
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.views.view import View
-from tests.handmade import GRAPH
 from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
 from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled, shown, until
 from tests.tui.test_snapshots import Compare, pytestmark
@@ -70,17 +69,15 @@ async def test_each_stage_in_turn(dump: Dump, capsys: pytest.CaptureFixture[str]
         go_to(pilot, "kernels-rows", KERNEL)
         await settled(pilot)
         _, *words = main_screen(pilot).command.split()
-    assert words[2:] == ["kernel", KERNEL, "--stage", "ttir", "--graph", GRAPH, "--json"]
+    assert words[2:] == ["kernel", KERNEL, "--stage", "ttir"]
     assert main(words) == 0
-    assert '"fact":"stage_line"' in capsys.readouterr().out
+    assert LINES["ttir"] in capsys.readouterr().out
 
 
 async def test_a_line_and_what_became_of_it(dump: Dump) -> None:
     async with InspectApp(dump).run_test(size=(120, 30)) as pilot:
         await press(pilot, "6", *"ssss")
-        assert (
-            main_screen(pilot).command == f"inspect-compile show d kernel {KERNEL} --stage ptx --graph {GRAPH} --json"
-        )
+        assert main_screen(pilot).command == f"inspect-compile show d kernel {KERNEL} --stage ptx"
         source, stage = lines(pilot, "kernels-detail"), lines(pilot, "kernels-stage")
         source.focus()
         go_to(pilot, "kernels-detail", "tmp2 = triton_helpers.maximum")
@@ -138,7 +135,7 @@ async def test_the_assembly_of_a_kernel_of_c(mixed: Dump) -> None:
         stage = texts(pilot, "kernels-stage")
         assert stage[0].startswith("asm   compiled here again, with the flags of torch ")
         assert any(" ret" in line for line in stage)
-        assert "kernel cpp_fused_gelu_view_2 --stage asm --graph model__0_forward_1.0" in said(pilot, "command")
+        assert "kernel cpp_fused_gelu_view_2 --stage asm --graph forward" in said(pilot, "command")
         go_to(pilot, "kernels-detail", ".erf()")
         await settled(pilot)
         assert lines(pilot, "kernels-stage").linked
