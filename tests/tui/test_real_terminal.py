@@ -63,7 +63,7 @@ class Screen:
 
 
 def opened(root: Path) -> Screen:
-    """The app, once the overview stands on the screen. About one start in ten stays empty until it is ended, for a reason
+    """The app, once the overview stands on the screen. About one start in ten stays empty until it ends, for a reason
     that is not known yet: then it is started again, twice at most.
     """
     for _ in range(2):
