@@ -76,7 +76,8 @@ def test_three_reductions_of_one_tensor_are_split_in_two_stages(tmp_path: Path, 
     reason = by_code("reduction-numel-mismatch")
     assert reason is not None
     assert reason.knob == "triton.cooperative_reductions"
-    assert "the setting is triton.cooperative_reductions." in told(split, found.misses[0].a, found.misses[0].b, capsys)
+    story = told(split, found.misses[0].a, found.misses[0].b, capsys)
+    assert "Setting: triton.cooperative_reductions What a setting does:" in story
 
     whole = for_gpu(tmp_path / "whole", "three_reductions", "cooperative")
     assert kernels(whole) == 1
@@ -99,7 +100,7 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     (differs,) = [found for found in differences(first.writes, second.reads) if found.buffer == written]
     assert (differs.kind, differs.words) == ("sizes", "a different number of elements: 3 against 1")
     story = told(dump, first.name, second.name, capsys)
-    assert "no buffer is accessed by both with the same index expression" in story
+    assert f"Not fused: both use {written}, but not the same number of its elements." in story
     assert "torch's score 0 B" in story
     assert differs.words in story
 
