@@ -22,13 +22,13 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Module FLOP % Total": ("Global                12355.200K  100.00%",),
     "n: unsqueeze: a view, and its ReinterpretView": (
-        "way     view   torch/_inductor/lowering.py:",
+        "how     view   torch/_inductor/lowering.py:",
         "FixedLayout('cuda:0', torch.float32, size=[1, 10, 90, 80], stride=[72000, 7200, 80, 1]),",
     ),
     "n: convolution: layout_constraints, Not realizing primals_3 and primals_1": (
         "layout  its arguments first took the layout of constrain_conv_to_fx_strides()",
-        "asked   primals_3 is realized already: ",
-        "asked   primals_1 is realized already: ",
+        "stored  primals_3 already is: input of a convolution",
+        "stored  primals_1 already is: input of a convolution",
     ),
     "Result after run_node: the bias as a Pointwise over the extern kernel's buffer": (
         "tmp0 = ops.load(buf0, i3 + 78 * i2 + 6864 * i1)",
