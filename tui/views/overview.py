@@ -39,6 +39,8 @@ class OverviewView(Part):
         """Show what came before the list was there."""
         super().on_mount()
         self.load()
+        # On a busy machine the view may get its size at a moment when it can't be drawn yet, and no event follows.
+        self.call_after_refresh(self.load)
 
     @property
     def page(self) -> OverviewPage | None:
