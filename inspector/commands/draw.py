@@ -45,12 +45,14 @@ class Draw:
         words = asked(arguments.words)
         kind = words.kind
         dump = selected(words.dump, arguments)
-        needs_rank(dump, "diagrams")
         if arguments.list:
             from inspect_compile.commands.drawing.listed import print_drawings
 
             print_drawings(dump)
+            needs_rank(dump, "other diagrams")
             return 0
+        if not kind.is_of_ranks:
+            needs_rank(dump, "diagrams")
         output = Output.of(arguments.output, arguments.format, arguments.timeout)
         choice = wanted(kind, words.name, arguments, is_file=output.is_file)
         graphs = [] if kind.is_of_run else selected_graphs(dump, arguments.graph, is_any=bool(kind.named))

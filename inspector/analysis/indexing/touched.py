@@ -122,6 +122,8 @@ class Touched:
     @property
     def unsure(self) -> int:
         """The part of `least` that depends on values."""
+        if not (self._is_unsure or self._by_value or self._by_places):
+            return 0
         return self.least if self._is_unsure else self.least - self._up_to_all(self._sure)
 
     @property

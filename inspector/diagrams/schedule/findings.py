@@ -12,7 +12,7 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.misses import Miss
-from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, Picture, Section
 from inspect_compile.diagrams.schedule import words
@@ -144,7 +144,7 @@ def _of_finding(row: Finding, places: _Places) -> _Told | None:
 
 def _apart(dump: "Dump", graph: str, places: _Places) -> Iterator[_Told]:
     """The pairs that fusion left apart, equal ones as one, the most expensive first."""
-    for same in grouped(fusion(dump, graph).apart, _identity).values():
+    for same in grouped(left_apart(dump, graph), _identity).values():
         row = same[0]
         units = places.of(row.graph, (row.a, row.b), row.buffers)
         if len(units) == 2:
