@@ -3,9 +3,13 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Final
 
 from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.kernels.statement_flow import LOAD, Flow
+from inspect_compile.analysis.kernels.statement_flow import LOAD, STORE, Flow
+
+_MANY: Final = 4
+"""Boxes of one node, or loads of one buffer, in one loop from which on they are one."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,22 @@ def _joined(parts: Sequence[Part], found: Flow) -> list[Part]:
 
 
 def _by_node(parts: Sequence[Part], found: Flow) -> list[Part]:
-    """The same of those that are no neighbours, as for each place of a pooling window; in the order of the first."""
+    """The same of those that are no neighbours, as for each place of a pooling window; in the order of the first.
+
+    Fewer stay apart, and so do stores: what is read again in between would make a circle of arrows.
+    """
 
     def same(part: Part) -> Hashable:
         step = found.steps[part.steps[0]]
         return step.role, () if step.role == LOAD else step.row.nodes, step.loops, step.pointers, len(part.alike)
 
-    return [_merged(run) for run in grouped(parts, same).values()]
+    runs = grouped((part for part in parts if found.steps[part.steps[0]].role != STORE), same).values()
+    many = {part.steps: run for run in runs if len(run) >= _MANY for part in run}
+    return [
+        part if part.steps not in many else _merged(many[part.steps])
+        for part in parts
+        if part.steps not in many or many[part.steps][0] is part
+    ]
 
 
 def _merged(run: Sequence[Part]) -> Part:
