@@ -1,10 +1,10 @@
-"""How long a schedule takes to draw, by the number of scheduler nodes: our code and `dot`, wall seconds, folded and
+"""How long a schedule takes to draw, by the number of scheduler nodes: CPU seconds of our code and of `dot`, folded and
 with a box for each operation; and the other kinds of pictures.
 
-    python benchmarks/bench_draw.py [DUMP …]
+    python benchmarks/bench_draw.py [--gpt2] [DUMP …]
 
 Without a DUMP, dumps of the pattern that GPT-2 leaves on a CPU, of 143, 1,000, 3,000 and 10,000 scheduler nodes after
-fusion; the last one folded alone.
+fusion, and a run of two ranks that differ. `--gpt2`: GPT-2 of 12, 48 and 96 layers, recorded now.
 """
 
 import statistics

@@ -81,8 +81,3 @@ class Kind(NamedTuple):
     """Of a run with all of its ranks; the others are of one rank."""
     on_page: Wanted | None = None
     """What of it stands in the HTML page as well; the schedule and the timeline have places of their own there."""
-
-
-def graph_title(graph: "Graph") -> str:
-    """`model__0_forward_1.0  forward 0/0`."""
-    return f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()

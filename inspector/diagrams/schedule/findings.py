@@ -81,9 +81,9 @@ def findings_picture(dump: "Dump", graph: str) -> Picture | None:
                 lines[box_of[unit]].append(told.head)
     inner = tuple(_with(one, lines.get(one.id, ())) if isinstance(one, Box) else one for one in drawn.inner)
     found = number_of(len(about), "finding") if about else "no finding"
-    apart = number_of(len(others), "other pair")
+    apart = f", and {number_of(len(others), 'other pair')} left apart" if others else ""
     launches = number_of(len(whole.units), "launch", "launches")
-    subtitles = [graph, f"{launches}: {found}, and {apart} left apart; here {len(part.units):,} of them"]
+    subtitles = [graph, f"{launches}: {found}{apart}; here {len(part.units):,} of them"]
     if len(shown) < len(about) + len(others):
         subtitles.append(f"the {len(shown)} most expensive of them")
     if len(every) > len(about):
