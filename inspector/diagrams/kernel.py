@@ -16,7 +16,6 @@ from inspect_compile.analysis.kernels.statement_flow import (
     STORE,
     Flow,
     Read,
-    Step,
     flow,
 )
 from inspect_compile.analysis.kernels.statements import Statements
@@ -57,7 +56,8 @@ def kernel_picture(
         return None
     found = flow(rows, source)
     buffers = _buffers(source, launch)
-    parts = [Part((place,)) for place in range(len(found.steps)) if everything or _is_shown(found.steps[place])]
+    hidden = set() if everything else _constants(found)
+    parts = [Part((place,)) for place in range(len(found.steps)) if place not in hidden]
     is_folded = len(parts) >= MOST if unfold is None else not unfold
     folds: list[str] = []
     if is_folded:
@@ -87,9 +87,21 @@ def _told(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -
     return told
 
 
-def _is_shown(step: Step) -> bool:
-    """False for constants, and for what only gives an accumulator its first value."""
-    return step.role != CONSTANT and bool(step.reads or step.pointers)
+def _constants(found: Flow) -> set[int]:
+    """Constants, what is computed of them alone, and what only gives an accumulator its first value."""
+    literal: set[int] = set()
+    first: set[int] = set()
+    for place, step in enumerate(found.steps):
+        if step.role == CONSTANT or (
+            step.role == COMPUTE
+            and step.reads
+            and not step.pointers
+            and all(read.step in literal for read in step.reads)
+        ):
+            literal.add(place)
+        elif not step.reads and not step.pointers:
+            first.add(place)
+    return literal | first
 
 
 def _buffers(source: str, launch: Launch | None) -> dict[str, str]:
