@@ -152,7 +152,7 @@ def _row(row: Row, grid: RankGrid, top: int, body: list[str]) -> int:
     """One compile on all ranks; returns its height."""
     cells = [_placed(_cell(cell, row, grid)) for cell in row.cells]
     names = [
-        *wrap(function_text(row.function) if row.function else row.where, 28)[:3],
+        *wrap(shortened(function_text(row.function) if row.function else row.where, 84), 28)[:3],
         *([shortened(row.where, 30)] if row.where else []),
     ]
     height = max(10 + _STEP * len(names), *(below for _, below in cells))
@@ -244,7 +244,7 @@ def _difference(row: Difference, of: str = "") -> Iterator[_Line]:
 def _told(cell: Cell) -> Iterator[str]:
     """The tooltip: what only one side has, in full as far as that is short."""
     for row in cell.differences:
-        yield row.message
+        yield shortened(row.message, 300)
         for name, lines in ((row.a_name, row.a), (row.b_name, row.b)):
             yield from (f"  only {name}: {shortened(one, 160)}" for one in lines[:12])
 

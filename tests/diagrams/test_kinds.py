@@ -59,6 +59,8 @@ def test_every_picture_holds_together(name: str) -> None:
         drawn = legend(picture)
         holds_together(Picture("", (), (drawn,)))
         assert {box.kind for box in picture.boxes()} - {"elsewhere"} <= {box.kind for box in boxes_in(drawn.inner)}
+        arrows = {arrow.kind for arrow in picture.arrows()} - {"kept", "call"}
+        assert arrows <= {arrow.kind for arrow in drawn.arrows}
         assert dot_text(picture) == dot_text(picture)
 
 

@@ -144,3 +144,17 @@ def test_of_ranks_the_list_has_what_is_of_all(tmp_path: Path, capsys: pytest.Cap
     assert "other diagrams" in told.err
     assert "--rank (0-1)" in told.err
     assert main(["draw", str(dump.root), "--rank", "0", "--list"]) == 0
+
+
+def test_long_names_and_many_compiles_stay_small(tmp_path: Path) -> None:
+    root, name = tmp_path / "dump", "a" * 200_000
+    for folder, rank in ((root, None), (root / "rank_0", 0), (root / "rank_1", 1)):
+        writer = Writer(folder)
+        writer.run(Run(status="finished", rank=rank))
+        for number in range(0 if rank is None else 400 + rank):
+            function = name if number == 3 else f"step_{number}"
+            writer.add(Frame(graph=f"{number}/0", function=function, file="x.py", line=number, status=f"{rank}"))
+        writer.flush()
+    text = drawn_of(open_dump(root), fold=False)
+    assert len(text) < 400_000
+    assert "201 more compiles: show ranks has them all" in text
