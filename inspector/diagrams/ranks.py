@@ -3,6 +3,7 @@
 Written directly: a table of boxes. Everything from a dump is escaped.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -80,7 +81,7 @@ def ranks_picture(grid: RankGrid, title: str, verdict: str, *, fold: bool | None
         if is_same:
             top += _folded(own, top, right, body)
             continue
-        for row in own[: MOST - drawn]:
+        for row in own[: max(0, MOST - drawn)]:
             top += _row(row, grid, top, body)
         drawn += len(own)
     if drawn > MOST:
@@ -107,7 +108,7 @@ def _header(grid: RankGrid, body: list[str]) -> int:
             seconds_text,
         ),
     )
-    shown = [bar for bar in bars if any(bar[1](column) for column in grid.columns)]
+    shown = [bar for bar in bars if any(map(math.isfinite, (one for column in grid.columns for one in bar[1](column))))]
     settings = max(len(_settings(column)) for column in grid.columns)
     height = 44 + 16 * len(shown) + _STEP * settings
     for left, column in _columns(grid):
@@ -122,8 +123,9 @@ def _header(grid: RankGrid, body: list[str]) -> int:
         counts += [number_of(first.graph_breaks, "graph break")] if first.graph_breaks else []
         body.append(text(left + _PAD, _TOP + 33, ", ".join(counts), size=10))
         for number, (name, values, words) in enumerate(shown):
-            most = max((value for one in grid.columns for value in values(one)), default=0.0)
-            body += _bar(left + _PAD, _TOP + 40 + 16 * number, name, values(column), most, words)
+            known = [[value for value in values(one) if math.isfinite(value)] for one in (column, *grid.columns)]
+            most = max((value for own in known for value in own), default=0.0)
+            body += _bar(left + _PAD, _TOP + 40 + 16 * number, name, known[0], most, words)
         for number, one in enumerate(_settings(column)):
             y = _TOP + 52 + 16 * len(shown) + _STEP * number
             body.append(text(left + _PAD, y, one.words, fill=one.fill, size=9))
