@@ -1,98 +1,156 @@
-"""How long a schedule takes to draw, by the number of scheduler nodes: our code and `dot`, wall seconds, folded and
+"""How long a schedule takes to draw, by the number of scheduler nodes: CPU seconds of our code and of `dot`, folded and
 with a box for each operation; and the other kinds of pictures.
 
-    python benchmarks/bench_draw.py [DUMP …]
+    python benchmarks/bench_draw.py [--gpt2] [DUMP …]
 
 Without a DUMP, dumps of the pattern that GPT-2 leaves on a CPU, of 143, 1,000, 3,000 and 10,000 scheduler nodes after
-fusion; the last one folded alone.
+fusion, and a run of two ranks that differ. `--gpt2`: GPT-2 of 12, 48 and 96 layers, recorded now.
 """
 
-import statistics
+import argparse
+import gc
+import resource
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import Drawn, Wanted
 from inspect_compile.diagrams.render import svg
-from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
-from inspect_compile.dump import open_dump
-from inspect_compile.facts import Operation
+from inspect_compile.dump import Dump, open_dump
+from inspect_compile.facts import Kernel, KernelBody, Node, Operation
 from tests.diagrams.transformer import write_transformer
 
-LAYERS = (12, 86, 260, 870)
-LARGEST_UNFOLDED = 5000
-OTHERS = (
-    ("schedule", Wanted(findings=True)),
-    ("schedule", Wanted(phases=("post_fusion",), path=("op0", "op40"))),
-    ("fusion", Wanted()),
-    ("fx", Wanted()),
-    ("node", Wanted(name="op9")),
-    ("memory", Wanted()),
-)
-REPEATS = 3
+LAYERS: Final = (12, 86, 260, 870)
+GPT2_LAYERS: Final = (12, 48, 96)
+REPEATS: Final = 3
+SECONDS: Final = 600.0
+"""How long `dot` may take."""
 
 
-def measure(root: Path) -> None:
-    nodes = sum(row.phase == "post_fusion" for row in open_dump(root).rows(Operation))
-    for fold in (True, False) if nodes <= LARGEST_UNFOLDED else (True,):
-        measure_form(root, fold=fold)
+class _Spent(NamedTuple):
+    """CPU seconds."""
+
+    ours: float
+    dot: float
+    megabytes: float
+    boxes: int
 
 
-def measure_form(root: Path, *, fold: bool) -> None:
-    for phase in PHASES:
-        texts, drawings = [], []
-        for _ in range(REPEATS):
-            started = time.perf_counter()
-            dump = open_dump(root)
-            graph = dump.graphs()[0].graph
-            text = schedule_dot(dump, graph, phase, fold=fold)
-            written = time.perf_counter()
-            drawing = svg(text)
-            texts.append(written - started)
-            drawings.append(time.perf_counter() - written)
-        picture = schedule_picture(open_dump(root), graph, phase, fold=fold)
-        nodes = sum(row.phase == "post_fusion" for row in dump.rows(Operation, graph))
-        boxes, arrows = len(list(picture.boxes())), len(list(picture.arrows()))
-        totals = [text + drawing for text, drawing in zip(texts, drawings, strict=True)]
-        seconds = "".join(f"{statistics.median(times):8.2f}" for times in (texts, drawings, totals))
-        counts = f"{len(picture.sections):>9}{boxes:>7}{arrows:>8}"
-        print(f"{nodes:>6}  {phase:<12}{'folded' if fold else '':<7}{counts}{seconds}{len(drawing) / 1e6:>8.1f}")
+def wanted(dump: Dump) -> list[tuple[str, str, Wanted]]:
+    """Words for it, kind, and what is chosen of it."""
+    names = [row.name for row in dump.rows(Node) if row.stage == "post_grad" and row.op.startswith("call")]
+    statements: dict[str, int] = {}
+    for row in dump.rows(KernelBody):
+        statements[row.kernel] = statements.get(row.kernel, 0) + len(row.statements)
+    largest = max(statements, key=statements.__getitem__, default="")
+    operations = [row.name for row in dump.rows(Operation) if row.phase == "pre_fusion"]
+    found = [
+        ("schedule before", "schedule", Wanted(phases=("pre_fusion",))),
+        ("schedule after", "schedule", Wanted(phases=("post_fusion",))),
+        ("schedule after, unfolded", "schedule", Wanted(phases=("post_fusion",), fold=False)),
+        ("findings", "schedule", Wanted(findings=True)),
+        ("fusion", "fusion", Wanted()),
+        ("fx", "fx", Wanted()),
+        ("dynamo", "dynamo", Wanted()),
+        ("memory", "memory", Wanted()),
+    ]
+    if len(operations) > 40:
+        way = (operations[0], operations[40])
+        found.append(("path", "schedule", Wanted(phases=("post_fusion",), path=way)))
+    if names:
+        found.append(("node", "node", Wanted(name=names[len(names) // 2])))
+    if largest and any(row.name == largest for row in dump.rows(Kernel)):
+        found.append((f"kernel of {statements[largest]} statements", "kernel", Wanted(name=largest)))
+    return found
 
 
-def measure_kinds(root: Path) -> None:
-    """The other kinds of pictures, as they are drawn if nothing is chosen."""
-    nodes = sum(row.phase == "post_fusion" for row in open_dump(root).rows(Operation))
-    for kind, wanted in OTHERS:
-        texts, drawings, size = [], [], 0
-        for _ in range(REPEATS):
-            started = time.perf_counter()
-            dump = open_dump(root)
-            found = [one for one in KINDS[kind].draw(dump, dump.outermost(), wanted) if isinstance(one, Drawn)]
-            written = time.perf_counter()
-            size = sum(len(svg(one.text)) if one.form == "dot" else len(one.text) for one in found)
-            texts.append(written - started)
-            drawings.append(time.perf_counter() - written)
-        ours, dot = statistics.median(texts), statistics.median(drawings)
-        told = " ".join((kind, "--findings" * wanted.findings, f"--path {wanted.path}" * bool(wanted.path)))
-        print(f"{nodes:>6}  {told:<42}{ours:8.2f}{dot:8.2f}{ours + dot:8.2f}{size / 1e6:>8.2f}")
+def spent(root: Path, kind: str, of: Wanted) -> _Spent:
+    """One drawing, from opening the dump on, as the command does it: without collecting garbage."""
+    before, children = time.process_time(), _children()
+    dump = open_dump(root)
+    graphs = [] if KINDS[kind].is_of_run else dump.outermost()
+    found = [one for one in KINDS[kind].draw(dump, graphs, of) if isinstance(one, Drawn)]
+    drawn = [svg(one.text, SECONDS) if one.form == "dot" else one.text for one in found]
+    ours, dot = time.process_time() - before, _children() - children
+    return _Spent(ours, dot, sum(map(len, drawn)) / 1e6, sum(text.count('<g id="') for text in drawn))
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def measure(name: str, root: Path, choices: list[tuple[str, str, Wanted]]) -> None:
+    for told, kind, of in choices:
+        best = min((spent(root, kind, of) for _ in range(REPEATS)), key=lambda one: one.ours + one.dot)
+        figures = f"{best.ours:8.2f}{best.dot:8.2f}{best.ours + best.dot:8.2f}{best.megabytes:8.2f}"
+        print(f"{name:<18}{told:<30}{best.boxes:>7}{figures}", flush=True)
+
+
+def measure_dump(root: Path) -> None:
+    dump = open_dump(root)
+    nodes = sum(row.phase == "post_fusion" for row in dump.rows(Operation))
+    measure(f"{nodes:,} nodes", root, wanted(dump))
+
+
+def measure_ranks(root: Path) -> None:
+    """Two ranks, of which one has a layer more."""
+    write_transformer(root / "rank_0", 12)
+    write_transformer(root / "rank_1", 13)
+    (root / "run.json").write_bytes((root / "rank_0" / "run.json").read_bytes())
+    measure("2 ranks", root, [("ranks", "ranks", Wanted())])
+
+
+def record_gpt2(layers: int) -> Callable[[Path], None]:
+    def record(root: Path) -> None:
+        program = str(Path(__file__).parent / "programs" / "gpt2.py")
+        command = [
+            sys.executable,
+            "-m",
+            "inspect_compile",
+            "run",
+            "--no-tui",
+            "--dump",
+            str(root),
+            program,
+            str(layers),
+        ]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=root.parent)
+        measure_dump(root)
+
+    return record
+
+
+def synthetic(layers: int) -> Callable[[Path], None]:
+    def write(root: Path) -> None:
+        write_transformer(root, layers)
+        measure_dump(root)
+
+    return write
 
 
 def main() -> None:
-    print(" nodes  phase              sections  boxes  arrows    ours     dot   total      MB")
-    if len(sys.argv) > 1:
-        for name in sys.argv[1:]:
-            measure(Path(name))
-            measure_kinds(Path(name))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpt2", action="store_true", help="GPT-2 of 12, 48 and 96 layers")
+    parser.add_argument("dumps", nargs="*", type=Path)
+    asked = parser.parse_args()
+    gc.disable()
+    print(f"{'dump':<18}{'drawing':<30}  boxes    ours     dot   total      MB")
+    for root in asked.dumps:
+        measure_dump(root)
+    if asked.dumps:
         return
-    for layers in LAYERS:
+    made = map(record_gpt2, GPT2_LAYERS) if asked.gpt2 else [*map(synthetic, LAYERS), measure_ranks]
+    for make in made:
         with tempfile.TemporaryDirectory() as folder:
-            write_transformer(Path(folder) / "dump", layers)
-            measure(Path(folder) / "dump")
-            measure_kinds(Path(folder) / "dump")
+            make(Path(folder) / "dump")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`draw`: pictures of a dump as SVG, PNG, PDF and DOT."""
 
 import argparse
+import gc
 import sys
 
 from inspect_compile.commands.drawing.asked import add_options, asked, names_of, selected_graphs, wanted
@@ -38,6 +39,16 @@ class Draw:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Draw; the .dot files are written even if Graphviz fails."""
+        is_collecting = gc.isenabled()
+        gc.disable()  # nothing here lives long enough to be worth collecting
+        try:
+            return self._draw(arguments)
+        finally:
+            if is_collecting:
+                gc.enable()
+
+    @staticmethod
+    def _draw(arguments: argparse.Namespace) -> int:
         from inspect_compile.commands.dump_selection import needs_rank, selected, tell_left_out
         from inspect_compile.diagrams.render import MissingError
         from inspect_compile.tables.text import one_line
@@ -45,12 +56,14 @@ class Draw:
         words = asked(arguments.words)
         kind = words.kind
         dump = selected(words.dump, arguments)
-        needs_rank(dump, "diagrams")
         if arguments.list:
             from inspect_compile.commands.drawing.listed import print_drawings
 
             print_drawings(dump)
+            needs_rank(dump, "other diagrams")
             return 0
+        if not kind.is_of_ranks:
+            needs_rank(dump, "diagrams")
         output = Output.of(arguments.output, arguments.format, arguments.timeout)
         choice = wanted(kind, words.name, arguments, is_file=output.is_file)
         graphs = [] if kind.is_of_run else selected_graphs(dump, arguments.graph, is_any=bool(kind.named))

@@ -16,6 +16,8 @@ _SIDES: Final = {"start": -1, "middle": 0, "end": 1}
 _INK: Final = "#1f2933"
 _LARGEST: Final = 20_000.0
 """Maximum width and height in points."""
+_LONGEST: Final = 4000
+"""Characters of a string: dot 2.43 reads no more than 16,384 bytes of one, and puts together what stands with a `+`."""
 
 
 def chart_dot(svg: str) -> str:
@@ -27,11 +29,23 @@ def chart_dot(svg: str) -> str:
     width, height = (min(float(root.attrib[side]), _LARGEST) for side in ("width", "height"))
     size = float(root.attrib.get("font-size", "11"))
     drawn = " ".join(part for element in root for part in _element(element, height, size))
+    quoted = " + ".join(f'"{piece}"' for piece in _pieces(drawn))
     corners = f'a [pos="0,0"]; b [pos="{width:.1f},{height:.1f}"];'
     return (
-        f'graph chart {{ graph [pad=0 margin=0 bgcolor=white _background="{drawn}"];\n'
+        f"graph chart {{ graph [pad=0 margin=0 bgcolor=white _background={quoted}];\n"
         f'node [shape=point width=0.01 height=0.01 style=invis label=""];\n{corners} }}\n'
     )
+
+
+def _pieces(drawn: str) -> Iterator[str]:
+    """Strings that are short enough for Graphviz, none of which ends within an escape."""
+    start = 0
+    while start < len(drawn):
+        end = start + _LONGEST
+        while drawn[end - 1 : end] == "\\":
+            end += 1
+        yield drawn[start:end]
+        start = end
 
 
 def _element(element: ET.Element, height: float, size: float) -> Iterator[str]:

@@ -39,7 +39,10 @@ INITIAL: Final = Look(
     }
 )
 """That of an element that is told nothing: what elements inherit from those around them."""
+STYLE: Final = "text{stroke:none}"
+"""What the picture's style has to say of texts, which have no border and stand between lines that do."""
 _OF_TEXT: Final = frozenset({"font-size", "font-weight", "text-anchor"})
+_BORDER: Final = frozenset({"stroke"})
 _OF_LINES: Final = frozenset({"stroke-width", "stroke-dasharray"})
 _STRAIGHT: Final = 0.08
 """Points that a curve may be away from the straight line that is drawn for it."""
@@ -212,7 +215,7 @@ def _look(values: tuple[str, ...], is_text: bool) -> Look:
     if found["stroke"] == "transparent":
         found["stroke"] = "none"
     has_stroke = not is_text and found["stroke"] != "none"
-    left_out = (frozenset() if is_text else _OF_TEXT) | (frozenset() if has_stroke else _OF_LINES)
+    left_out = (_BORDER if is_text else _OF_TEXT) | (frozenset() if has_stroke else _OF_LINES)
     return Look({name: value for name, value in found.items() if name not in left_out})
 
 

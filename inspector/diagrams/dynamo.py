@@ -87,9 +87,8 @@ class _Drawn:
             why = _wrapped(run.skip or "no compile of it was recorded")
             boxes.append(Box(f"skip_{number}", "nothing", "not compiled", lines=why, tooltip=words.tooltip([run.skip])))
         self._first.append(boxes[0].id)
-        begun = resumed(run.function)
-        name = f"{begun[0]}, the rest after line {begun[1]}" if begun is not None else one_line(run.function) or "?"
-        text = f"{words.shortened(name, 50)}   {words.shortened(file_name(run.file), 30)}:{run.line}"
+        name = words.shortened(words.function_text(run.function), 50)
+        text = f"{name}   {words.shortened(file_name(run.file), 30)}:{run.line}"
         told_of = [f"{run.file}:{run.line} {run.function}", f"called from {words.place_and_code(run.caller)}"]
         return Frame(f"function_{number}", "function", text, tuple(boxes), words.tooltip(told_of))
 

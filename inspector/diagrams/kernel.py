@@ -4,7 +4,6 @@ user's line of each.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +16,10 @@ from inspect_compile.analysis.kernels.statement_flow import (
     STORE,
     Flow,
     Read,
-    Step,
     flow,
 )
 from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.diagrams.kernel_folds import Part, folded
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 MOST: Final = 48
-"""Boxes from which on neighbouring statements of one FX node are one box."""
+"""Boxes from which on statements are folded."""
 MOST_DRAWN: Final = 600
 """Boxes that are drawn at all."""
 _NUMBER: Final = re.compile(r"[0-9su*+/() -]{1,200}")
@@ -57,18 +56,20 @@ def kernel_picture(
         return None
     found = flow(rows, source)
     buffers = _buffers(source, launch)
-    parts = [_Part((place,)) for place in range(len(found.steps)) if everything or _is_shown(found.steps[place])]
+    hidden = set() if everything else _constants(found)
+    parts = [Part((place,)) for place in range(len(found.steps)) if place not in hidden]
     is_folded = len(parts) >= MOST if unfold is None else not unfold
+    folds: list[str] = []
     if is_folded:
-        parts = _joined(parts, found)
+        parts, folds = folded(parts, found, MOST)
     left_out = max(0, len(parts) - MOST_DRAWN)
     parts = parts[:MOST_DRAWN]
     drawn = _Drawn(found, parts, buffers, _before(dump, kernel.graph))
     subtitles = [one_line(kernel.graph), _told(kernel, launch, found, drawn)]
     if found.tails:
         subtitles.append(f"{number_of(found.tails, 'statement')} for the last, shorter vector do the same: not drawn")
-    if is_folded:
-        subtitles.append("neighbouring statements of one FX node are one box: --unfold draws each")
+    if folds:
+        subtitles.append(f"{'; '.join(folds)}: --unfold draws each")
     if left_out:
         subtitles.append(f"the first {MOST_DRAWN} boxes of {MOST_DRAWN + left_out:,}")
     return Picture(
@@ -86,9 +87,21 @@ def _told(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -
     return told
 
 
-def _is_shown(step: Step) -> bool:
-    """False for constants, and for what only gives an accumulator its first value."""
-    return step.role != CONSTANT and bool(step.reads or step.pointers)
+def _constants(found: Flow) -> set[int]:
+    """Constants, what is computed of them alone, and what only gives an accumulator its first value."""
+    literal: set[int] = set()
+    first: set[int] = set()
+    for place, step in enumerate(found.steps):
+        if step.role == CONSTANT or (
+            step.role == COMPUTE
+            and step.reads
+            and not step.pointers
+            and all(read.step in literal for read in step.reads)
+        ):
+            literal.add(place)
+        elif not step.reads and not step.pointers:
+            first.add(place)
+    return literal | first
 
 
 def _buffers(source: str, launch: Launch | None) -> dict[str, str]:
@@ -105,34 +118,18 @@ def _before(dump: "Dump", graph: str) -> dict[str, str]:
     return {row.becomes: row.buffer for row in rows if row.becomes and row.buffer and not row.is_planned}
 
 
-@dataclass(frozen=True)
-class _Part:
-    """What one box stands for."""
-
-    steps: tuple[int, ...]
-
-
-def _joined(parts: Sequence[_Part], found: Flow) -> list[_Part]:
-    """Neighbours of one FX node, one role and one loop as one box; loads and stores of one buffer each stay apart."""
-
-    def same(part: _Part) -> tuple[object, ...]:
-        step = found.steps[part.steps[0]]
-        return step.role, step.row.nodes, step.loops, step.pointers
-
-    return [_Part(tuple(place for part in run for place in part.steps)) for _, run in groupby(parts, key=same)]
-
-
 class _Drawn:
     """The boxes of one kernel, those of a loop in a frame, and what goes between them."""
 
-    def __init__(self, found: Flow, parts: Sequence[_Part], buffers: dict[str, str], before: dict[str, str]) -> None:
+    def __init__(self, found: Flow, parts: Sequence[Part], buffers: dict[str, str], before: dict[str, str]) -> None:
         self._found, self._parts, self._buffers, self._before = found, parts, buffers, before
         self._part_of = {step: number for number, part in enumerate(parts) for step in part.steps}
         self.arrows = tuple(self._arrows())
 
     def nodes(self) -> set[str]:
         """The FX nodes of the drawn statements."""
-        return {node for part in self._parts for step in part.steps for node in self._found.steps[step].row.nodes}
+        steps = (step for part in self._parts for same in (part.steps, *part.alike) for step in same)
+        return {node for step in steps for node in self._found.steps[step].row.nodes}
 
     def inner(self) -> tuple[Frame | Box, ...]:
         """In the order of the source."""
@@ -140,7 +137,9 @@ class _Drawn:
         loops = [self._found.steps[part.steps[0]].loops[:1] for part in self._parts]
         for loop, places in groupby(range(len(self._parts)), key=lambda place: loops[place]):
             own = list(places)
-            boxes = tuple(self._box(place) for place in own)
+            counts = {len(self._parts[place].alike) + 1 for place in own}
+            is_told = bool(loop) and len(counts) == 1  # then the frame has the count
+            boxes = tuple(self._box(place, is_counted=not is_told) for place in own)
             if not loop:
                 inner += boxes
                 continue
@@ -148,11 +147,13 @@ class _Drawn:
                 name for place in own for name in self._found.steps[self._parts[place].steps[0]].loops
             )
             text = "for " + ", ".join(words.shortened(self._found.loops[name], 24) for name in list(nested)[:4])
+            text += f"   × {max(counts)}, equal but for the buffers" if is_told and max(counts) > 1 else ""
             inner.append(Frame(f"loop_{loop[0]}_{own[0]}", "loop", text, boxes, words.tooltip([text])))
         return tuple(inner)
 
-    def _box(self, place: int) -> Box:
-        steps = [self._found.steps[step] for step in self._parts[place].steps]
+    def _box(self, place: int, *, is_counted: bool) -> Box:
+        part = self._parts[place]
+        steps = [self._found.steps[step] for step in part.steps]
         last = steps[-1]
         row = last.row
         stored = {read.by for read in last.reads if read.is_memory}
@@ -173,6 +174,8 @@ class _Drawn:
         lines.append(words.shortened(f"{more}{row.line}: {row.text}", words.LINE_WIDTH))
         lines += [words.shortened(words.place_and_code(where), words.LINE_WIDTH) for where in row.lines[-1:]]
         told = [f"line {one.row.line}: {one.row.text}" for one in steps]
+        told += [f"the same: line {self._found.steps[same[-1]].row.line}" for same in part.alike]
+        beside += f" × {len(part.alike) + 1}" if part.alike and is_counted else ""
         told += [f"FX: {', '.join(row.nodes)}", *(words.place_and_code(where) for where in row.lines)]
         kind = _KINDS[last.role] if is_memory or last.role == REDUCE else "pointwise"
         return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(told))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from textwrap import wrap
 from typing import Final
 
@@ -71,6 +71,9 @@ def legend(picture: Picture) -> Section:
         )
         framed = tuple(_plain(one, plain) for one in framed)
         last = (*last, *shades)
+    if len((*first, *inside, *outside, *last)) == 1 and any(True for _ in picture.arrows()):
+        inside, outside, last = (tuple(_twice(boxes)) for boxes in (inside, outside, last))
+        framed = framed if outside or last else inside
     boxes = (*first, *inside, *outside, *last)
     arrows = tuple(_arrows(picture, boxes, range(len(first), len(first) + len(inside) - 1)))
     if (
@@ -104,8 +107,17 @@ def _box(kind: BoxKind) -> Box:
     return Box(f"legend_{kind}", kind, "result" if kind == "item" else kind, lines=(LOOKS[kind].meaning,))
 
 
+def _twice(boxes: tuple[Box, ...]) -> Iterator[Box]:
+    """The only kind of box, so that an arrow has two ends."""
+    for box in boxes:
+        yield box
+        yield replace(box, id=f"{box.id}_2")
+
+
 def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arrow]:
-    """Each kind of arrow once, between two neighbours in the legend that it could connect in the picture too."""
+    """Each kind of arrow once, between two neighbours in the legend that it could connect in the picture too; several
+    where there are fewer neighbours than kinds.
+    """
     missing = {arrow.kind for arrow in picture.arrows()}
     found = []
     for index, (one, other) in enumerate(pairwise(boxes)):
@@ -118,4 +130,8 @@ def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arr
         if kind is not None:
             missing.discard(kind)
             found.append(Arrow(one.id, other.id, kind, _WORDS[kind]))
+    pairs = [pair for index, pair in enumerate(pairwise(boxes)) if index not in inside] or list(pairwise(boxes))
+    if pairs:
+        left = [kind for kind in _ANYWHERE if kind in missing]
+        found += [Arrow(one.id, other.id, kind, _WORDS[kind]) for kind, (one, other) in zip(left, cycle(pairs))]
     return found

@@ -89,7 +89,7 @@ FRAMES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
 }
 
 ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
-    "stored": (("color", "#3e4c59"), ("fontcolor", "#323f4b")),
+    "stored": (("color", "#3e4c59"), ("fontcolor", "#3e4c59")),
     "kept": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dotted"), ("arrowhead", "vee")),
     "order": (("color", "#7b8794"), ("fontcolor", "#7b8794"), ("style", "dashed"), ("arrowhead", "empty")),
     "call": (("color", "#c9a227"), ("fontcolor", "#7a6100"), ("style", "dashed"), ("arrowhead", "diamond")),
@@ -111,7 +111,7 @@ ARROWS: Final[dict[ArrowKind, tuple[tuple[str, str], ...]]] = {
         ("arrowtail", "dot"),
         ("arrowhead", "dot"),
     ),
-    "value": (("color", "#3e4c59"), ("fontcolor", "#323f4b")),
+    "value": (("color", "#3e4c59"), ("fontcolor", "#3e4c59")),
     "memory": (("color", "#a8336f"), ("fontcolor", "#a8336f"), ("style", "dashed")),
     "made": (("color", "#3e4c59"), ("fontcolor", "#5f6b76")),
     "break": (("color", "#c8102e"), ("fontcolor", "#c8102e"), ("penwidth", "1.8")),

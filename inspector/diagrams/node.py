@@ -45,7 +45,7 @@ class _Thing(NamedTuple):
 
 def node_picture(dump: "Dump", found: ResolvedNode, asked: str, *, everything: bool = False) -> Picture:
     """The way of the nodes that a name means in one compile. Views are left out, unless it means one."""
-    stories = [node_story(dump, found.lineage, kin) for kin in found.kins[:MOST]]
+    stories = [node_story(dump, found.lineage, kin, misses=False) for kin in found.kins[:MOST]]
     way = _Way(dump, found.lineage, stories, everything=everything)
     first = stories[0]
     more = f" and {len(found.kins) - MOST} more" if len(found.kins) > MOST else ""

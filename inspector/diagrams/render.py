@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from inspect_compile.diagrams.chart_file import chart_dot
-from inspect_compile.diagrams.compact import compacted
+from inspect_compile.diagrams.compact import STYLE, compacted
 from inspect_compile.diagrams.look import DARK, FONT, PAPER
 from inspect_compile.errors import CommandError
 
@@ -53,7 +53,7 @@ _HEAD: Final = re.compile(
 _ANCHOR: Final = re.compile(r'<g id="a_[^"]*"><a[^<>]*>')
 _COMMENT: Final = re.compile(r"<!--(?:(?!<!--).)*?-->\n?", re.DOTALL)
 
-_STYLE: Final = ".edges>g:hover path{stroke:#000}.edges>g:hover text{fill:#000;font-weight:bold}"
+_HOVER: Final = ".edges>g:hover path{stroke:#000}.edges>g:hover text{fill:#000;font-weight:bold}"
 
 
 def svg(dot_text: str, timeout: float = SECONDS) -> str:
@@ -200,7 +200,7 @@ def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}">',
-        f"<style>{_STYLE}{DARK}</style>",
+        f"<style>{STYLE}{_HOVER}{DARK}</style>",
         f'<rect width="{width}" height="{height}" fill="{PAPER}"/>',
     ]
     for drawing, x, y in placed:

@@ -51,6 +51,11 @@ KERNEL_MAP: Final = "kernel_map.json"
 SCHEDULE_PRE_FUSION: Final = "schedule_pre_fusion"
 SCHEDULE_POST_FUSION: Final = "schedule_post_fusion"
 """Each with `.dot`, and with `.svg` if requested."""
+DRAWINGS: Final = (
+    "schedule", "fusion", "fx", "kernel", "node", "dynamo", "memory", "roofline", "timeline", "ranks",
+)  # fmt: skip
+"""What the names of drawings begin with; those of a nested graph have its name before that."""
+DRAWN: Final = (".dot", ".svg", ".png", ".pdf")
 KERNELS: Final = "kernels"
 INPUTS: Final = "inputs"
 """Folder of what wrong launches, and the calls around them, were given."""

@@ -91,7 +91,14 @@ def _schedule(dump: "Dump", graph: str, *, fold: bool) -> str:
 def of_run(dump: "Dump") -> Iterator[Markup]:
     """What can be drawn of all that was compiled."""
     for kind in KINDS.values():
-        if kind.on_page is not None and kind.is_of_run:
+        if kind.on_page is not None and kind.is_of_run and not kind.is_of_ranks:
+            yield from _of_kind(kind, kind.on_page, dump, [], "")
+
+
+def of_ranks(dump: "Dump") -> Iterator[Markup]:
+    """What can be drawn of all ranks of a run together."""
+    for kind in KINDS.values():
+        if kind.on_page is not None and kind.is_of_ranks:
             yield from _of_kind(kind, kind.on_page, dump, [], "")
 
 

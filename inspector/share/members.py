@@ -1,6 +1,7 @@
 """Which files of a dump are included: those that docs/dump.md names, and no links."""
 
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ _OF_A_GRAPH: Final = frozenset(
     | {f"{name}.jsonl" for name, kinds in TABLES.items() if kinds[0].per_graph}
     | DERIVED
 )
-_DRAWINGS: Final = (paths.SCHEDULE_PRE_FUSION, paths.SCHEDULE_POST_FUSION)
+_DRAWING: Final = re.compile(rf"(?:^|_)(?:{'|'.join(paths.DRAWINGS)})[_.]")
 
 
 _MARKERS: Final = frozenset({paths.LAUNCH})
@@ -66,7 +67,7 @@ class Member(NamedTuple):
     @property
     def is_drawing(self) -> bool:
         """True if `draw` made it."""
-        return self.name not in DERIVED and self.name.endswith((".dot", ".svg", ".png"))
+        return self.name not in DERIVED and self.name.endswith(paths.DRAWN)
 
 
 def members(root: Path, left_out: Counter[str]) -> list[Member]:
@@ -96,7 +97,7 @@ def _of_run(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Itera
 
 def _of_process(root: Path, place: tuple[str, ...], left_out: Counter[str]) -> Iterator[Member]:
     for entry in _entries(root, left_out):
-        if entry.name in _TOP and entry.is_file(follow_symlinks=False):
+        if entry.is_file(follow_symlinks=False) and (entry.name in _TOP or _is_drawing(entry.name)):
             yield Member((*place, entry.name), Path(entry.path))
         elif entry.name == paths.GRAPHS and entry.is_dir(follow_symlinks=False):
             for graph in _folders(entry.path, left_out):
@@ -144,8 +145,7 @@ def _of_inputs(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> 
 
 
 def _is_drawing(name: str) -> bool:
-    is_ours = paths.is_safe(name) and any(drawing in name for drawing in _DRAWINGS)
-    return is_ours and name.endswith((".dot", ".svg", ".png"))
+    return paths.is_safe(name) and name.endswith(paths.DRAWN) and _DRAWING.search(name) is not None
 
 
 def _folders(folder: str, left_out: Counter[str]) -> Iterator[Path]:

@@ -131,6 +131,16 @@ def test_a_table_needs_a_rank(capsys: Capture) -> None:
     assert "cpp_fused_gelu_0" in show(capsys, "dump", "--rank", "1", "kernels")
 
 
+def test_the_picture_of_the_ranks(outside: Path, tmp_path: Path) -> None:
+    assert main(["draw", "dump", "ranks", "-o", str(tmp_path / "ranks.svg")]) == 0
+    drawn = (tmp_path / "ranks.svg").read_text(encoding="utf-8")
+    for rank in (0, 1):
+        assert f">rank {rank}</text>" in drawn
+        for graph in Dump(outside / f"rank_{rank}").outermost():
+            assert f">{graph.kind} {graph.graph}</text>" in drawn
+    assert ">all_reduce ×6, " in drawn
+
+
 def test_ranks_tells_what_the_generated_code_shows(outside: Path, capsys: Capture) -> None:
     """The witness is torch's output code of both ranks, which the comparison does not read."""
     lines = [json.loads(line) for line in show(capsys, "dump", "ranks", "--json").splitlines()]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from inspect_compile.diagrams import render
-from inspect_compile.diagrams.compact import INITIAL
+from inspect_compile.diagrams.compact import INITIAL, STYLE
 from inspect_compile.diagrams.schedule.schedule import schedule_dot
 from inspect_compile.dump import open_dump
 from tests.diagrams.test_schedule import DATA, RECORDED, outer
@@ -29,8 +29,10 @@ def before(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def resolved(
     element: ET.Element, inherited: dict[str, str] = INITIAL.values
 ) -> Iterator[tuple[ET.Element, dict[str, str]]]:
-    """Each element with the values that hold for it."""
+    """Each element with the values that hold for it, also by the rule of style that texts have."""
     own = {name: element.attrib.get(name, value) for name, value in inherited.items()}
+    if element.tag.endswith("}text"):
+        own["stroke"] = "none"
     yield element, own
     for inner in element:
         yield from resolved(inner, own)
@@ -66,6 +68,7 @@ def test_nothing_is_lost_or_moved(name: str, monkeypatch: pytest.MonkeyPatch) ->
     text = schedule_dot(dump, outer(dump), "post_fusion")
     old, new = before(text, monkeypatch), render.svg(text)
     assert len(new) < 0.75 * len(old)
+    assert STYLE in new
     was, now = (
         [(one, own) for one, own in resolved(ET.fromstring(drawing)) if "width" not in one.attrib or "rx" in one.attrib]
         for drawing in (old, new)

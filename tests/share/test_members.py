@@ -1,10 +1,17 @@
 """Which files go along."""
 
+import shutil
 from collections import Counter
 from pathlib import Path
 
-from inspect_compile.dump import paths
+import pytest
+
+from inspect_compile.commands.drawing.files import FORMATS, Output
+from inspect_compile.diagrams.kinds.every import KINDS
+from inspect_compile.dump import open_dump, paths
 from inspect_compile.share.members import LINKS, OTHERS, members
+from tests.conftest import TESTS
+from tests.diagrams.pictures import FOLDERS, one_of_each
 from tests.handmade import GRAPH, graph, made
 
 
@@ -55,3 +62,30 @@ def test_kept_inputs_are_known(tmp_path: Path) -> None:
 
     assert ["/".join(member.place) for member in found] == [paths.inputs_file(GRAPH, 1, 127)]
     assert left_out == {OTHERS: 2}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_drawings_of_every_kind_go_along(name: str, tmp_path: Path) -> None:
+    root = tmp_path / "dump"
+    shutil.copytree(TESTS / "data" / name, root)
+    dump = open_dump(root)
+    before = Counter[str]()
+    members(root, before)
+    output = Output(None, is_file=False, form="svg", timeout=None)
+    files = set()
+    for drawn in one_of_each(dump):
+        stem = output.stem(dump, drawn.graph, drawn.name)
+        files |= {stem.with_name(f"{stem.name}.{form}") for form in FORMATS}
+    for path in (*files, root / "ranks.svg", root / "notes.svg", root / "dynamo.txt"):
+        path.touch()
+    left_out = Counter[str]()
+
+    found = {member.path for member in members(root, left_out)}
+
+    assert files | {root / "ranks.svg"} <= found
+    assert root / "notes.svg" not in found
+    assert left_out - before == {OTHERS: 2}
+
+
+def test_every_kind_of_drawing_is_known() -> None:
+    assert set(KINDS) == set(paths.DRAWINGS)

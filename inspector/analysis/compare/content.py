@@ -35,6 +35,7 @@ Lines = tuple[str, ...]
 _OWN = re.compile(
     r"0x[0-9a-fA-F]{5,}|(?<![.0-9A-Za-z])\d{12,}(?:_c\d+)?(?![0-9A-Za-z])"  # addresses and ids, in names too: `_140_c0`
     r"|(?<=cuda:)\d+|(?<=index=)\d+(?=[,)])"  # which one of several equal devices
+    r"|(?<=__builtins_dict___)\d+"  # a count of what Dynamo has named so far
     r"|(?<='backend_hash': ')\w+"
 )
 _ID = re.compile(r"(_id\((?:(?!_id\().)*?, )\d+")

@@ -72,10 +72,25 @@ def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
 
 
-def compare_graphs(a: GraphContent, b: GraphContent, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
-    """The same for one graph on each side."""
+def compare_graphs(
+    a: GraphContent | None, b: GraphContent | None, names: tuple[str, str] = ("a", "b")
+) -> list[Difference]:
+    """The same for one graph on each side; None: the side has none. One of them has to be there."""
     found = _graph(Pair(a, b)) if a != b else ()
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
+
+
+def compare_frames(
+    a: FrameContent | None, b: FrameContent | None, names: tuple[str, str] = ("a", "b")
+) -> list[Difference]:
+    """The same for one compile of a function on each side."""
+    found = _frame(a, b) if a != b else ()
+    return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
+
+
+def compare_settings(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
+    """The same for what both were compiled with."""
+    return [_named(row, *names) for row in _settings(a, b)]
 
 
 def _named(row: Difference, a: str, b: str) -> Difference:

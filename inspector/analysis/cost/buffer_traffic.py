@@ -1,6 +1,7 @@
 """Bytes of each buffer that one kernel reads and writes, summed up from its loads and stores or, in whole, by size."""
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -20,6 +21,10 @@ class BufferTraffic(msgspec.Struct, frozen=True):
     """Bytes written, counting every store at every point of the loops."""
     unsure: int = 0
     """The part of `read` and `written` that depends on values known only when the kernel runs."""
+
+
+_NOTHING: Final = Touched()
+"""Never added to."""
 
 
 class BufferSums:
@@ -56,7 +61,7 @@ class BufferSums:
         """The sums, one row for each buffer."""
         found = []
         for buffer in dict.fromkeys((*self.reads, *self.writes)):
-            reads, writes = self.reads.get(buffer, Touched()), self.writes.get(buffer, Touched())
+            reads, writes = self.reads.get(buffer, _NOTHING), self.writes.get(buffer, _NOTHING)
             is_made = buffer in self.made
             found.append(
                 BufferTraffic(

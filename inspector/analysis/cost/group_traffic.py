@@ -34,6 +34,7 @@ class GroupTraffic:
         """The scheduler nodes after fusion."""
         self._before: dict[tuple[str, str], Operation] = {}
         self._parts: dict[tuple[str, str], list[Operation]] = {}
+        self._known: dict[tuple[str, str, str, str], BufferSums] = {}
         self.told: dict[tuple[str, str], BufferSums] = {}
         """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
         self._hints = hints_of(symbols(dump, graph))
@@ -59,15 +60,28 @@ class GroupTraffic:
 
     def sums(self, groups: list[Operation], kind: str, kernel: str) -> BufferSums:
         """The traffic of scheduler nodes that one kernel computes one after another."""
-        if len(groups) == 1 and (told := self.told.get((groups[0].graph, groups[0].name))) is not None:
-            return told
+        if len(groups) == 1:
+            return self._of_one(groups[0], kind, kernel)
         found = BufferSums(self.places)
         for group in groups:
-            if group.kind == "extern":
-                self._extern(found, group, self._parts.get((group.graph, group.name), []))
-            elif group.kind != "nop":
-                self._loops(found, group, kind, kernel)
+            self._add(found, group, kind, kernel)
         return found
+
+    def _of_one(self, group: Operation, kind: str, kernel: str) -> BufferSums:
+        """The same of one, which is asked for once for its launch and once for itself."""
+        if (told := self.told.get((group.graph, group.name))) is not None:
+            return told
+        key = group.graph, group.name, kind, kernel
+        if key not in self._known:
+            found = self._known[key] = BufferSums(self.places)
+            self._add(found, group, kind, kernel)
+        return self._known[key]
+
+    def _add(self, found: BufferSums, group: Operation, kind: str, kernel: str) -> None:
+        if group.kind == "extern":
+            self._extern(found, group, self._parts.get((group.graph, group.name), []))
+        elif group.kind != "nop":
+            self._loops(found, group, kind, kernel)
 
     def alone(self, row: Operation) -> BufferSums:
         """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""

@@ -9,7 +9,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.analysis.fusion.misses import Miss
-from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Operation
 from inspect_compile.knowledge.fusion.knob_values import knob_of
@@ -28,7 +28,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         moved = launch_traffic(dump, graph.graph)
         reducing, scattered = _reducing(dump, graph.graph), _scattered(dump, graph.graph)
         launches = {(one.graph, name): one for one in moved.launches for name in one.groups}
-        for miss in fusion(dump, graph.graph).apart:
+        for miss in left_apart(dump, graph.graph):
             if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
             if _is_scatter(miss, moved, scattered):

@@ -1,7 +1,8 @@
 """Scheduler nodes that share bytes and ended in different kernels: what that costs, and what kept them apart."""
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final
 
 import msgspec
 
@@ -9,7 +10,7 @@ from inspect_compile.analysis.dumps.rows import ResultCache, source_lines
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.fusion.shared_bytes import SharedBytes, shared_bytes
+from inspect_compile.analysis.fusion.shared_bytes import Common, shared_bytes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Location, Node, Operation, Symbol, WrapperLine
 
@@ -71,17 +72,14 @@ class LeftOut(msgspec.Struct, frozen=True):
     """Later nodes that each is paired with, at least."""
 
 
-class _Found(NamedTuple):
-    misses: list[Miss]
-    left_out: list[LeftOut]
-
-
-_FOUND: Final = ResultCache[_Found]()
-
-
 def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
     """Those of the ledger's graph, most expensive first; found once for as many rows as the dump has now."""
-    return _found(dump, ledger).misses
+    return _found(dump, ledger).every
+
+
+def apart(dump: Dump, ledger: Ledger) -> list[Miss]:
+    """Those that fusion could have made one launch of: without the others they take a part of the time."""
+    return _found(dump, ledger).apart
 
 
 def left_out(dump: Dump, ledger: Ledger) -> list[LeftOut]:
@@ -89,56 +87,85 @@ def left_out(dump: Dump, ledger: Ledger) -> list[LeftOut]:
     return _found(dump, ledger).left_out
 
 
-def _found(dump: Dump, ledger: Ledger) -> _Found:
+def _found(dump: Dump, ledger: Ledger) -> "_Pairs":
     kinds: tuple[type[Fact], ...] = (Operation, WrapperLine, Node, Kernel, Symbol, FusionRound, FusionLooks)
     extent = tuple(len(dump.rows(kind, ledger.graph)) for kind in kinds)
-    return _FOUND.of(dump, ledger.graph, extent, lambda: _made(dump, ledger))
+    return _FOUND.of(dump, ledger.graph, extent, lambda: _Pairs(dump, ledger))
 
 
-def _made(dump: Dump, ledger: Ledger) -> _Found:
-    shared = shared_bytes(dump, ledger.graph)
-    left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in shared.left_out.items()]
-    lines = {name: at for (graph, name), at in source_lines(dump, ledger.graph).items() if graph == ledger.graph}
-    return _Found(_misses(ledger, shared, lines), sorted(left, key=lambda one: -one.nodes))
+class _Pairs:
+    """The pairs of one graph that share bytes; those in one launch and those with a library call once they are asked
+    for.
+    """
 
+    def __init__(self, dump: Dump, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._shared = shared_bytes(dump, ledger.graph)
+        self._lines = {
+            name: at for (graph, name), at in source_lines(dump, ledger.graph).items() if graph == ledger.graph
+        }
+        left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in self._shared.left_out.items()]
+        self.left_out = sorted(left, key=lambda one: -one.nodes)
 
-def _misses(ledger: Ledger, shared: SharedBytes, lines: dict[str, Location]) -> list[Miss]:
-    tried = _by_groups(ledger)
-    found = []
-    for a, b in shared.pairs():
-        common = shared.of(a, b)
-        if not common.saved:
-            continue
-        one, other, looks = shared.rows[a], shared.rows[b], tried.get(frozenset((a, b)), [])
+    @cached_property
+    def apart(self) -> list[Miss]:
+        """Most expensive first."""
+        return [miss for miss in self._of_two_launches if miss.is_apart]
+
+    @cached_property
+    def every(self) -> list[Miss]:
+        """All of them, most expensive first."""
+        return most_expensive_first((*self._of_two_launches, *self._made(is_others=True)))
+
+    @cached_property
+    def _of_two_launches(self) -> list[Miss]:
+        return most_expensive_first(self._made(is_others=False))
+
+    @cached_property
+    def _looks(self) -> dict[frozenset[str], list[Candidate]]:
+        return _by_groups(self._ledger)
+
+    def _made(self, *, is_others: bool) -> Iterator[Miss]:
+        """`is_others`: those pairs that are sure not to be apart."""
+        rows, one_launch = self._shared.rows, self._shared.savings.is_one_launch
+        for a, b in self._shared.pairs():
+            looks = self._looks.get(frozenset((a, b)), [])
+            is_call = not looks and (rows[a].kind in _NOT_FUSABLE or rows[b].kind in _NOT_FUSABLE)
+            if (is_call or one_launch(a, b)) == is_others:
+                common = self._shared.of(a, b)
+                if common.saved:
+                    yield self._miss(a, b, looks, common, is_call=is_call)
+
+    def _miss(self, a: str, b: str, looks: list[Candidate], common: Common, *, is_call: bool) -> Miss:
+        ledger, one, other = self._ledger, self._shared.rows[a], self._shared.rows[b]
         last = last_word(looks) if looks else None
-        code, reason = ("", "") if last is None else (last.code or last.verdict, last.reason)
-        if not looks:
-            is_call = one.kind in _NOT_FUSABLE or other.kind in _NOT_FUSABLE
-            met = [] if is_call else ledger.met(one.members[0], other.members[0])
-            code = UNFUSABLE if is_call else met[0].code if met else ""
+        code, reason = (UNFUSABLE if is_call else "", "") if last is None else (last.code or last.verdict, last.reason)
+        if not looks and not is_call:
+            met = ledger.met(one.members[0], other.members[0])
+            code = met[0].code if met else ""
         nodes = tuple(dict.fromkeys((*reversed(other.nodes), *reversed(one.nodes))))
-        found.append(
-            Miss(
-                graph=ledger.graph,
-                a=a,
-                b=b,
-                code=code,
-                reason=reason,
-                saved_bytes=common.saved,
-                shared_bytes=max((row.shared_bytes for row in looks if row.shared_bytes is not None), default=None),
-                buffers=common.buffers,
-                rounds=tuple(dict.fromkeys(row.round for row in looks)),
-                handed=common.handed,
-                nodes=nodes,
-                one_kernel=shared.savings.is_one_launch(a, b),
-                is_unsure=common.is_unsure,
-                between=ledger.between(a, b),
-                is_checked=ledger.dependencies.is_known,
-                where=next((lines[node] for node in nodes if node in lines), None),
-                parts=tuple(Part(*ledger.part(name, common.buffers[0])) for name in (a, b)),
-            )
+        return Miss(
+            graph=ledger.graph,
+            a=a,
+            b=b,
+            code=code,
+            reason=reason,
+            saved_bytes=common.saved,
+            shared_bytes=max((row.shared_bytes for row in looks if row.shared_bytes is not None), default=None),
+            buffers=common.buffers,
+            rounds=tuple(dict.fromkeys(row.round for row in looks)),
+            handed=common.handed,
+            nodes=nodes,
+            one_kernel=self._shared.savings.is_one_launch(a, b),
+            is_unsure=common.is_unsure,
+            between=ledger.between(a, b),
+            is_checked=ledger.dependencies.is_known,
+            where=next((self._lines[node] for node in nodes if node in self._lines), None),
+            parts=tuple(Part(*ledger.part(name, common.buffers[0])) for name in (a, b)),
         )
-    return most_expensive_first(found)
+
+
+_FOUND: Final = ResultCache[_Pairs]()
 
 
 def most_expensive_first(found: Iterable[Miss]) -> list[Miss]:

@@ -7,7 +7,15 @@ import msgspec
 
 from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.fusion.misses import UNFUSABLE, LeftOut, Miss, left_out, misses, most_expensive_first
+from inspect_compile.analysis.fusion.misses import (
+    UNFUSABLE,
+    LeftOut,
+    Miss,
+    apart,
+    left_out,
+    misses,
+    most_expensive_first,
+)
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     FusionCombo,
@@ -67,6 +75,11 @@ def fusion(dump: Dump, graph: str) -> GraphFusion:
     """The fusion of `graph`, from its ledgers; cached until the dump has more rows."""
     kinds = (FusionLooks, FusionRound, FusionOrder, FusionCombo, Operation, Kernel, WrapperLine, Node)
     return _SUMMED.of(dump, graph, tuple(len(dump.rows(kind, graph)) for kind in kinds), lambda: _summed(dump, graph))
+
+
+def left_apart(dump: Dump, graph: str) -> list[Miss]:
+    """The pairs in two launches alone, most expensive first, in a part of the time that `fusion` takes."""
+    return most_expensive_first(miss for one in ledgers(dump, graph) for miss in apart(dump, one))
 
 
 _SUMMED: Final = ResultCache[GraphFusion]()

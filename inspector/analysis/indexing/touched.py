@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from inspect_compile.analysis.indexing.footprint import AccessFootprint, evaluated, image, together
 from inspect_compile.facts import Access
@@ -13,25 +14,43 @@ _VALUE = re.compile(r"\btmp\d+\b")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
+class Reached(NamedTuple):
+    """What one index reaches."""
+
+    elements: AccessFootprint
+    points: int
+    """Points of all its loops."""
+    moving: int
+    """Points of the loops whose variables are in the index."""
+
+
 class Places:
     """The elements that the indices of a graph reach, computed once for each index."""
 
     def __init__(self, hints: Mapping[str, int]) -> None:
         self.hints = hints
-        self._known: dict[tuple[str, tuple[str, ...]], tuple[dict[str, int], AccessFootprint]] = {}
+        self._known: dict[tuple[str, tuple[str, ...]], Reached] = {}
         self._lengths: dict[str, int | None] = {}
+        self._has_hints: dict[tuple[str, ...], bool] = {}
 
-    def of(self, index: str, lengths: tuple[str, ...]) -> tuple[dict[str, int], AccessFootprint]:
-        """Variable → length of its range, and the set of values of the index."""
+    def of(self, index: str, lengths: tuple[str, ...]) -> Reached:
+        """What the index reaches as its variables run through ranges of these lengths."""
         found = self._known.get((index, lengths))
         if found is None:
             ranges = {text.partition("=")[0]: self._length(text) or 0 for text in lengths}
-            found = self._known[index, lengths] = ranges, image(index, ranges, self.hints)
+            found = self._known[index, lengths] = Reached(
+                image(index, ranges, self.hints),
+                math.prod(ranges.values()),
+                math.prod(ranges[name] for name in set(_NAME.findall(index)) & ranges.keys()),
+            )
         return found
 
     def has_hints(self, lengths: tuple[str, ...]) -> bool:
         """True if the length of each range is known."""
-        return all(self._length(text) is not None for text in lengths)
+        found = self._has_hints.get(lengths)
+        if found is None:
+            found = self._has_hints[lengths] = all(self._length(text) is not None for text in lengths)
+        return found
 
     def _length(self, text: str) -> int | None:
         if text not in self._lengths:
@@ -57,9 +76,12 @@ class Touched:
         self._by_places: dict[tuple[str, str, tuple[str, ...]], int] = {}
         """What is known to be: by the places, the index without the numbers of its values, and the ranges."""
         self._is_unsure = False
+        self._least: int | None = None
+        """`least`, once somebody has asked."""
 
     def whole(self, size: int, *, is_unsure: bool = False) -> None:
         """Add `size` bytes of the buffer as a whole."""
+        self._least = None
         size = _sound(size)
         self._given = max(self._given, size)
         self._is_unsure = self._is_unsure or is_unsure
@@ -70,15 +92,15 @@ class Touched:
 
         `executes=False`: the value is already available from another access.
         """
+        self._least = None
         size = _sound(one.bytes or 0)
         if one.kind != "memory" or one.index is None:
             self._given = max(self._given, size)
             self.generated += size if executes else 0
             return
-        ranges, reached = places.of(one.index, one.ranges)
+        reached, loops, moving = places.of(one.index, one.ranges)
         item = None if one.item is None else _sound(one.item)
         if item is None:
-            moving = math.prod(ranges[name] for name in set(_NAME.findall(one.index)) & ranges.keys())
             item = size // moving if moving and not reached.is_indirect else 0
         if not item:
             self._given = max(self._given, size)  # an older dump has no element sizes
@@ -88,7 +110,7 @@ class Touched:
         self._item = item
         self._images.append(reached)
         self._limit = _sound(one.whole) if one.whole is not None else self._limit
-        times = math.prod(ranges.values()) if points is None else points
+        times = loops if points is None else points
         if reached.is_indirect:
             size = _sound(times * item)
             if one.places:
@@ -117,16 +139,23 @@ class Touched:
     @property
     def least(self) -> int:
         """Bytes, each element once; accesses that depend on values count as if all their elements differed."""
-        return self._up_to_all(max(self._sure, self._by_value + sum(self._by_places.values())))
+        if self._least is None:
+            self._least = self._up_to_all(max(self._sure, self._by_value + sum(self._by_places.values())))
+        return self._least
 
     @property
     def unsure(self) -> int:
         """The part of `least` that depends on values."""
+        if not (self._is_unsure or self._by_value or self._by_places):
+            return 0
         return self.least if self._is_unsure else self.least - self._up_to_all(self._sure)
 
     @property
     def _sure(self) -> int:
-        return max(_sound(together(self._images) * self._item) if self._images else 0, self._given)
+        if not self._images:
+            return self._given
+        elements = self._images[0].elements if len(self._images) == 1 else together(self._images)
+        return max(_sound(elements * self._item), self._given)
 
     def _up_to_all(self, size: int) -> int:
         return size if self._limit is None else min(size, max(self._limit, self._given))

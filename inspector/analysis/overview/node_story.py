@@ -113,8 +113,11 @@ class NodeStory:
         ]
 
 
-def node_story(dump: Dump, lineage: Lineage, kin: NodeRef) -> NodeStory:
-    """Collect everything about `kin`, a node of the lineage."""
+def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = True) -> NodeStory:
+    """Collect everything about `kin`, a node of the lineage.
+
+    Without `misses`, `missed` stays empty: these are found for a graph as a whole, which takes longer than all else.
+    """
     node = lineage.nodes[kin]
     ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
     around = (*ancestors, Link(kin, ""), *descendants)
@@ -152,7 +155,7 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef) -> NodeStory:
         remarks=_remarks(dump, lineage, known),
         symbols=_symbols(dump, lineage, around),
         attempts=attempts,
-        missed=_missed(dump, operations),
+        missed=_missed(dump, operations) if misses else [],
     )
 
 

@@ -116,6 +116,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     from inspect_compile.commands.dump_selection import part_of
     from inspect_compile.report.comparison import compared
     from inspect_compile.report.page import page
+    from inspect_compile.report.pictures import of_ranks
     from inspect_compile.report.sections import Asked, Section, program, sections
     from inspect_compile.tables.text import number_of, one_line
 
@@ -130,7 +131,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
         about.append(f"{number_of(len(there), 'rank')}; code, pictures and tables are those of rank {first}")
         every = list(sections(Asked(dump, name, arguments.rows)))
         own = list(sections(Asked(there[first].dump, f"{name} --rank {first}", arguments.rows)))
-        shown = [Section("ranks", "All ranks", [*every[0].blocks, *_blocks(every, "checks")]), *own]
+        shown = [Section("ranks", "All ranks", [*of_ranks(dump), *every[0].blocks, *_blocks(every, "checks")]), *own]
         beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
     else:
         shown = list(sections(Asked(dump, name, arguments.rows)))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, Wanted, graph_title
+from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, Wanted
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -15,9 +15,11 @@ def _memory(dump: "Dump", graph: "Graph") -> str | None:
     from inspect_compile.analysis.memory.holders import holders
     from inspect_compile.analysis.memory.plan import memory
     from inspect_compile.diagrams.memory import memory_chart
+    from inspect_compile.diagrams.schedule.schedule import title
 
     found = memory(dump, graph.graph)
-    return memory_chart(found, holders(dump, graph.graph, found), graph.graph) if found.steps else None
+    held = holders(dump, graph.graph, found)
+    return memory_chart(found, held, title(dump, graph.graph, "memory")) if found.steps else None
 
 
 def _roofline(dump: "Dump", graph: "Graph") -> str | None:
@@ -25,21 +27,23 @@ def _roofline(dump: "Dump", graph: "Graph") -> str | None:
     from inspect_compile.analysis.cost.roofline_plot import plot
     from inspect_compile.analysis.cost.roofs import roof_of
     from inspect_compile.diagrams.roofline import roofline_svg
+    from inspect_compile.diagrams.schedule.schedule import title
     from inspect_compile.tables.cost.roofline import no_roof_text
 
     roof = roof_of(dump)
     if roof is None:
         raise CommandError(no_roof_text(dump))
     found = plot(roofline(dump, graph.graph, roof), roof)
-    return roofline_svg(found, graph_title(graph)) if found.points else None
+    return roofline_svg(found, title(dump, graph.graph, "roofline")) if found.points else None
 
 
 def _timeline(dump: "Dump", graph: "Graph") -> str | None:
     from inspect_compile.analysis.frontend.times import parts
+    from inspect_compile.diagrams.schedule.schedule import title
     from inspect_compile.diagrams.timeline import timeline
 
     found = [part for part in parts(dump) if part.graph == graph.compile_id]
-    return timeline(found, f"{graph.graph}, compile {graph.compile_id}") if found else None
+    return timeline(found, title(dump, graph.graph, "compile time")) if found else None
 
 
 def _chart(

@@ -3,8 +3,9 @@
 from typing import Final
 
 from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE, TIMELINE
-from inspect_compile.diagrams.kinds.graphs import DYNAMO, FX, KERNEL, NODE
+from inspect_compile.diagrams.kinds.graphs import FX, KERNEL, NODE
 from inspect_compile.diagrams.kinds.kind import Kind
+from inspect_compile.diagrams.kinds.runs import DYNAMO, RANKS
 from inspect_compile.diagrams.kinds.schedules import FUSION, SCHEDULE
 
 KINDS: Final[dict[str, Kind]] = {
@@ -19,6 +20,7 @@ KINDS: Final[dict[str, Kind]] = {
         MEMORY,
         ROOFLINE,
         TIMELINE,
+        RANKS,
     )
 }
 """Name → kind; new ones are added here."""

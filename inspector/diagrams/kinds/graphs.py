@@ -1,4 +1,4 @@
-"""Pictures of FX graphs, of a kernel's inside, of one node's way, and of Dynamo's frames."""
+"""Pictures of FX graphs, of a kernel's inside, and of one node's way."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -102,26 +102,6 @@ def _node_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str
         )
 
 
-def _dynamo(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
-    from inspect_compile.diagrams.dot import dot_text
-    from inspect_compile.diagrams.dynamo import dynamo_picture
-
-    found = dynamo_picture(dump)
-    yield (
-        Missing(None, "no frame was recorded")
-        if found is None
-        else Drawn(None, "dynamo", "Dynamo's frames, breaks and recompiles", dot_text(found))
-    )
-
-
-def _dynamo_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.frontend.frames import frames
-    from inspect_compile.tables.text import number_of
-
-    count = len(frames(dump))
-    yield "dynamo", number_of(count, "frame") if count else "no frame was recorded"
-
-
 FX = Kind(
     "fx",
     "an FX graph, at any stage",
@@ -139,6 +119,3 @@ KERNEL = Kind(
     "KERNEL",
 )
 NODE = Kind("node", "one node's way through all levels", _node, _node_listed, frozenset({"everything"}), "NODE")
-DYNAMO = Kind(
-    "dynamo", "frames, graph breaks and recompiles", _dynamo, _dynamo_listed, is_of_run=True, on_page=Wanted()
-)

@@ -77,10 +77,7 @@ class Kind(NamedTuple):
     """What it needs a name of, KERNEL or NODE."""
     is_of_run: bool = False
     """One picture of all that was compiled, and not one of each graph."""
+    is_of_ranks: bool = False
+    """Of a run with all of its ranks; the others are of one rank."""
     on_page: Wanted | None = None
     """What of it stands in the HTML page as well; the schedule and the timeline have places of their own there."""
-
-
-def graph_title(graph: "Graph") -> str:
-    """`model__0_forward_1.0  forward 0/0`."""
-    return f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()

@@ -175,7 +175,7 @@ def _fusion(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
     for graph in graphs:
         found = joined_picture(dump, graph.graph, fold=wanted.fold)
         if found is None:
-            yield Missing(graph, "no fusion was recorded")
+            yield Missing(graph, _no_fusion(dump, graph))
         else:
             yield Drawn(graph, "fusion", "what fusion joined", dot_text(found))
 
@@ -186,7 +186,13 @@ def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, s
 
     if graph is not None:
         count = sum(row.verdict == "fused" for row in candidates(dump, graph.graph))
-        yield "fusion", number_of(count, "fusion") if count else "no fusion was recorded"
+        yield "fusion", number_of(count, "fusion") if count else _no_fusion(dump, graph)
+
+
+def _no_fusion(dump: "Dump", graph: "Graph") -> str:
+    from inspect_compile.analysis.dumps.rows import scheduled
+
+    return "nothing was fused" if scheduled(dump, graph.graph, "post_fusion") else "no fusion was recorded"
 
 
 FUSION = Kind(

@@ -12,7 +12,7 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.misses import Miss
-from inspect_compile.analysis.fusion.outcome import fusion
+from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, Picture, Section
 from inspect_compile.diagrams.schedule import words
@@ -81,9 +81,9 @@ def findings_picture(dump: "Dump", graph: str) -> Picture | None:
                 lines[box_of[unit]].append(told.head)
     inner = tuple(_with(one, lines.get(one.id, ())) if isinstance(one, Box) else one for one in drawn.inner)
     found = number_of(len(about), "finding") if about else "no finding"
-    apart = number_of(len(others), "other pair")
+    apart = f", and {number_of(len(others), 'other pair')} left apart" if others else ""
     launches = number_of(len(whole.units), "launch", "launches")
-    subtitles = [graph, f"{launches}: {found}, and {apart} left apart; here {len(part.units):,} of them"]
+    subtitles = [graph, f"{launches}: {found}{apart}; here {len(part.units):,} of them"]
     if len(shown) < len(about) + len(others):
         subtitles.append(f"the {len(shown)} most expensive of them")
     if len(every) > len(about):
@@ -144,7 +144,7 @@ def _of_finding(row: Finding, places: _Places) -> _Told | None:
 
 def _apart(dump: "Dump", graph: str, places: _Places) -> Iterator[_Told]:
     """The pairs that fusion left apart, equal ones as one, the most expensive first."""
-    for same in grouped(fusion(dump, graph).apart, _identity).values():
+    for same in grouped(left_apart(dump, graph), _identity).values():
         row = same[0]
         units = places.of(row.graph, (row.a, row.b), row.buffers)
         if len(units) == 2:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.diagrams.schedule.inputs import Input
 from inspect_compile.facts import Access, Location, Operation
@@ -61,6 +62,12 @@ def path_range(first: str, last: str) -> str:
     kept = next((place + 1 for place, part in enumerate(one) if part.isdecimal()), len(one))
     begin, end = ".".join(one[:kept]), ".".join(other[:kept])
     return begin if begin == end else f"{begin} … {end}"
+
+
+def function_text(function: str) -> str:
+    """A function's name; of what Dynamo made of the rest of one, `step, the rest after line 10`."""
+    begun = resumed(function)
+    return f"{begun[0]}, the rest after line {begun[1]}" if begun is not None else one_line(function) or "?"
 
 
 def computing(nodes: Sequence[str]) -> tuple[str, ...]:
