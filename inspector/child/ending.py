@@ -42,7 +42,7 @@ def end(start: Process) -> None:
     else:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
-        if tally.graphs and not setting.is_tried:
+        if tally.graphs and session.makes_derived and not setting.is_tried:
             finishing.leave(root, start.cwd)
     if os.getpid() == setting.leader and not setting.quiet and start.has_stderr() and surroundings.is_first_here():
         others -= {root} if session is not None else set()

@@ -2,10 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from inspect_compile.child.limits import Limits
+from inspect_compile.child.limits import COMPILES, Limits
+from inspect_compile.child.newest import Held, Newest
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
@@ -92,7 +93,9 @@ class Recorder(Writer):
         self.is_open = True
         self.has_begun = False
         self.tally = Tally()
-        self._limits = Limits(self._config.graphs)
+        keep, size = self._config.keep, self._bytes_limit
+        self._limits = Limits(self._config.graphs, COMPILES if keep is None else None)
+        self._newest = None if keep is None else Newest(keep, "" if size is None else _size(size))
         self._left_out = 1
         """Number of omissions at which they are reported next."""
         self._compiling: dict[str, float] = {}
@@ -101,10 +104,10 @@ class Recorder(Writer):
 
     def omissions(self) -> tuple[Omission, ...]:
         """What is not recorded, and because of which limit."""
-        found = self._limits.omissions()
-        if not self._config.texts:
-            message = "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed"
-            found = (*found, Omission(what="texts", limit="--no-texts", message=message))
+        found = (*self._limits.omissions(), *(() if self._newest is None else self._newest.omissions()))
+        if not self._config.keeps_texts:
+            message = "--level facts: FX graphs and IR are in the tables only, and no graph can be replayed"
+            found = (*found, Omission(what="texts", limit="--level facts", message=message))
         if not self.is_full or self._bytes_limit is None:
             return found
         size = _size(self._bytes_limit)
@@ -132,6 +135,9 @@ class Recorder(Writer):
             self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
         super().add(fact)
+        if self._newest is not None and (beyond := self._newest.saw(fact)):
+            self.flush()
+            self._drop(beyond)
 
     def add_batch(self, batch: list[Fact]) -> None:
         """Add facts of one kind and one graph, unless a limit excludes them."""
@@ -141,6 +147,8 @@ class Recorder(Writer):
 
     def _wants(self, fact: Fact) -> bool:
         if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
+            return False
+        if self._newest is not None and self._newest.refuses(fact):
             return False
         if not self._limits.refuses(fact):
             return True
@@ -163,11 +171,23 @@ class Recorder(Writer):
             not self.is_open
             or self.is_full
             or (name.startswith(f"{paths.GRAPHS}/") and self._limits.refuses_file(folder))
+            or (self._newest is not None and self._newest.refuses_file(folder))
         ):
             return
         self.begin()
         super().file(name, data)
         self._stop_if_full()
+
+    def _drop(self, beyond: Sequence[Held]) -> None:
+        """Take compiles out of the dump again, and record how many."""
+        self.drop([held.compile_id for held in beyond], [graph for held in beyond for graph in sorted(held.graphs)])
+        self._limited()
+
+    def _make_room(self) -> bool:
+        oldest = None if self._newest is None else self._newest.oldest()
+        if oldest is not None:
+            self._drop([oldest])
+        return oldest is not None
 
     def close(self) -> None:
         """Flush, and accept nothing more."""

@@ -93,7 +93,7 @@ class Session:
         self._reuses_facts = config.cache == "auto" and is_plain and not config.targets
         self.probes.reuses_facts = self._reuses_facts
         self.probes.versions = lambda: (f"schema {SCHEMA_VERSION}", *map(" ".join, versions().items()))
-        self.probes.keeps_texts = config.texts
+        self.probes.keeps_texts = config.keeps_texts
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:

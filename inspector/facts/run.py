@@ -16,7 +16,7 @@ class Omission(msgspec.Struct, frozen=True, kw_only=True):
     what: str
     """graphs (after the first ones), compiles (of one frame over and over), later (after the size limit) or texts."""
     limit: str
-    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`, `--no-texts`."""
+    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`, `--level facts`."""
     count: int | None = None
     """How many; None if not counted."""
     graph: str = ""

@@ -49,11 +49,11 @@ def write(folder: Path, code: str, backend: str = "eager") -> None:
 
 
 def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> None:
-    """And the same with --no-texts, which leaves the tables and the code whole."""
+    """And the same with --level facts, which leaves the tables and the code whole."""
     write(tmp_path, "print(double(torch.ones(3)))\nraise SystemExit(3)", "inductor")
     alone = plain(["script.py"], tmp_path, environment=variables)
     watched = inspected(["script.py"], tmp_path, environment=variables)
-    bare = inspected(["script.py"], tmp_path, options=["--no-texts", "--dump", "bare"], environment=variables)
+    bare = inspected(["script.py"], tmp_path, options=["--level", "facts", "--dump", "bare"], environment=variables)
     assert (bare.stdout, bare.returncode) == (alone.stdout, 3)
     check_without_texts(Dump(tmp_path / "dump"), Dump(tmp_path / "bare"), bare.stderr)
     assert (watched.stdout, watched.returncode) == (alone.stdout, 3)
@@ -148,7 +148,7 @@ def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
     (omission,) = dump.run.omitted
     assert (omission.what, omission.message) == (
         "texts",
-        "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed",
+        "--level facts: FX graphs and IR are in the tables only, and no graph can be replayed",
     )
     assert f"inspect-compile: {omission.message}" in last_words(stderr)
 
