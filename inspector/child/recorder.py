@@ -8,6 +8,7 @@ from pathlib import Path
 from inspect_compile.child.limits import COMPILES, Limits
 from inspect_compile.child.newest import Held, Newest
 from inspect_compile.child.run_config import RunConfig
+from inspect_compile.child.sizes import size_text
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, first_line
@@ -95,7 +96,7 @@ class Recorder(Writer):
         self.tally = Tally()
         keep, size = self._config.keep, self._bytes_limit
         self._limits = Limits(self._config.graphs, COMPILES if keep is None else None)
-        self._newest = None if keep is None else Newest(keep, "" if size is None else _size(size))
+        self._newest = None if keep is None else Newest(keep, "" if size is None else size_text(size))
         self._left_out = 1
         """Number of omissions at which they are reported next."""
         self._compiling: dict[str, float] = {}
@@ -110,7 +111,7 @@ class Recorder(Writer):
             found = (*found, Omission(what="texts", limit="--level facts", message=message))
         if not self.is_full or self._bytes_limit is None:
             return found
-        size = _size(self._bytes_limit)
+        size = size_text(self._bytes_limit)
         message = f"the dump reached its limit of {size} (--max-dump): what came later is not in it"
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
@@ -118,6 +119,11 @@ class Recorder(Writer):
     def is_whole(self) -> bool:
         """Whether nothing was lost or left out because of a limit."""
         return super().is_whole and self.is_open and not self._limits.count
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing yet but what was told of our own hooks: a process that compiles nothing."""
+        return not self.has_begun and not (self.tally.facts.keys() - {Hook})
 
     def begin(self) -> None:
         """Call `first` now, unless it was called already."""
@@ -159,6 +165,8 @@ class Recorder(Writer):
 
     def flush(self) -> None:
         """Append everything that is pending."""
+        if self.is_empty:
+            return
         if self._waiting:
             self.begin()
         super().flush()
@@ -189,6 +197,11 @@ class Recorder(Writer):
             self._drop([oldest])
         return oldest is not None
 
+    def configure(self, config: RunConfig) -> None:
+        """Record so from the next dump on."""
+        self._config = config
+        self._bytes_limit = config.max_bytes
+
     def close(self) -> None:
         """Flush, and accept nothing more."""
         self.flush()
@@ -207,11 +220,3 @@ class Recorder(Writer):
             super().add(GraphEnd(graph=graph, status="stopped", seconds=round(time.perf_counter() - began, 6)))
         super().flush()
         self._limited()
-
-
-def _size(count: int) -> str:
-    """`2GB`, in the form of the option."""
-    for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if count >= 1 << bits:
-            return f"{count / (1 << bits):.4g}{unit}"
-    return f"{count}B"

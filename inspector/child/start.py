@@ -83,10 +83,14 @@ def record(fact: "Fact") -> None:
 
 def begin(text: str) -> None:
     """Watch this process as `text`, the value of our environment variable, says."""
+    watch(Setting.decode(text))
+
+
+def watch(setting: Setting) -> None:
+    """Watch this process until its end."""
     global current
-    if not _is_main_interpreter():
+    if current is not None or not _is_main_interpreter():
         return
-    setting = Setting.decode(text)
     start = current = Start(setting)
     if setting.leader is None:
         setting.leader = start.pid
@@ -130,9 +134,9 @@ def _announce(setting: Setting) -> None:
 
     `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn),
     which takes the C library's environment, would not be watched. So only the mapping is changed: the program sees the
-    environment of a plain run, and its children get the bootstrap.
+    environment of a plain run, and its children get the bootstrap. What the user has set is not hidden.
     """
-    if not setting.plain:
+    if not setting.plain or setting.is_left_on:
         os.environ[VARIABLE] = setting.encode()
         return
     os.putenv(VARIABLE, setting.encode())

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
-_UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-
-
 class Run:
     """Records a program."""
 
@@ -284,7 +280,9 @@ def _version(text: str) -> tuple[int, ...]:
 
 def size(text: str) -> int:
     """Bytes: `500MB`."""
-    match = _SIZE.fullmatch(text)
-    if match is None:
+    from inspect_compile.child.sizes import bytes_of
+
+    found = bytes_of(text)
+    if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB, 2GB, …")
-    return int(float(match[1]) * (1 << _UNITS[match[2].lower()]))
+    return found
