@@ -48,9 +48,13 @@ class Start(Process):
             self.session = place.session(self)
         return self.session
 
+    def _leaves_nothing(self) -> bool:
+        """Has nothing been recorded in a run that was not started by a command, which most processes would be?"""
+        return self.setting.is_left_on and not os.path.isdir(self.setting.root)
+
     def at_exit(self) -> None:
         """The program has ended, by returning, raising or sys.exit."""
-        if self.session is None and os.getpid() != self.setting.pid:
+        if self.session is None and (os.getpid() != self.setting.pid or self._leaves_nothing()):
             return
         with last_resort.Room():
             try:
