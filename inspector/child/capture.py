@@ -181,12 +181,7 @@ def install(
         setting = left_on.new_setting(dumps, level=level, keep=keep, max_bytes=max_bytes, cache=cache)
     except ValueError as error:
         raise CommandError(f"inspect_compile.install: {error}") from None
-    if _own.session is not None:
-        _own.go_on(setting)
-    start.watch(setting)
-    if start.current is None:
-        raise RuntimeError("inspect_compile.install: only the main interpreter of a process can be recorded")
-    start.current.session = _own.session
+    start.watch(setting, None if _own.session is None else _own.go_on(setting))
     return Path(setting.root)
 
 

@@ -38,6 +38,8 @@ class Newest:
         """Name of each compile → what there is of it, oldest first."""
         self._ended: dict[str, None] = {}
         """Recompiles that have ended, oldest first."""
+        self._firsts: dict[str, None] = {}
+        """First compiles that have ended."""
         self._dropped: set[str] = set()
         self._folders: set[str] = set()
         """Folders of the graphs that were dropped."""
@@ -73,23 +75,23 @@ class Newest:
             return []
         with self._lock:
             held = self._held.setdefault(name, Held(name, set()))
-            if not held.is_first:
-                self._ended[name] = None
+            (self._firsts if held.is_first else self._ended)[name] = None
             beyond = list(self._ended)[: max(len(self._ended) - self._keep, 0)]
             return [self._out(name) for name in beyond]
 
     def oldest(self) -> Held | None:
-        """What must go because the dump has reached its size: None if there is nothing but what is at work."""
+        """What must go because the dump has reached its size; None if there is only the newest, and what is at work."""
         with self._lock:
             self._was_full = True
             name = next(iter(self._ended), None) if len(self._ended) > 1 else None
-            if name is None:
-                name = next((one for one in list(self._held)[:-1] if self._held[one].is_first), None)
+            if name is None and len(self._firsts) + len(self._ended) > 1:
+                name = next(iter(self._firsts), None)
             return None if name is None else self._out(name)
 
     def _out(self, name: str) -> Held:
         held = self._held.pop(name)
         self._ended.pop(name, None)
+        self._firsts.pop(name, None)
         self._dropped.add(name)
         self._folders.update(map(paths.graph_folder, held.graphs))
         self._frames += held.is_first

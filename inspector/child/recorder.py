@@ -141,9 +141,11 @@ class Recorder(Writer):
             self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
         super().add(fact)
-        if self._newest is not None and (beyond := self._newest.saw(fact)):
-            self.flush()
-            self._drop(beyond)
+        if self._newest is not None:
+            if isinstance(fact, Frame):
+                self.flush()  # of what may be dropped nothing waits
+            if beyond := self._newest.saw(fact):
+                self._drop(beyond)
 
     def add_batch(self, batch: list[Fact]) -> None:
         """Add facts of one kind and one graph, unless a limit excludes them."""

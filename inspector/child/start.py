@@ -90,8 +90,8 @@ def begin(text: str) -> None:
     watch(Setting.decode(text))
 
 
-def watch(setting: Setting) -> None:
-    """Watch this process until its end."""
+def watch(setting: Setting, session: "Session | None" = None) -> None:
+    """Watch this process until its end. With a `session` its probes are installed already."""
     global current
     if current is not None or not _is_main_interpreter():
         return
@@ -100,7 +100,9 @@ def watch(setting: Setting) -> None:
         setting.leader = start.pid
     _announce(setting)
     atexit.register(start.at_exit)
-    ImportWatch("torch", start.modules, start.imported).install()
+    start.session = session
+    if session is None:
+        ImportWatch("torch", start.modules, start.imported).install()
 
 
 def _is_main_interpreter() -> bool:

@@ -18,7 +18,7 @@ MOST_BYTES = 512 << 20
 MOST_LINES = 2_000_000
 """Maximum number of lines in all tables of a dump; what is beyond is left out, and that is reported."""
 
-_TAIL = 200
+_TAIL = 1000
 """Bytes by which a file is recognized."""
 
 DEEPEST = 32
@@ -52,8 +52,10 @@ class Table:
         self._callers = callers
         self._lines = {kind: locations_in(kind) for kind in kinds} if callers is not None else {}
         self._offset = 0
+        self._file = 0
         self._tail = b""
-        """The last bytes that were read: another file may have taken the place of this one, and grown since."""
+        """Number of the file, and the last bytes that were read: another file may have taken its place, and grown since.
+        """
         self.turns = 0
         """How often it was read anew, because another file had taken its place: old compiles were dropped."""
         self.rows: list[Fact] = []
@@ -68,13 +70,15 @@ class Table:
     def read(self) -> None:
         """Read the complete lines that were added since the last time; an incomplete last line waits."""
         try:
-            size = self._path.stat().st_size
-            if size == self._offset or (file := file_inside(self._root, self._path)) is None:
+            there = self._path.stat()
+            size, number, self._file = there.st_size, self._file, there.st_ino
+            if (size, self._file) == (self._offset, number) or (file := file_inside(self._root, self._path)) is None:
                 return
             with file:
                 if self._offset:
                     file.seek(max(self._offset - len(self._tail), 0))
-                    if size < self._offset or file.read(len(self._tail)) != self._tail:
+                    is_same = number == self._file and size >= self._offset
+                    if not is_same or file.read(len(self._tail)) != self._tail:
                         self._forget()
                 file.seek(self._offset)
                 self._read(file)
