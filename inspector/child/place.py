@@ -49,6 +49,7 @@ def session(start: Process) -> Session:
             " and ended it when it had no more work for it"
         )
     made.probes.open_door, made.probes.close_door = setting.open_door, setting.close_door
+    made.imports = start.imports
     if setting.is_left_on:
         made.leader = setting.pid, tuple(setting.words or ())
     elif is_first:

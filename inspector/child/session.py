@@ -34,7 +34,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part, write_first
-from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Remark, Run
+from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -85,6 +85,8 @@ class Session:
         """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
         self.leader: tuple[int, tuple[str, ...]] | None = None
         """Process id and command of the first process of a run that it began itself: it has no run.json yet."""
+        self.imports: list[tuple[str, float, float]] = []
+        """Imports that took long and are not recorded yet: module, start and seconds."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
@@ -269,6 +271,7 @@ class Session:
         self.probes.tell_accounts()
         self._tell_collectives()
         if not self.recorder.is_empty:
+            self.tell_imports()
             for hook in self.probes.hooks:
                 if hook.state != "missing":
                     self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
@@ -326,10 +329,17 @@ class Session:
             **self._told,
         )
         self.recorder.run(self._run)
+        self.tell_imports()
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
             util.Finalize(None, self.close, args=(run_record.Ended("finished"),), exitpriority=-1000)
+
+    def tell_imports(self) -> None:
+        """Record the imports that took long."""
+        while self.imports:
+            module, start, seconds = self.imports.pop(0)
+            self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
 
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
         """Make the record of a run whose first process has recorded nothing so far, and perhaps never will."""
@@ -356,6 +366,7 @@ class Session:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
+            self.imports.clear()
             if self.targets is not None:
                 self.targets.forget()
             self.reopen(None, top=self._top)

@@ -145,6 +145,20 @@ class TimerBegan(Fact, frozen=True, kw_only=True, tag="timer_began"):
     """Seconds since the epoch."""
 
 
+class Imported(Fact, frozen=True, kw_only=True, tag="imported"):
+    """An import that took long, with all that it imports in turn: of torch, of the program's packages, or of parts of
+    torch that are loaded by the first compile.
+    """
+
+    table: ClassVar[str] = "imports"
+    per_graph: ClassVar[bool] = False
+
+    module: str
+    start: float
+    """Seconds since the epoch."""
+    seconds: float
+
+
 class Remark(Fact, frozen=True, kw_only=True, tag="remark"):
     """Something that the compiler did, missed or decided, for the user. Modelled on LLVM's optimization remarks."""
 

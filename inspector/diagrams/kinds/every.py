@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE, TIMELINE
+from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE, STARTUP, TIMELINE
 from inspect_compile.diagrams.kinds.graphs import DYNAMO, FX, KERNEL, NODE
 from inspect_compile.diagrams.kinds.kind import Kind
 from inspect_compile.diagrams.kinds.schedules import FUSION, SCHEDULE
@@ -19,6 +19,7 @@ KINDS: Final[dict[str, Kind]] = {
         MEMORY,
         ROOFLINE,
         TIMELINE,
+        STARTUP,
     )
 }
 """Name → kind; new ones are added here."""
