@@ -99,7 +99,9 @@ def test_left_on_in_an_environment_that_has_the_wheel(wheel: Path, tmp_path: Pat
     target = tmp_path / "site"
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel]
     subprocess.run(command, check=True, timeout=120)
-    assert (target / "inspect_compile.pth").read_text() == (ROOT / "inspector/child/bootstrap/inspect_compile.pth").read_text()
+    assert (target / "inspect_compile.pth").read_text() == (
+        ROOT / "inspector/child/bootstrap/inspect_compile.pth"
+    ).read_text()
     # The other packages are those of the tests' environment; its own `.pth` files are not read there.
     others = next(path for path in sys.path if path.endswith("site-packages"))
     code = f"import site, sys; sys.path.append({others!r}); site.addsitedir({str(target)!r}); {EAGER}"

@@ -96,8 +96,8 @@ def capture(
     `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
     call of each graph, or a mapping with fields of `facts.Asked`: `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
 
-    `level` says how much is made of what is seen, as `run --level` does: "facts", "texts", or "all", which waits for the
-    texts for people (`kernels.txt` and so on) that are otherwise made by the first command that reads the dump.
+    `level` says how much is made of what is seen, as `run --level` does: "facts", "texts", or "all", which waits for
+    the texts for people (`kernels.txt` and so on) that are otherwise made by the first command that reads the dump.
 
     Raises CommandError for a directory, level or mapping that cannot be used, RuntimeError inside another capture.
     """
@@ -165,8 +165,8 @@ def install(
 ) -> Path:
     """Record what this process and its children compile from now on, until they end, and return where.
 
-    That is a new folder in `dumps` (torch_compile_debug/ here), which is there once something was compiled. It is meant to
-    be left on: it holds the first compile of each function and the newest `keep` recompiles, at most `max_bytes` for
+    That is a new folder in `dumps` (torch_compile_debug/ here), which is there once something was compiled. It is meant
+    to be left on: it holds the first compile of each function and the newest `keep` recompiles, at most `max_bytes` for
     each process; `level` and `cache` are those of `run`. The environment variable INSPECT_COMPILE=1 does the same
     without a change of the program. In a program that is recorded already that recording goes on, and its place is
     returned.

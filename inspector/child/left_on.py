@@ -7,8 +7,8 @@ import os
 import sys
 import time
 
+from inspect_compile.child.limits.sizes import bytes_of
 from inspect_compile.child.setting import BOOTSTRAP, PYTHON_PATH, VARIABLE, Setting
-from inspect_compile.child.sizes import bytes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

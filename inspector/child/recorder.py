@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from inspect_compile.child.limits import COMPILES, Limits
-from inspect_compile.child.newest import Held, Newest
+from inspect_compile.child.limits.first import COMPILES, Limits
+from inspect_compile.child.limits.newest import Held, Newest
+from inspect_compile.child.limits.sizes import size_text
 from inspect_compile.child.run_config import RunConfig
-from inspect_compile.child.sizes import size_text
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, first_line

@@ -280,7 +280,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 def size(text: str) -> int:
     """Bytes: `500MB`."""
-    from inspect_compile.child.sizes import bytes_of
+    from inspect_compile.child.limits.sizes import bytes_of
 
     found = bytes_of(text)
     if found is None:

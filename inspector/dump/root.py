@@ -68,9 +68,8 @@ def _make(root: Path, *, is_dump: bool) -> None:
     taken = DumpError("taken", "holds a dump already", str(root))
     if entries:
         raise taken
-    if is_dump:
-        if not write_first(root, Run(pid=os.getpid())):
-            raise taken
+    if is_dump and not write_first(root, Run(pid=os.getpid())):
+        raise taken
 
 
 def write_first(root: Path, run: Run) -> bool:

@@ -54,8 +54,7 @@ class Table:
         self._offset = 0
         self._file = 0
         self._tail = b""
-        """Number of the file, and the last bytes that were read: another file may have taken its place, and grown since.
-        """
+        """Number of the file, and the last bytes that were read: another one may have taken its place, and grown."""
         self.turns = 0
         """How often it was read anew, because another file had taken its place: old compiles were dropped."""
         self.rows: list[Fact] = []

@@ -1,8 +1,8 @@
 """A trace for Perfetto, in Chrome's trace event format.
 
-The time of compiling as torch's timers measured it, from the start of each process on, each rank a process; and of a graph one call: its launches in the
-order of the code, each as long as it takes, with the memory that is held. A call stands behind the time of compiling,
-because nobody recorded when it ran, and says so.
+The time of compiling as torch's timers measured it, and imports, from the start of the process on, each rank a process;
+and of a graph one call: its launches in the order of the code, each as long as it takes, with the memory that is held.
+A call stands behind the time of compiling, because nobody recorded when it ran, and says so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ MOST_NODES: Final = 20
 
 def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) -> dict[str, Any]:
     """The compile times of these dumps, ranks of one run, on one clock; and a call of each of these graphs."""
-    starts = [process_start(dump) if dump.rows(Timed) else None for dump in dumps]
+    starts = [_start(dump) for dump in dumps]
     first = min((start for start in starts if start is not None), default=0.0)
     taken: set[int] = set()
     events: list[Event] = []
@@ -66,6 +66,13 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
     for part in found:
         told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
         yield _lasting(part.name, part.stage, part.start + lead + offset, part.seconds, process, part.thread, told)
+
+
+def _start(dump: "Dump") -> float | None:
+    """When the process started, else its first timer; None where nothing was compiled."""
+    first = min((row.start for row in dump.rows(Timed)), default=None)
+    began = process_start(dump)
+    return first if first is None or began is None else began
 
 
 def call_events(dump: "Dump", graph: Graph, process: int, start: float) -> Iterator[Event]:

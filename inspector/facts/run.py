@@ -14,8 +14,8 @@ class Omission(msgspec.Struct, frozen=True, kw_only=True):
     """Something that a process compiled and that its dump does not contain, because of a limit or an option."""
 
     what: str
-    """graphs (after the first ones), compiles (of one frame over and over; with `--keep` the earlier ones), frames (first
-    compiles that had to go), later (after the size limit) or texts.
+    """graphs (after the first ones), compiles (of one frame over and over; with `--keep` the earlier ones), frames
+    (first compiles that had to go), later (after the size limit) or texts.
     """
     limit: str
     """`--graphs 5`, `--keep 20`, `--max-dump 2 GB`, `8 compiles of a frame`, `--level facts`."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.child import left_on
+from inspect_compile.child.limits.sizes import bytes_of, size_text
 from inspect_compile.child.run_config import LEVELS, RunConfig
-from inspect_compile.child.sizes import bytes_of, size_text
 from inspect_compile.commands.run import Run
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.dump.root import default_root
@@ -58,7 +58,7 @@ def test_the_light_copies_are_true() -> None:
     ],
 )
 def test_what_cannot_be_meant_is_named(name: str, value: str, told: str) -> None:
-    with pytest.raises(ValueError, match="^INSPECT_COMPILE") as caught:
+    with pytest.raises(ValueError, match=r"^INSPECT_COMPILE") as caught:
         left_on.from_environment({"INSPECT_COMPILE": "1", f"INSPECT_COMPILE{name}": value})
     assert str(caught.value) == told
 
@@ -179,5 +179,5 @@ def test_install_refuses_what_does_not_exist() -> None:
     import inspect_compile
     from inspect_compile.errors import CommandError
 
-    with pytest.raises(CommandError, match="^inspect_compile.install: LEVEL=x: there are facts, texts, all$"):
+    with pytest.raises(CommandError, match=r"^inspect_compile\.install: LEVEL=x: there are facts, texts, all$"):
         inspect_compile.install(level="x")  # type: ignore[arg-type]

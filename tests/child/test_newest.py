@@ -46,7 +46,9 @@ def compiled(into: Recorder, number: int, *, frame: int = 0, size: int = 10) -> 
     into.add(Timed(graph=name, name="compile", start=float(number), seconds=1.0))
     into.add(Timed(graph="", name="worker", start=float(number), seconds=1.0))
     into.add(Guard(graph=f"{name}_1", kind="k", source="s"))
-    into.add(CacheLookup(graph=name, cache="fx_graph", outcome="miss", components={"gm": f"sum{number}", "all": "same"}))
+    into.add(
+        CacheLookup(graph=name, cache="fx_graph", outcome="miss", components={"gm": f"sum{number}", "all": "same"})
+    )
     into.add(KeyPart(name="gm", checksum=f"sum{number}", members={"": KeyMember("x", f"{number}")}))
     into.add(Frame(graph=name, function="f", file="f.py", line=1, status="compiled"))
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from inspect_compile.analysis.overview.summary import summarize_run
-from inspect_compile.child.limits import COMPILES
+from inspect_compile.child.limits.first import COMPILES
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (
     CacheLookup,

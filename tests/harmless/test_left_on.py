@@ -1,6 +1,5 @@
 """INSPECT_COMPILE=1: a program ends, prints and leaves what it does without, and what it compiled is recorded."""
 
-
 import pytest
 
 from tests.harmless.harness import Case, Place, unharmed_left_on

@@ -1,5 +1,5 @@
-"""From the start of the process to the last compile: what ran when, in lanes beside each other, and which functions were
-compiled how often.
+"""From the start of the process to the last compile: what ran when, in lanes beside each other; and how often each
+function was compiled.
 """
 
 import math
@@ -89,9 +89,7 @@ def startup(dump: Dump) -> Startup | None:
     offset = min(row.start for row in timed) - began
     found = parts(dump)
     imports = [(row.start - began, row.start - began + row.seconds, row.module) for row in dump.rows(Imported)]
-    outermost = _merged(
-        (part.start + offset, part.start + offset + part.seconds) for part in found if not part.depth
-    )
+    outermost = _merged((part.start + offset, part.start + offset + part.seconds) for part in found if not part.depth)
     work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
     inner = [one for one in imports if not _holds_any(one, outermost)]
     bars = [Bar(IMPORTS, 0, "", module, start, end - start) for start, end, module in inner]
@@ -139,7 +137,7 @@ def startup_rows(dump: Dump) -> Iterator[msgspec.Struct]:
 
 
 def process_start(dump: Dump) -> float | None:
-    """When the process started, or its recording where that began later, in seconds since the epoch; None if unknown."""
+    """When the process, or its recording, started, in seconds since the epoch; None if that is not known."""
     try:
         return datetime.fromisoformat(dump.run.started).timestamp()
     except (ValueError, OverflowError, OSError):

@@ -40,7 +40,9 @@ def wanted_parts(dump: Dump, graph: str | None) -> list[Part]:
 
 
 def time_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
-    """The lanes and bars from the start of the process, the stages of all compiles together, the sums, then each compile: its stages and its timers."""
+    """For all graphs the lanes, functions and bars from the start of the process; then the stages of all compiles
+    together, the sums, and each compile: its stages and its timers.
+    """
     found = wanted_parts(dump, graph)
     if not found:
         return
