@@ -97,7 +97,7 @@ EAGER = "import torch; torch.compile(lambda x: x + 1, backend='eager')(torch.one
 def test_left_on_in_an_environment_that_has_the_wheel(wheel: Path, tmp_path: Path) -> None:
     """As pip installs it: Python reads our `.pth` file at its start."""
     target = tmp_path / "site"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel]
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
     subprocess.run(command, check=True, timeout=120)
     assert (target / "inspect_compile.pth").read_text() == (
         ROOT / "inspector/child/bootstrap/inspect_compile.pth"

@@ -14,12 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from inspect_compile.child.run_config import Level
+
 ON = ("1", "on", "true", "yes")
 OFF = ("0", "off", "false", "no", "")
 LEVELS = ("facts", "texts", "all")
 CACHES = ("bypass", "auto", "keep")
 
-LEVEL = "facts"
+LEVEL: "Level" = "facts"
 KEEP = 20
 MAX_BYTES = 200 << 20
 CACHE = "auto"

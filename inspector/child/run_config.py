@@ -9,8 +9,8 @@ MAX_BYTES: Final = 2 << 30
 
 Level = Literal["facts", "texts", "all"]
 """How much is made of what is seen. facts: tables and the generated code; texts: FX graphs and IR as texts, too; all:
-the derived files, too, once the program has ended. What is not made then is made by the first command that reads the dump,
-but for the texts, which only a compile can give.
+the derived files, too, once the program has ended. What is not made then is made by the first command that reads the
+dump, but for the texts, which only a compile can give.
 """
 LEVELS: Final[tuple[Level, ...]] = ("facts", "texts", "all")
 
