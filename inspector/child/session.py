@@ -337,8 +337,9 @@ class Session:
 
     def tell_imports(self) -> None:
         """Record the imports that took long."""
-        while self.imports:
-            module, start, seconds = self.imports.pop(0)
+        told = list(self.imports)
+        del self.imports[: len(told)]
+        for module, start, seconds in told:
             self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
 
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
