@@ -20,7 +20,6 @@ from inspect_compile.facts.compile_id import same_compile
 _OF: Final = re.compile(rb'\{"fact":"[a-z_]+","graph":"((?:[^"\\]|\\.)*)"')
 """The beginning of a row, as the writer encodes it: its compile or graph."""
 _CHECKSUM: Final = re.compile(rb'"checksum":"((?:[^"\\]|\\.)*)"')
-_STRING: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 
 
 def drop(root: Path, compiles: Collection[str], graphs: Collection[str]) -> None:
@@ -74,7 +73,7 @@ class _Gone:
 
 def _still_used(parts: bytes, lookups: bytes) -> Iterator[bytes]:
     """The parts of keys that a look-up which stays refers to."""
-    used = set(_STRING.findall(lookups))
+    used = set(lookups.split(b'"'))
     for line in parts.splitlines(keepends=True):
         match = _CHECKSUM.search(line)
         if match is None or match[1] in used:
