@@ -25,7 +25,7 @@ from inspect_compile.facts import (
     Recompile,
     WrapperLine,
 )
-from inspect_compile.finish import ARTIFACTS
+from inspect_compile.finish import ARTIFACTS, ensure_finished
 from tests.running import inspected, last_words, plain, without_clock, without_last_words
 
 DERIVED = {paths.RUN, paths.FINISHED, paths.OVERVIEW, *(name for name, _ in ARTIFACTS)}
@@ -129,7 +129,9 @@ def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[st
 
 
 def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
-    """All but the texts."""
+    """All but the texts; those for people are made by the first reader."""
+    assert not (dump.root / paths.FINISHED).exists()
+    assert ensure_finished(dump)
     (graph,) = dump.graphs()
     missing = {path.name for path in (whole.root / paths.graph_folder(graph.graph)).iterdir()} - {
         path.name for path in (dump.root / paths.graph_folder(graph.graph)).iterdir()
