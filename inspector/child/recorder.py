@@ -117,8 +117,9 @@ class Recorder(Writer):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was lost or left out because of a limit."""
-        return super().is_whole and self.is_open and not self._limits.count
+        """Whether nothing was lost, left out or dropped because of a limit: tables hold all since any of their sizes."""
+        has_dropped = self._newest is not None and self._newest.has_dropped
+        return super().is_whole and self.is_open and not self._limits.count and not has_dropped
 
     @property
     def is_empty(self) -> bool:

@@ -47,6 +47,11 @@ class Newest:
         self._frames = 0
         self._was_full = False
 
+    @property
+    def has_dropped(self) -> bool:
+        """Has anything gone?"""
+        return bool(self._dropped)
+
     def refuses(self, fact: Fact) -> bool:
         """Does this belong to a compile that was dropped?"""
         if not self._dropped:
