@@ -117,7 +117,7 @@ class Recorder(Writer):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was lost, left out or dropped because of a limit: tables hold all since any of their sizes."""
+        """Whether nothing was lost, left out or dropped because of a limit: tables have only grown."""
         has_dropped = self._newest is not None and self._newest.has_dropped
         return super().is_whole and self.is_open and not self._limits.count and not has_dropped
 
