@@ -1,7 +1,7 @@
 """What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
 [--minutes M] [--lanes L] [--warm]`.
 
-Each model is compiled by a new process in five ways, in turn: plain, inspected without texts (`--no-texts`),
+Each model is compiled by a new process in five ways, in turn: plain, inspected without texts (`--level facts`),
 inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). Each turn begins with
 another way, A B C D E B C D E A …, so that none always comes first. All of them find the kernels compiled and torch's
 graph caches empty, which is what a recording leaves of them.
@@ -33,7 +33,7 @@ from pathlib import Path
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 MODELS = {"gpt2-12": ("gpt2.py", "12"), "gpt2-48": ("gpt2.py", "48"), "resnet-8": ("resnet.py", "8")}
 WAYS = ("plain", "facts", "inspected", "debug", "trace")
-OURS = {"facts": ["--no-texts"], "inspected": [], "auto": ["--cache", "auto"]}
+OURS = {"facts": ["--level", "facts"], "inspected": [], "auto": ["--cache", "auto"]}
 """Way of ours → its options: the tables alone, with texts, and with what is kept."""
 WARM = ("warm", "auto")
 """Ways with warm graph caches: plain, and with all facts kept."""

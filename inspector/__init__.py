@@ -10,16 +10,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspect_compile.child.capture import capture as capture
+    from inspect_compile.child.capture import install as install
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "capture"]
+__all__ = ["__version__", "capture", "install"]
 
 
 def __getattr__(name: str) -> "Any":
-    """Load the public names on first use (PEP 562); `capture` brings the probes with it."""
-    if name == "capture":
-        from inspect_compile.child.capture import capture
+    """Load the public names on first use (PEP 562); they bring the probes with them."""
+    if name in ("capture", "install"):
+        from inspect_compile.child import capture
 
-        return capture
+        return getattr(capture, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -44,7 +44,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy = source / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         (source / name).write_bytes((ROOT / name).read_bytes())
     target = tmp_path_factory.mktemp("wheel")
     subprocess.run(
@@ -71,7 +71,8 @@ def test_every_module_stands_in_a_package() -> None:
 
 def test_wheel_holds_every_file(wheel: Path) -> None:
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
-    assert packed == set(files_of_package())
+    at_start = f"inspect_compile-{inspect_compile.__version__}.data/purelib/inspect_compile.pth"
+    assert packed == {*files_of_package(), at_start}
     assert "inspect_compile/py.typed" in packed
 
 
@@ -88,6 +89,33 @@ def test_wheel_runs_from_where_it_is_installed(wheel: Path, tmp_path: Path) -> N
         check=True,
     )
     assert result.stdout.split() == [str(site / "inspect_compile" / "__init__.py"), inspect_compile.__version__]
+
+
+EAGER = "import torch; torch.compile(lambda x: x + 1, backend='eager')(torch.ones(1))"
+
+
+def test_left_on_in_an_environment_that_has_the_wheel(wheel: Path, tmp_path: Path) -> None:
+    """As pip installs it: Python reads our `.pth` file at its start."""
+    target = tmp_path / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(wheel)]
+    subprocess.run(command, check=True, timeout=120)
+    assert (target / "inspect_compile.pth").read_text() == (
+        ROOT / "inspector/child/bootstrap/inspect_compile.pth"
+    ).read_text()
+    # The other packages are those of the tests' environment; its own `.pth` files are not read there.
+    others = next(path for path in sys.path if path.endswith("site-packages"))
+    code = f"import site, sys; sys.path.append({others!r}); site.addsitedir({str(target)!r}); {EAGER}"
+    variables = {**os.environ, "INSPECT_COMPILE": "1"}
+    subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, env=variables, check=True)
+    assert len(list((tmp_path / "torch_compile_debug").glob("run_*/dynamo.jsonl"))) == 1
+
+
+def test_left_on_in_an_editable_install(tmp_path: Path) -> None:
+    """Where the tests run: pip has put the file beside the link to the checkout."""
+    variables = {**os.environ, "INSPECT_COMPILE": "1"}
+    subprocess.run([sys.executable, "-c", EAGER], cwd=tmp_path, env=variables, check=True, capture_output=True)
+    (dump,) = (tmp_path / "torch_compile_debug").iterdir()
+    assert (dump / "dynamo.jsonl").is_file()
 
 
 def test_version_is_the_wheels(wheel: Path) -> None:

@@ -1,4 +1,4 @@
-"""`with inspect_compile.capture() as dump:`: recording inside a process or a notebook."""
+"""Recording from inside a process or a notebook: `with inspect_compile.capture() as dump:`, and `install()`."""
 
 import os
 import sys
@@ -10,10 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.child import exit_summary, finishing, run_record, start
+from inspect_compile.child import exit_summary, finishing, left_on, run_record, start
 from inspect_compile.child.imports import ImportWatch
 from inspect_compile.child.probes import watched
+from inspect_compile.child.run_config import LEVELS, Level, RunConfig
 from inspect_compile.child.session import Session
+from inspect_compile.child.setting import Setting
 from inspect_compile.dump import Dump
 from inspect_compile.dump.root import default_root, make_root
 from inspect_compile.errors import CommandError, DumpError
@@ -41,15 +43,28 @@ class _Own:
         self.session: Session | None = None
         self.is_open = False
 
-    def open(self, root: Path, asked: Asked | None) -> Session:
+    def open(self, root: Path, asked: Asked | None, config: RunConfig) -> Session:
         self.is_open = True
         if self.session is not None:
+            self.session.configure(config)
             self.session.reopen(root, top=root)
             self.session.check(asked)
         else:
-            self.session = Session(root, top=root, argv=sys.orig_argv[1:], cwd=os.getcwd(), started=time.time())
+            argv, cwd = sys.orig_argv[1:], os.getcwd()
+            self.session = Session(root, top=root, argv=argv, cwd=cwd, started=time.time(), config=config)
             self.session.check(asked)
             ImportWatch("torch", watched, self._imported).install()
+        self.session.listen(True)
+        return self.session
+
+    def go_on(self, setting: Setting) -> Session:
+        """The session of earlier captures records the rest of the process: probes are installed only once."""
+        assert self.session is not None
+        self.is_open = True
+        self.session.configure(RunConfig.of(setting.run))
+        self.session.reopen(Path(setting.root), top=Path(setting.root))
+        self.session.leader = setting.pid, tuple(setting.words or ())
+        self.session.probes.open_door, self.session.probes.close_door = setting.open_door, setting.close_door
         self.session.listen(True)
         return self.session
 
@@ -71,7 +86,7 @@ def capture(
     *,
     recompile: bool = False,
     numerics: bool | Mapping[str, object] = False,
-    texts: bool = True,
+    level: Level = "all",
 ) -> Iterator[Capture]:
     """Record what is compiled inside the block, to the directory `dump` (new or empty) or one in torch_compile_debug/.
 
@@ -82,11 +97,14 @@ def capture(
     `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
     call of each graph, or a mapping with fields of `facts.Asked`: `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
 
-    `texts=False` leaves the texts for people (`kernels.txt` and so on) to the first command that reads the dump.
+    `level` says how much is made of what is seen, as `run --level` does: "facts", "texts", or "all", which waits for
+    the texts for people (`kernels.txt` and so on) that are otherwise made by the first command that reads the dump.
 
-    Raises CommandError for a directory or a mapping that cannot be used, RuntimeError inside another capture.
+    Raises CommandError for a directory, level or mapping that cannot be used, RuntimeError inside another capture.
     """
     asked = _asked(numerics)
+    if level not in LEVELS:
+        raise CommandError(f"capture(level={level!r}): there are {', '.join(LEVELS)}")
     if start.current is not None:
         if recompile:
             _forget()
@@ -105,7 +123,8 @@ def capture(
     except DumpError as error:
         look = f", or look at this one: inspect-compile show {root}" if error.problem == "taken" else ""
         raise CommandError(f"{error}; name a new directory{look}") from None
-    session = _own.open(root, asked)
+    config = RunConfig(level=level)
+    session = _own.open(root, asked, config)
     handle = Capture(root)
     end = run_record.Ended("finished")
     try:
@@ -127,7 +146,7 @@ def capture(
         if words is not None:
             session.notes.append(words)
         session.close(end)
-        if session.recorder.tally.graphs and texts:
+        if session.recorder.tally.graphs and config.makes_derived:
             failure = finishing.finish(root, cwd)
             if failure is not None:
                 session.add_note(failure)
@@ -135,6 +154,36 @@ def capture(
             handle.refresh()
     if words is not None:
         warnings.warn(words, stacklevel=3)
+
+
+def install(
+    dumps: str | os.PathLike[str] | None = None,
+    *,
+    level: Level = left_on.LEVEL,
+    keep: int = left_on.KEEP,
+    max_bytes: int = left_on.MAX_BYTES,
+    cache: str = left_on.CACHE,
+) -> Path:
+    """Record what this process and its children compile from now on, until they end, and return where.
+
+    That is a new folder in `dumps` (torch_compile_debug/ here), which is there once something was compiled. It is meant
+    to be left on: it holds the first compile of each function and the newest `keep` recompiles, at most `max_bytes` for
+    each process; `level` and `cache` are those of `run`. The environment variable INSPECT_COMPILE=1 does the same
+    without a change of the program. In a program that is recorded already that recording goes on, and its place is
+    returned.
+
+    Raises CommandError for an option that does not exist, RuntimeError inside a capture.
+    """
+    if start.current is not None:
+        return Path(start.current.setting.top or start.current.setting.root)
+    if _own.is_open:
+        raise RuntimeError("inspect_compile.install: a capture of this process is open; call it before or after")
+    try:
+        setting = left_on.new_setting(dumps, level=level, keep=keep, max_bytes=max_bytes, cache=cache)
+    except ValueError as error:
+        raise CommandError(f"inspect_compile.install: {error}") from None
+    start.watch(setting, None if _own.session is None else _own.go_on(setting))
+    return Path(setting.root)
 
 
 @contextmanager

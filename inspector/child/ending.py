@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from inspect_compile.child import exit_summary, finishing, place, run_record, surroundings
@@ -9,8 +10,9 @@ from inspect_compile.child.counters import looks_at_caches
 from inspect_compile.child.process import Process
 from inspect_compile.child.recorder import Tally
 from inspect_compile.child.run_config import RunConfig
+from inspect_compile.child.setting import Setting
 from inspect_compile.dump import Dump, Writer, paths
-from inspect_compile.facts import Frame, Graph, Remark
+from inspect_compile.facts import Frame, Graph, Omission, Remark
 from inspect_compile.interrupts import let_pass
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED
 
@@ -34,6 +36,10 @@ def end(start: Process) -> None:
     others = _that_compiled(top, "*/")
     if start.follows:
         others |= _that_compiled(top)
+    if setting.is_left_on and not others and (session is None or session.recorder.is_empty):
+        return
+    if session is not None and others and setting.is_left_on and os.getpid() == setting.pid:
+        session.recorder.begin()
     if session is None and start.follows:
         place.close_earlier(top)
         tally, trouble, root = Tally(), None, top
@@ -42,7 +48,7 @@ def end(start: Process) -> None:
     else:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
-        if tally.graphs and not setting.is_tried:
+        if tally.graphs and session.makes_derived and not setting.is_tried:
             finishing.leave(root, start.cwd)
     if os.getpid() == setting.leader and not setting.quiet and start.has_stderr() and surroundings.is_first_here():
         others -= {root} if session is not None else set()
@@ -59,10 +65,15 @@ def end(start: Process) -> None:
             targets=targets,
             refused=refused,
             trouble=trouble,
-            omitted=[] if session is None else [omission.message for omission in session.recorder.omissions()],
+            omitted=[] if session is None else [one.message for one in _told(session.recorder.omissions(), setting)],
             looks=looks,
         )
         exit_summary.say(words)
+
+
+def _told(omissions: Sequence[Omission], setting: Setting) -> list[Omission]:
+    """What is worth a line at each end of a run: nobody asked for texts of one that is left on."""
+    return [one for one in omissions if not (setting.is_left_on and one.what == "texts")]
 
 
 def _that_compiled(top: Path, below: str = "") -> set[Path]:

@@ -4,6 +4,7 @@ import _frozen_importlib
 import _frozen_importlib_external
 import _thread
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 TYPE_CHECKING = False  # importing `typing` takes longer than all of this
@@ -14,25 +15,37 @@ if TYPE_CHECKING:
 _OWN = "inspect_compile"
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
+LONG = 0.01
+"""Seconds from which on an import is told."""
+
 
 class ImportWatch:
     """Hooks the import system where it loads what any finder has found, a program's own finders included.
 
     Before a module named `gate` is loaded, `opened` returns which modules to watch; after each of those has run,
-    `imported` is called with its name. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions of
-    the two callbacks propagate to the importer as if the module had raised them.
+    `imported` is called with its name. `took` is called with name, start and seconds of each import that took long and
+    is not a part of another one. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions of
+    the callbacks propagate to the importer as if the module had raised them.
     """
 
-    def __init__(self, gate: str, opened: "Callable[[], Iterable[str]]", imported: "Callable[[str], None]") -> None:
+    def __init__(
+        self,
+        gate: str,
+        opened: "Callable[[], Iterable[str]]",
+        imported: "Callable[[str], None]",
+        took: "Callable[[str, float, float], None] | None" = None,
+    ) -> None:
         self._gate: str | None = gate
         self._opened = opened
         self._imported = imported
+        self._took = took
         self._awaited: set[str] = set()
 
     def install(self) -> None:
         """Begin to watch."""
         system: Any = _frozen_importlib
         plain = system._load_unlocked
+        took, now, local = self._took, time.time, _thread._local()
 
         def load(spec: "Any") -> "ModuleType":
             name = spec.name
@@ -43,9 +56,21 @@ class ImportWatch:
                 self._done(name)
             return module
 
-        # As a frame of the import system it is left out of tracebacks and of the frames that warnings count.
-        load.__code__ = load.__code__.replace(co_filename=_IMPORT_SYSTEM)
-        system._load_unlocked = load
+        def timed(spec: "Any") -> "ModuleType":
+            if getattr(local, "is_inside", False):
+                return load(spec)
+            local.is_inside, start = True, now()
+            try:
+                return load(spec)
+            finally:
+                local.is_inside = False
+                if (seconds := now() - start) >= LONG and took is not None:
+                    took(spec.name, start, seconds)
+
+        # As frames of the import system they are left out of tracebacks and of the frames that warnings count.
+        for one in (load, timed):
+            one.__code__ = one.__code__.replace(co_filename=_IMPORT_SYSTEM)
+        system._load_unlocked = load if took is None else timed
         if self._gate in sys.modules:
             self.open()
 

@@ -48,8 +48,11 @@ def session(start: Process) -> Session:
             f"this process compiled graphs for process {setting.serves}, which has their frames and guards"
             " and ended it when it had no more work for it"
         )
-    made.probes.open_door = setting.open_door
-    if is_first:
+    made.probes.open_door, made.probes.close_door = setting.open_door, setting.close_door
+    made.imports = start.imports
+    if setting.is_left_on:
+        made.leader = setting.pid, tuple(setting.words or ())
+    elif is_first:
         made.recorder.begin()
     return made
 

@@ -27,6 +27,8 @@ class Process:
         self.stderr = _file_at(2)
         """Device and number of the file that is stderr, as far as it is open."""
         self.saw_torch = False
+        self.imports: list[tuple[str, float, float]] = []
+        """Imports that took long and are not recorded yet: module, start and seconds."""
         self.session: Session | None = None
         self.follows = setting.leader == self.pid
         """Whether this process was another program before (exec)."""

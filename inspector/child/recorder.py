@@ -2,10 +2,12 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from inspect_compile.child.limits import Limits
+from inspect_compile.child.limits.first import COMPILES, Limits
+from inspect_compile.child.limits.newest import Held, Newest
+from inspect_compile.child.limits.sizes import size_text
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
@@ -92,7 +94,9 @@ class Recorder(Writer):
         self.is_open = True
         self.has_begun = False
         self.tally = Tally()
-        self._limits = Limits(self._config.graphs)
+        keep, size = self._config.keep, self._bytes_limit
+        self._limits = Limits(self._config.graphs, COMPILES if keep is None else None)
+        self._newest = None if keep is None else Newest(keep, "" if size is None else size_text(size))
         self._left_out = 1
         """Number of omissions at which they are reported next."""
         self._compiling: dict[str, float] = {}
@@ -101,20 +105,26 @@ class Recorder(Writer):
 
     def omissions(self) -> tuple[Omission, ...]:
         """What is not recorded, and because of which limit."""
-        found = self._limits.omissions()
-        if not self._config.texts:
-            message = "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed"
-            found = (*found, Omission(what="texts", limit="--no-texts", message=message))
+        found = (*self._limits.omissions(), *(() if self._newest is None else self._newest.omissions()))
+        if not self._config.keeps_texts:
+            message = "--level facts: FX graphs and IR are in the tables only, and no graph can be replayed"
+            found = (*found, Omission(what="texts", limit="--level facts", message=message))
         if not self.is_full or self._bytes_limit is None:
             return found
-        size = _size(self._bytes_limit)
+        size = size_text(self._bytes_limit)
         message = f"the dump reached its limit of {size} (--max-dump): what came later is not in it"
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing was lost or left out because of a limit."""
-        return super().is_whole and self.is_open and not self._limits.count
+        """Whether nothing was lost, left out or dropped because of a limit: tables have only grown."""
+        has_dropped = self._newest is not None and self._newest.has_dropped
+        return super().is_whole and self.is_open and not self._limits.count and not has_dropped
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing yet but what was told of our own hooks: a process that compiles nothing."""
+        return not self.has_begun and not (self.tally.facts.keys() - {Hook})
 
     def begin(self) -> None:
         """Call `first` now, unless it was called already."""
@@ -132,6 +142,11 @@ class Recorder(Writer):
             self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
         super().add(fact)
+        if self._newest is not None:
+            if isinstance(fact, Frame):
+                self.flush()  # of what may be dropped nothing waits
+            if beyond := self._newest.saw(fact):
+                self._drop(beyond)
 
     def add_batch(self, batch: list[Fact]) -> None:
         """Add facts of one kind and one graph, unless a limit excludes them."""
@@ -142,6 +157,8 @@ class Recorder(Writer):
     def _wants(self, fact: Fact) -> bool:
         if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
             return False
+        if self._newest is not None and self._newest.refuses(fact):
+            return False
         if not self._limits.refuses(fact):
             return True
         if self._limits.count >= self._left_out:
@@ -151,6 +168,8 @@ class Recorder(Writer):
 
     def flush(self) -> None:
         """Append everything that is pending."""
+        if self.is_empty:
+            return
         if self._waiting:
             self.begin()
         super().flush()
@@ -163,11 +182,28 @@ class Recorder(Writer):
             not self.is_open
             or self.is_full
             or (name.startswith(f"{paths.GRAPHS}/") and self._limits.refuses_file(folder))
+            or (self._newest is not None and self._newest.refuses_file(folder))
         ):
             return
         self.begin()
         super().file(name, data)
         self._stop_if_full()
+
+    def _drop(self, beyond: Sequence[Held]) -> None:
+        """Take compiles out of the dump again, and record how many."""
+        self.drop([held.compile_id for held in beyond], [graph for held in beyond for graph in sorted(held.graphs)])
+        self._limited()
+
+    def _make_room(self) -> bool:
+        oldest = None if self._newest is None else self._newest.oldest()
+        if oldest is not None:
+            self._drop([oldest])
+        return oldest is not None
+
+    def configure(self, config: RunConfig) -> None:
+        """Record so from the next dump on."""
+        self._config = config
+        self._bytes_limit = config.max_bytes
 
     def close(self) -> None:
         """Flush, and accept nothing more."""
@@ -187,11 +223,3 @@ class Recorder(Writer):
             super().add(GraphEnd(graph=graph, status="stopped", seconds=round(time.perf_counter() - began, 6)))
         super().flush()
         self._limited()
-
-
-def _size(count: int) -> str:
-    """`2GB`, in the form of the option."""
-    for unit, bits in (("GB", 30), ("MB", 20), ("kB", 10)):
-        if count >= 1 << bits:
-            return f"{count / (1 << bits):.4g}{unit}"
-    return f"{count}B"

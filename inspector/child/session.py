@@ -33,8 +33,8 @@ from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
-from inspect_compile.dump.root import claim_part
-from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Remark, Run
+from inspect_compile.dump.root import claim_part, write_first
+from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -83,6 +83,10 @@ class Session:
         self._is_placed = root is not None
         self._is_rank = False
         """Whether it was a rank of a distributed run when it first compiled; at its end it may have left."""
+        self.leader: tuple[int, tuple[str, ...]] | None = None
+        """Process id and command of the first process of a run that it began itself: it has no run.json yet."""
+        self.imports: list[tuple[str, float, float]] = []
+        """Imports that took long and are not recorded yet: module, start and seconds."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
@@ -93,7 +97,7 @@ class Session:
         self._reuses_facts = config.cache == "auto" and is_plain and not config.targets
         self.probes.reuses_facts = self._reuses_facts
         self.probes.versions = lambda: (f"schema {SCHEMA_VERSION}", *map(" ".join, versions().items()))
-        self.probes.keeps_texts = config.texts
+        self.probes.keeps_texts = config.keeps_texts
         os.register_at_fork(after_in_child=self._forked)
 
     def install(self, module: str) -> None:
@@ -266,7 +270,8 @@ class Session:
         self._end_check()
         self.probes.tell_accounts()
         self._tell_collectives()
-        if self.recorder.has_begun or self.recorder.tally.facts:
+        if not self.recorder.is_empty:
+            self.tell_imports()
             for hook in self.probes.hooks:
                 if hook.state != "missing":
                     self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
@@ -310,6 +315,8 @@ class Session:
         if not self._is_placed:
             self._is_placed = True
             self.recorder.root = claim_part(self._top, rank(), os.getpid())
+            if self.leader is not None:
+                self._claim_top(*self.leader)
         self._run = run_record.running(
             argv=self._argv, cwd=self._cwd, started=self._started, cache=self._config.cache, notes=tuple(self.notes)
         )
@@ -322,15 +329,45 @@ class Session:
             **self._told,
         )
         self.recorder.run(self._run)
+        self.tell_imports()
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
             util.Finalize(None, self.close, args=(run_record.Ended("finished"),), exitpriority=-1000)
 
+    def tell_imports(self) -> None:
+        """Record the imports that took long."""
+        told = list(self.imports)
+        del self.imports[: len(told)]
+        for module, start, seconds in told:
+            self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
+
+    def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
+        """Make the record of a run whose first process has recorded nothing so far, and perhaps never will."""
+        run = run_record.running(argv=words, cwd=self._cwd, started=self._started, cache=self._config.cache)
+        run = msgspec.structs.replace(run, pid=pid, parent_pid=0, rank=None, environment={})
+        try:
+            write_first(self._top, run)
+        except OSError as error:  # the part of this process will find the same
+            let_pass(error)
+
+    def configure(self, config: RunConfig) -> None:
+        """Record so from the next dump on."""
+        self._config = config
+        self._reuses_facts = config.cache == "auto"
+        self.probes.keeps_texts = config.keeps_texts
+        self.recorder.configure(config)
+
+    @property
+    def makes_derived(self) -> bool:
+        """Are derived files made when the program has ended?"""
+        return self._config.makes_derived
+
     def _forked(self) -> None:
         try:
             is_open = self.recorder.is_open
             self._is_fork = True
+            self.imports.clear()
             if self.targets is not None:
                 self.targets.forget()
             self.reopen(None, top=self._top)

@@ -32,6 +32,7 @@ class Setting:
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, object] | None = None,
         numerics: Mapping[str, object] | None = None,
+        words: Sequence[str] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -63,6 +64,10 @@ class Setting:
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.numerics = dict(numerics) if numerics is not None else None
         """Which calls are checked: the fields of `facts.numerics.Asked`. None in a plain run."""
+        self.words = words
+        """The first process's command, for a run that no command of ours has started but INSPECT_COMPILE=1 or
+        `install()`; None for any other.
+        """
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
@@ -70,6 +75,11 @@ class Setting:
     def has_targets(self) -> bool:
         """Are graphs compiled for GPUs that are not here?"""
         return bool(self.run.get("targets"))
+
+    @property
+    def is_left_on(self) -> bool:
+        """Was this run started from inside? Where nothing is compiled then, nothing is left or said."""
+        return self.words is not None
 
     @property
     def is_tried(self) -> bool:
@@ -92,9 +102,13 @@ class Setting:
 
     def open_door(self, environment: dict[str, str]) -> None:
         """Change `environment` so that the process started with it is watched, and does not see that it is."""
-        changed = {"python_path": environment.get(PYTHON_PATH), "plain": True, "serves": os.getpid()}
+        changed = {"python_path": environment.get(PYTHON_PATH), "plain": True, "serves": os.getpid(), "words": None}
         own = Setting(**{**vars(self), **changed})
         environment.update(own.environment(environment))
+
+    def close_door(self, environment: dict[str, str]) -> None:
+        """Change `environment` so that the process started with it is not watched."""
+        environment.pop(VARIABLE, None)
 
 
 def python_path_without_bootstrap(environment: Mapping[str, str]) -> str | None:

@@ -39,6 +39,16 @@ class Start(Process):
             # Without a session there is nowhere to report it; the program goes on unwatched.
             return
 
+    def took(self, module: str, start: float, seconds: float) -> None:
+        """An import took long."""
+        self.imports.append((module, start, seconds))
+        try:
+            if self.session is not None and self.session.recorder.has_begun:
+                self.session.tell_imports()
+        except Exception as error:
+            _let_pass(error)
+            return
+
     def needed(self) -> "Session":
         """Return the session of this process, created at the first call."""
         if self.session is None:
@@ -48,9 +58,13 @@ class Start(Process):
             self.session = place.session(self)
         return self.session
 
+    def _leaves_nothing(self) -> bool:
+        """Has nothing been recorded in a run that was not started by a command, which most processes would be?"""
+        return self.setting.is_left_on and not os.path.isdir(self.setting.root)
+
     def at_exit(self) -> None:
         """The program has ended, by returning, raising or sys.exit."""
-        if self.session is None and os.getpid() != self.setting.pid:
+        if self.session is None and (os.getpid() != self.setting.pid or self._leaves_nothing()):
             return
         with last_resort.Room():
             try:
@@ -83,16 +97,22 @@ def record(fact: "Fact") -> None:
 
 def begin(text: str) -> None:
     """Watch this process as `text`, the value of our environment variable, says."""
+    watch(Setting.decode(text))
+
+
+def watch(setting: Setting, session: "Session | None" = None) -> None:
+    """Watch this process until its end. With a `session` its probes are installed already."""
     global current
-    if not _is_main_interpreter():
+    if current is not None or not _is_main_interpreter():
         return
-    setting = Setting.decode(text)
     start = current = Start(setting)
     if setting.leader is None:
         setting.leader = start.pid
     _announce(setting)
     atexit.register(start.at_exit)
-    ImportWatch("torch", start.modules, start.imported).install()
+    start.session = session
+    if session is None:
+        ImportWatch("torch", start.modules, start.imported, start.took).install()
 
 
 def _is_main_interpreter() -> bool:
@@ -130,9 +150,9 @@ def _announce(setting: Setting) -> None:
 
     `del os.environ[...]` would call unsetenv, and a child started without `env=` (subprocess, multiprocessing's spawn),
     which takes the C library's environment, would not be watched. So only the mapping is changed: the program sees the
-    environment of a plain run, and its children get the bootstrap.
+    environment of a plain run, and its children get the bootstrap. What the user has set is not hidden.
     """
-    if not setting.plain:
+    if not setting.plain or setting.is_left_on:
         os.environ[VARIABLE] = setting.encode()
         return
     os.putenv(VARIABLE, setting.encode())

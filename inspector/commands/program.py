@@ -12,9 +12,9 @@ BEFORE_START: Final = 125
 """Exit status of `run` for errors before the program has started; from then on the status is the program's."""
 
 VALUED: Final = (
-    "--dump", "--cache", "--graphs", "--max-dump", "--target", "--graph", "--calls", "--every", "--continue-with",
-    "--keep", "--kernel", "-o", "--output", "--lock", "--format", "--junit", "--sarif", "--rank", "--rule",
-    "--missed-over", "--old", "--new", "--runs",
+    "--dump", "--cache", "--graphs", "--max-dump", "--level", "--target", "--graph", "--calls", "--every",
+    "--continue-with", "--keep", "--kernel", "-o", "--output", "--lock", "--format", "--junit", "--sarif", "--rank",
+    "--rule", "--missed-over", "--old", "--new", "--runs",
 )  # fmt: skip
 """The options that take a value, including those of `bisect-fusions`, `numerics`, `lock` and `check`. They come before
 the program; everything after it belongs to the program.

@@ -19,16 +19,12 @@ if TYPE_CHECKING:
     from inspect_compile.child.setting import Setting
 
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?", re.IGNORECASE)
-_UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-
-
 class Run:
     """Records a program."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that stand before the program: the fields of `RunConfig`, and where and how it is run."""
-        from inspect_compile.child.run_config import MAX_BYTES
+        from inspect_compile.child.run_config import LEVELS, MAX_BYTES
 
         parser.usage = "inspect-compile [run] [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
@@ -57,10 +53,18 @@ class Run:
             help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
         )
         parser.add_argument(
-            "--no-texts",
-            dest="texts",
-            action="store_false",
-            help="record the tables and the generated code, and no texts of FX graphs and IR: about half the cost",
+            "--keep",
+            metavar="N",
+            type=_positive,
+            help="of each process, let the newest N recompiles stay, beside the first compile of each function; what "
+            "is older goes, also where the dump reaches its size",
+        )
+        parser.add_argument(
+            "--level",
+            choices=LEVELS,
+            default="all",
+            help="facts: record the tables and the generated code, about half the cost; texts: FX graphs and IR as "
+            "texts, too; all (default): also make the texts for people when the program has ended",
         )
         parser.add_argument(
             "--measure",
@@ -109,6 +113,8 @@ class Run:
         path, argv = command_of(arguments.program, arguments.commands)
         options = {name: getattr(arguments, name) for name in RunConfig.__struct_fields__}
         config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets))})
+        if config.graphs is not None and config.keep is not None:
+            raise CommandError("--graphs records the first graphs, --keep the newest recompiles: choose one of them")
         if config.fake_kernels and not config.targets:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
@@ -229,7 +235,7 @@ def _here() -> Path:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of graphs; write 1, 2, …")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number; write 1, 2, …")
     return int(text)
 
 
@@ -274,7 +280,9 @@ def _version(text: str) -> tuple[int, ...]:
 
 def size(text: str) -> int:
     """Bytes: `500MB`."""
-    match = _SIZE.fullmatch(text)
-    if match is None:
+    from inspect_compile.child.limits.sizes import bytes_of
+
+    found = bytes_of(text)
+    if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB, 2GB, …")
-    return int(float(match[1]) * (1 << _UNITS[match[2].lower()]))
+    return found

@@ -23,7 +23,7 @@ _LETTER: Final = 6.1
 _NARROWEST: Final = 0.4
 """Bars that would be narrower in the picture, in points, are left out."""
 _MOST: Final = 3000
-_SHORTEST: Final = 1e-9
+SHORTEST: Final = 1e-9
 """Seconds that the picture is wide at least."""
 _TICKS: Final = (
     1e-4,
@@ -61,7 +61,7 @@ COLOURS: Final = {
     stages.TUNING: ("#fad2c8", "#c23b22"),
 }
 """Stage → fill and border; the others are grey."""
-_OTHERS: Final = ("#e8edf1", "#56636f")
+OTHERS: Final = ("#e8edf1", "#56636f")
 
 
 def timeline(parts: Sequence[Part], title: str) -> str:
@@ -69,7 +69,7 @@ def timeline(parts: Sequence[Part], title: str) -> str:
     parts = [part for part in parts if math.isfinite(part.start + part.seconds)]
     first = min((part.start for part in parts), default=0.0)
     whole = max((part.start + part.seconds - first for part in parts), default=0.0)
-    whole = min(max(whole, _SHORTEST), sys.float_info.max)
+    whole = min(max(whole, SHORTEST), sys.float_info.max)
     scale = (WIDTH - 2 * LEFT) / whole
     wide = [part for part in parts if part.seconds * scale >= _NARROWEST]
     shown = wide if len(wide) <= _MOST else sorted(wide, key=lambda part: -part.seconds)[:_MOST]
@@ -88,7 +88,7 @@ def timeline(parts: Sequence[Part], title: str) -> str:
         text(LEFT, 24, title, size=15, weight="bold"),
         text(LEFT, 42, f"compiling, {seconds_text(whole)}: each bar is one run of one of torch's timers", fill=FAINT),
         *_legend({part.stage for part in shown}),
-        *_ticks(whole, scale, height),
+        *ticks(whole, scale, TOP, height, LEFT),
         *(_bar(part, first, scale, tops[part.thread] + BAR * part.depth) for part in shown),
     ]
     if left_out:
@@ -100,34 +100,38 @@ def _legend(present: set[str]) -> Iterator[str]:
     left = float(LEFT)
     for stage in stages.STAGES:
         if stage in present:
-            fill, stroke = COLOURS.get(stage, _OTHERS)
+            fill, stroke = COLOURS.get(stage, OTHERS)
             yield f'<rect x="{left:.1f}" y="52" width="11" height="9" fill="{fill}" stroke="{stroke}"/>'
             yield text(left + 15, 60, stage, fill=FAINT, size=10)
             left += 28 + 5.4 * len(stage)
 
 
-def _ticks(whole: float, scale: float, height: int) -> Iterator[str]:
+def ticks(whole: float, scale: float, top: int, height: int, left: int) -> Iterator[str]:
+    """Lines at round times, with the times above them."""
     step = next((tick for tick in _TICKS if whole / tick <= 12), _TICKS[-1])
     for number in range(min(int(whole / step), 200) + 1):
-        x = LEFT + number * step * scale
-        yield line(x, TOP - 8, x, height, "#e3e7ea")
-        yield text(x + 2, TOP - 8, seconds_text(number * step) if number else "0", fill=FAINT, size=9)
+        x = left + number * step * scale
+        yield line(x, top - 8, x, height, "#e3e7ea")
+        yield text(x + 2, top - 8, seconds_text(number * step) if number else "0", fill=FAINT, size=9)
 
 
 def _bar(part: Part, first: float, scale: float, top: int) -> str:
-    fill, stroke = COLOURS.get(part.stage, _OTHERS)
+    fill, stroke = COLOURS.get(part.stage, OTHERS)
     width = max(part.seconds * scale, 0.6)
     name = one_line(part.name)
     of = f", compile {part.graph}" if part.graph else ""
     lasted = f"{seconds_text(part.seconds)}, of that {seconds_text(part.own)} in no other timer"
     told = f"{name}\n{part.stage}{of}\n{lasted}"
     x = LEFT + (part.start - first) * scale
-    fits = int((width - 6) / _LETTER)
-    label = ""
-    if fits >= 4:
-        shown = name if len(name) <= fits else f"{name[: fits - 1]}…"
-        label = text(x + 3, top + BAR - 5, shown, size=10)
     return (
         f'<g>{tip(told)}<rect x="{x:.1f}" y="{top + 1}" width="{width:.1f}" height="{BAR - 2}" fill="{fill}" '
-        f'stroke="{stroke}" stroke-width="0.6"/>{label}</g>'
+        f'stroke="{stroke}" stroke-width="0.6"/>{label(name, x, width, top)}</g>'
     )
+
+
+def label(name: str, x: float, width: float, top: int) -> str:
+    """The name in a bar, as far as there is room for it."""
+    fits = int((width - 6) / _LETTER)
+    if fits < 4:
+        return ""
+    return text(x + 3, top + BAR - 5, name if len(name) <= fits else f"{name[: fits - 1]}…", size=10)

@@ -56,7 +56,7 @@ class Dump:
         self._graphs: dict[str, Graph] = {}
         self._outermost: list[Graph] = []
         self._of_compile: dict[str | None, list[Graph]] = {}
-        self._graphs_of = 0
+        self._graphs_of = 0, 0
 
     def as_recorded(self) -> "Dump":
         """The same part of the dump with lines as they are in its files, without callers."""
@@ -93,7 +93,8 @@ class Dump:
         return self._extent() != before
 
     def _extent(self) -> tuple[object, ...]:
-        return sum(len(table.rows) for table in self._tables.values()), self.run, self.other_processes
+        rows = sum(len(table.rows) for table in self._tables.values())
+        return rows, sum(table.turns for table in self._tables.values()), self.run, self.other_processes
 
     def rows(self, kind: type[F], graph: str | None = None) -> list[F]:
         """All facts of one kind; with `graph` only those of it and its nested graphs."""
@@ -169,13 +170,13 @@ class Dump:
 
     def _known_graphs(self) -> dict[str, Graph]:
         table = self._table(paths.table(Graph.table, None), Graph)
-        if len(table.rows) != self._graphs_of:
+        if (table.turns, len(table.rows)) != self._graphs_of:
             rows = self.rows(Graph)
             order = {graph.graph: index for index, graph in reversed(list(enumerate(rows)))}
             names = sorted(order, key=lambda name: (order.get(name.partition("/")[0], 0), order[name]))
             last = {graph.graph: graph for graph in rows}
             self._graphs = {name: last[name] for name in names[:MOST_GRAPHS]}
-            self._graphs_of = len(table.rows)
+            self._graphs_of = table.turns, len(table.rows)
             self._outermost = [graph for graph in self._graphs.values() if "/" not in graph.graph]
             self._of_compile = {}
             for graph in self._outermost:

@@ -68,9 +68,15 @@ def _make(root: Path, *, is_dump: bool) -> None:
     taken = DumpError("taken", "holds a dump already", str(root))
     if entries:
         raise taken
-    if is_dump:
-        try:
-            with open(root / paths.RUN, "xb") as file:
-                file.write(msgspec.json.encode(Run(pid=os.getpid())))
-        except FileExistsError:
-            raise taken from None
+    if is_dump and not write_first(root, Run(pid=os.getpid())):
+        raise taken
+
+
+def write_first(root: Path, run: Run) -> bool:
+    """Write the run.json of a dump that has none; False if it has one by now. Raises OSError."""
+    try:
+        with open(root / paths.RUN, "xb") as file:
+            file.write(msgspec.json.encode(run))
+    except FileExistsError:
+        return False
+    return True

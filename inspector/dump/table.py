@@ -18,6 +18,9 @@ MOST_BYTES = 512 << 20
 MOST_LINES = 2_000_000
 """Maximum number of lines in all tables of a dump; what is beyond is left out, and that is reported."""
 
+_TAIL = 1000
+"""Bytes by which a file is recognized."""
+
 DEEPEST = 32
 """Maximum nesting depth of graphs; a deeper one cannot be genuine."""
 
@@ -49,6 +52,11 @@ class Table:
         self._callers = callers
         self._lines = {kind: locations_in(kind) for kind in kinds} if callers is not None else {}
         self._offset = 0
+        self._file = 0
+        self._tail = b""
+        """Number of the file, and the last bytes that were read: another one may have taken its place, and grown."""
+        self.turns = 0
+        """How often it was read anew, because another file had taken its place: old compiles were dropped."""
         self.rows: list[Fact] = []
         self.damaged = 0
         """Number of unreadable lines: incomplete in the middle, or not genuine."""
@@ -61,13 +69,29 @@ class Table:
     def read(self) -> None:
         """Read the complete lines that were added since the last time; an incomplete last line waits."""
         try:
-            if self._path.stat().st_size <= self._offset or (file := file_inside(self._root, self._path)) is None:
+            there = self._path.stat()
+            size, number, self._file = there.st_size, self._file, there.st_ino
+            if (size, self._file) == (self._offset, number) or (file := file_inside(self._root, self._path)) is None:
                 return
             with file:
+                if self._offset:
+                    file.seek(max(self._offset - len(self._tail), 0))
+                    is_same = number == self._file and size >= self._offset
+                    if not is_same or file.read(len(self._tail)) != self._tail:
+                        self._forget()
                 file.seek(self._offset)
                 self._read(file)
         except (OSError, ValueError):
             return
+
+    def _forget(self) -> None:
+        """Another file has taken the place of the one that was read."""
+        self._room.bytes += self._offset
+        self._room.lines += len(self.rows) + self.damaged
+        self._offset = self.damaged = self._sorted = 0
+        self._tail = b""
+        self.turns += 1
+        self.rows, self._of_kind, self._of = [], {}, {}
 
     def _read(self, file: IO[bytes]) -> None:
         room, decode, add = self._room, self._decoder.decode, self.rows.append
@@ -79,9 +103,10 @@ class Table:
                 self.damaged += 1
                 while file.tell() < end and (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                     pass
-                self._offset = file.tell()
+                self._offset, self._tail = file.tell(), b""
                 continue
             self._offset += len(line)
+            self._tail = line[-_TAIL:]
             lines -= 1
             try:
                 row = decode(line)

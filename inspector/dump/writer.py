@@ -5,12 +5,12 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import msgspec
 
-from inspect_compile.dump import paths
+from inspect_compile.dump import dropping, paths
 from inspect_compile.dump.whole_writes import append, make, write
 from inspect_compile.facts import Fact, Run
 from inspect_compile.interrupts import let_pass
@@ -74,6 +74,8 @@ class Writer:
         self._kept = 0
         """Bytes of them that are known to have found none."""
         self._lock = threading.RLock()
+        self._disk = threading.RLock()
+        """Held while tables are appended to or replaced."""
         self._flushed = time.monotonic()
 
     def add(self, fact: Fact) -> None:
@@ -136,9 +138,10 @@ class Writer:
                 self._kept = 0
             for name, data in files:
                 self._file(name, data)
-            for key, rows in waiting.items():
-                self._encode(rows)
-                self._flush_table(key, rows)
+            with self._disk:
+                for key, rows in waiting.items():
+                    self._encode(rows)
+                    self._flush_table(key, rows)
         except BaseException:  # the program's own exception
             self._take_back(waiting)
             raise
@@ -149,6 +152,20 @@ class Writer:
             rows.data.clear()
         else:
             self._take_back({key: rows})
+
+    def drop(self, compiles: Collection[str], graphs: Collection[str]) -> None:
+        """Take these compiles and their graphs out of the dump again, as `dropping.drop` does."""
+        with self._disk:
+            try:
+                dropping.drop(self.root, compiles, graphs)
+            except OSError as error:
+                let_pass(error)
+                self._trouble = self._trouble or f"old compiles could not be taken out of {self.root}: {error}"
+            self.bytes_written = dropping.bytes_in(self.root)
+
+    def _make_room(self) -> bool:
+        """Called where the size limit is reached: True if something was dropped, and there may be room now."""
+        return False
 
     def text(self, name: str, text: str) -> None:
         """Write the file `name`, relative to the root, at once and completely."""
@@ -184,7 +201,7 @@ class Writer:
         Pending facts belong to the parent, and the lock may be held by a thread that does not exist here.
         """
         self.root = root
-        self._lock = threading.RLock()
+        self._lock, self._disk = threading.RLock(), threading.RLock()
         self._waiting, self._files = {}, {}
         self._trouble, self._refusal = None, ""
         self._lost, self._retried = {}, set()
@@ -243,9 +260,10 @@ class Writer:
         """
         if size and self._bytes_limit is not None:
             kept = 0 if self.is_full else min(CLOSING, self._bytes_limit // 8)
-            if self.bytes_written + size > self._bytes_limit - kept:
-                self.is_full = True
-                return True
+            while self.bytes_written + size > self._bytes_limit - kept:
+                if self.is_full or not self._make_room():
+                    self.is_full = True
+                    return True
         try:
             put()
             self.bytes_written += size

@@ -1,8 +1,8 @@
 """A trace for Perfetto, in Chrome's trace event format.
 
-The time of compiling as torch's timers measured it, each rank a process; and of a graph one call: its launches in the
-order of the code, each as long as it takes, with the memory that is held. A call stands behind the time of compiling,
-because nobody recorded when it ran, and says so.
+The time of compiling as torch's timers measured it, and imports, from the start of the process on, each rank a process;
+and of a graph one call: its launches in the order of the code, each as long as it takes, with the memory that is held.
+A call stands behind the time of compiling, because nobody recorded when it ran, and says so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
+from inspect_compile.analysis.frontend.startup import process_start
 from inspect_compile.analysis.frontend.times import parts
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.facts import Graph, Timed
+from inspect_compile.facts import Graph, Imported, Timed
 from inspect_compile.tables.text import lines_text, one_line, program_words
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ MOST_NODES: Final = 20
 
 def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) -> dict[str, Any]:
     """The compile times of these dumps, ranks of one run, on one clock; and a call of each of these graphs."""
-    starts = [min((row.start for row in dump.rows(Timed)), default=None) for dump in dumps]
+    starts = [_start(dump) for dump in dumps]
     first = min((start for start in starts if start is not None), default=0.0)
     taken: set[int] = set()
     events: list[Event] = []
@@ -46,15 +47,32 @@ def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) 
 
 
 def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[Event]:
-    """An event for each run of a timer, with compile, stage and own time; `offset` seconds later."""
+    """An event for each import that took long and each run of a timer, with compile, stage and own time, from the start
+    of the process on; `offset` seconds later.
+    """
     rank = "" if dump.run.rank is None else f"rank {dump.run.rank}: "
     yield _named("process_name", process, 0, rank + (" ".join(program_words(dump.run.argv)) or "torch.compile"))
-    found = parts(dump)
+    found, began = parts(dump), process_start(dump)
+    lead = min(row.start for row in dump.rows(Timed)) - began if began is not None and found else 0.0
     for thread in sorted({part.thread for part in found}):
         yield _named("thread_name", process, thread, "main" if not thread else f"thread {thread}")
+    imports = dump.rows(Imported) if began is not None and found else []
+    if imports:
+        number = max(part.thread for part in found) + 1
+        yield _named("thread_name", process, number, "imports")
+        for row in imports:
+            start = row.start - (began or 0.0) + offset
+            yield _lasting(row.module, "imports", start, row.seconds, process, number, {})
     for part in found:
         told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
-        yield _lasting(part.name, part.stage, part.start + offset, part.seconds, process, part.thread, told)
+        yield _lasting(part.name, part.stage, part.start + lead + offset, part.seconds, process, part.thread, told)
+
+
+def _start(dump: "Dump") -> float | None:
+    """When the process started, else its first timer; None where nothing was compiled."""
+    first = min((row.start for row in dump.rows(Timed)), default=None)
+    began = process_start(dump)
+    return first if first is None or began is None else began
 
 
 def call_events(dump: "Dump", graph: Graph, process: int, start: float) -> Iterator[Event]:

@@ -36,14 +36,25 @@ from inspect_compile.facts.numerics import (
 )
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
-from inspect_compile.facts.run import SCHEMA_VERSION, Hook, Omission, Remark, Removed, Run, Shared, Timed, TimerBegan
+from inspect_compile.facts.run import (
+    SCHEMA_VERSION,
+    Hook,
+    Imported,
+    Omission,
+    Remark,
+    Removed,
+    Run,
+    Shared,
+    Timed,
+    TimerBegan,
+)
 from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook, Timed, TimerBegan, Remark,
+    Hook, Imported, Timed, TimerBegan, Remark,
     CallSite, Graph, GraphEnd,
     Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, KeyPart, Call,
     DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
@@ -65,8 +76,8 @@ __all__ = [
     "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "CallSite",
     "Checked", "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard",
     "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak",
-    "GraphEnd", "Guard", "Hook", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KeyMember", "KeyPart", "Launched",
-    "Location", "Loop", "LoopNest", "Lowering",
+    "GraphEnd", "Guard", "Hook", "Imported", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KeyMember", "KeyPart",
+    "Launched", "Location", "Loop", "LoopNest", "Lowering",
     "Measuring", "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation",
     "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run", "Saved",
     "Shared", "Skip", "Stage", "StatementNodes", "StatementOperand", "StatementValue",

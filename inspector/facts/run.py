@@ -14,9 +14,11 @@ class Omission(msgspec.Struct, frozen=True, kw_only=True):
     """Something that a process compiled and that its dump does not contain, because of a limit or an option."""
 
     what: str
-    """graphs (after the first ones), compiles (of one frame over and over), later (after the size limit) or texts."""
+    """graphs (after the first ones), compiles (of one frame over and over; with `--keep` the earlier ones), frames
+    (first compiles that had to go), later (after the size limit) or texts.
+    """
     limit: str
-    """`--graphs 5`, `--max-dump 2 GB`, `8 compiles of a frame`, `--no-texts`."""
+    """`--graphs 5`, `--keep 20`, `--max-dump 2 GB`, `8 compiles of a frame`, `--level facts`."""
     count: int | None = None
     """How many; None if not counted."""
     graph: str = ""
@@ -141,6 +143,20 @@ class TimerBegan(Fact, frozen=True, kw_only=True, tag="timer_began"):
     name: str
     start: float
     """Seconds since the epoch."""
+
+
+class Imported(Fact, frozen=True, kw_only=True, tag="imported"):
+    """An import that took long, with all that it imports in turn: of torch, of the program's packages, or of parts of
+    torch that are loaded by the first compile.
+    """
+
+    table: ClassVar[str] = "imports"
+    per_graph: ClassVar[bool] = False
+
+    module: str
+    start: float
+    """Seconds since the epoch."""
+    seconds: float
 
 
 class Remark(Fact, frozen=True, kw_only=True, tag="remark"):

@@ -186,7 +186,7 @@ def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
     if text is None:
         raise CommandError(
             f"{name}: no {paths.FX_RUNNABLE} in {dump.folder(name)}, so that it can't be compiled again;"
-            " the recording ended too early, left the graph out, or kept no texts (--no-texts)"
+            " the recording ended too early, left the graph out, or kept no texts (--level facts)"
         )
     there = _ARCHITECTURE.search(dump.run.device)
     return {

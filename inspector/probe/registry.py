@@ -66,6 +66,8 @@ class Probes(Guard):
         """Whether FX graphs and IR are rendered as texts."""
         self.open_door: Callable[[dict[str, str]], None] | None = None
         """Changes the environment of a process that is about to start so that it is watched too; None in a capture."""
+        self.close_door: Callable[[dict[str, str]], None] | None = None
+        """The same so that it is not watched."""
 
     def wrap(
         self,

@@ -49,7 +49,7 @@ class InspectCompile:
         self._count += 1
         place = self._folder / f"dump_{self._count}"
         compiled = Compiled(place, self._root)
-        with capture(place, recompile=recompile, texts=False) as dump:
+        with capture(place, recompile=recompile, level="facts") as dump:
             yield compiled
         compiled.open(dump.root)
         if self._locks is not None:

@@ -25,8 +25,9 @@ def install(probes: Probes) -> None:
         starting.graphs = False
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, environment: dict[str, str]) -> None:
-        if getattr(starting, "graphs", False) and probes.open_door is not None:
-            probes.open_door(environment)
+        door = probes.open_door if getattr(starting, "graphs", False) else probes.close_door
+        if door is not None:
+            door(environment)
 
     probes.wrap(PROBE, names.WORKER_POOL, before=begins, after=ended, failed=ended)
     probes.wrap(PROBE, names.WORKER_ENVIRONMENT, after=made)

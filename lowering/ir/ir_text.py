@@ -24,10 +24,10 @@ class _Telling(threading.local):
         """Buffers to print in full; None while we render nothing."""
 
 
-class _Kept:
+class _Installed:
     """What `install` was given."""
 
-    texts = True
+    probes: Probes | None = None
 
 
 _TELLING = _Telling()
@@ -38,7 +38,7 @@ def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
 
     An input of an extern kernel is printed in full only if no earlier text has it. Empty if texts are not recorded.
     """
-    if not _Kept.texts:
+    if _Installed.probes is None or not _Installed.probes.keeps_texts:
         return ""
     printer: Printer | None = scope.stash.get(PROBE)
     if printer is None:
@@ -52,7 +52,7 @@ def ir_text(scope: Scope, value: Any, new: tuple[str, ...] = ()) -> str:
 
 def install(probes: Probes) -> None:
     """Let buffers print in short form while one of our texts is rendered."""
-    _Kept.texts = probes.keeps_texts
+    _Installed.probes = probes
 
     def short(buffer: Any, args: Any, kwargs: Any) -> Any:
         whole = _TELLING.whole

@@ -130,3 +130,26 @@ print(told, gate.two.value)
 """
     done = python(code, package)
     assert done.stdout == "the program's own False\n['struck', 'gate.two'] 2\n", done.stderr
+
+
+def test_imports_that_take_long_are_told_once_with_all_that_they_import(package: Path) -> None:
+    slow = "import time\ntime.sleep(0.02)\n"
+    (package / "gate" / "slow.py").write_text(slow)
+    (package / "outer.py").write_text(f"import gate.slow\n{slow}")
+    (package / "fails.py").write_text(f"{slow}1 / 0")
+    code = f"""
+import sys, threading
+from inspect_compile.child.imports import LONG, ImportWatch
+took = []
+ImportWatch("gate", lambda: [], print, lambda *one: took.append(one)).install()
+import outer
+try:
+    import fails
+except ZeroDivisionError as error:
+    assert [line.tb_frame.f_code.co_filename for line in (error.__traceback__, error.__traceback__.tb_next)] == [
+        "<string>", {str(package / "fails.py")!r}
+    ]
+print([(name, start > 1e9, seconds >= LONG) for name, start, seconds in took])
+"""
+    done = python(code, package)
+    assert done.stdout == "[('outer', True, True), ('fails', True, True)]\n", done.stderr

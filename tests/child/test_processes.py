@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from inspect_compile.analysis.overview.summary import summarize_run
-from inspect_compile.child.limits import COMPILES
+from inspect_compile.child.limits.first import COMPILES
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (
     CacheLookup,
@@ -25,7 +25,7 @@ from inspect_compile.facts import (
     Recompile,
     WrapperLine,
 )
-from inspect_compile.finish import ARTIFACTS
+from inspect_compile.finish import ARTIFACTS, ensure_finished
 from tests.running import inspected, last_words, plain, without_clock, without_last_words
 
 DERIVED = {paths.RUN, paths.FINISHED, paths.OVERVIEW, *(name for name, _ in ARTIFACTS)}
@@ -49,11 +49,11 @@ def write(folder: Path, code: str, backend: str = "eager") -> None:
 
 
 def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> None:
-    """And the same with --no-texts, which leaves the tables and the code whole."""
+    """And the same with --level facts, which leaves the tables and the code whole."""
     write(tmp_path, "print(double(torch.ones(3)))\nraise SystemExit(3)", "inductor")
     alone = plain(["script.py"], tmp_path, environment=variables)
     watched = inspected(["script.py"], tmp_path, environment=variables)
-    bare = inspected(["script.py"], tmp_path, options=["--no-texts", "--dump", "bare"], environment=variables)
+    bare = inspected(["script.py"], tmp_path, options=["--level", "facts", "--dump", "bare"], environment=variables)
     assert (bare.stdout, bare.returncode) == (alone.stdout, 3)
     check_without_texts(Dump(tmp_path / "dump"), Dump(tmp_path / "bare"), bare.stderr)
     assert (watched.stdout, watched.returncode) == (alone.stdout, 3)
@@ -129,7 +129,9 @@ def test_a_dump_stops_at_its_size_and_says_so(tmp_path: Path, variables: dict[st
 
 
 def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
-    """All but the texts."""
+    """All but the texts; those for people are made by the first reader."""
+    assert not (dump.root / paths.FINISHED).exists()
+    assert ensure_finished(dump)
     (graph,) = dump.graphs()
     missing = {path.name for path in (whole.root / paths.graph_folder(graph.graph)).iterdir()} - {
         path.name for path in (dump.root / paths.graph_folder(graph.graph)).iterdir()
@@ -148,7 +150,7 @@ def check_without_texts(whole: Dump, dump: Dump, stderr: str) -> None:
     (omission,) = dump.run.omitted
     assert (omission.what, omission.message) == (
         "texts",
-        "--no-texts: FX graphs and IR are in the tables only, and no graph can be replayed",
+        "--level facts: FX graphs and IR are in the tables only, and no graph can be replayed",
     )
     assert f"inspect-compile: {omission.message}" in last_words(stderr)
 

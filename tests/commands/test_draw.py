@@ -145,7 +145,7 @@ def test_a_time_limit(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert refused(capsys, dump, "zz").endswith(
         "no such diagram as zz; there are: schedule, fusion, fx, kernel, node, dynamo, memory, roofline, timeline, "
-        "ranks"
+        "startup, ranks"
     )
     assert refused(capsys, dump, "kernel") == "draw kernel: of which kernel? draw [DUMP] kernel KERNEL"
     assert "too many words; draw [DUMP] node NODE" in refused(capsys, dump, "node", "add", "mul")

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -131,6 +131,15 @@ class Place:
         settle(self.dump)
         return outcome
 
+    def left_on(self, case: Case) -> Outcome:
+        """`INSPECT_COMPILE=1 python WORDS…`, with torch's caches as for `inspected`."""
+        shutil.rmtree(self.dump, ignore_errors=True)
+        variables = {"INSPECT_COMPILE": "1", "INSPECT_COMPILE_DUMPS": str(self.dump), "INSPECT_COMPILE_CACHE": "bypass"}
+        watched = replace(case, environment={**case.environment, **variables})
+        outcome = self._run(watched, [sys.executable, *case.words])
+        settle(self.dump)
+        return outcome
+
     def prepare(self, case: Case) -> tuple[Path, dict[str, str]]:
         """Empty the place and lay out the program: (directory to run it in, environment)."""
         for folder in (self._here, self._cache):
@@ -198,7 +207,16 @@ class Place:
 
 def unharmed(place: Place, case: Case) -> list[Dump]:
     """Run it twice. Nothing differs, and no probe failed. The parts of the dump."""
-    found = difference(*place.twice(case))
+    return _whole(*place.twice(case), place)
+
+
+def unharmed_left_on(place: Place, case: Case) -> list[Dump]:
+    """The same with INSPECT_COMPILE=1 in place of the command."""
+    return _whole(place.plain(case), place.left_on(case), place)
+
+
+def _whole(plain: Outcome, watched: Outcome, place: Place) -> list[Dump]:
+    found = difference(plain, watched)
     assert not found, f"\n{found}"
     dump = open_dump(place.dump)
     dumps = [dump, *map(Dump, dump.other_processes)]

@@ -279,7 +279,7 @@ def record(place: Place, faults: dict[str, str], **more: str) -> Record:
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults), **more}
     outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
-    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind is not Hook}
+    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind not in (Hook, facts.Imported)}
     wanted = (*GRAPH_FILES, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, *SOURCES)
     files = {
         str(path.relative_to(place.dump)): _BY_CHANCE.sub("ID", path.read_text())
@@ -301,7 +301,7 @@ def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -
     assert difference(plain, faulty.outcome) == ""
     feeds = [HOOKS[target] for target in targets]
     fed = {kind for part in feeds for kind in part.kinds}
-    for kind in set(FACTS) - {Hook} - fed:
+    for kind in set(FACTS) - {Hook, facts.Imported} - fed:
         assert faulty.rows[kind] == healthy.rows[kind], kind.__name__
     ends = tuple(end for part in feeds for end in part.files)
     whole = {name: text for name, text in healthy.files.items() if not name.endswith(ends)}
@@ -370,7 +370,7 @@ def test_an_object_that_this_torch_lacks_costs_what_it_feeds(
     faulty = record(place, {}, HARMLESS_LACKS=str(lacking))
     assert difference(plain, faulty.outcome) == ""
     assert failed(faulty) == {}
-    kinds = set(FACTS) - {Hook} - set(LOOKED_UP[lacking])
+    kinds = set(FACTS) - {Hook, facts.Imported} - set(LOOKED_UP[lacking])
     assert {kind: len(faulty.rows[kind]) for kind in kinds} == {kind: len(healthy.rows[kind]) for kind in kinds}
 
 

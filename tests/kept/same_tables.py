@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from inspect_compile.dump import paths
 
-_OF_A_RUN: Final = {"times", "probes", "keys"}
+_OF_A_RUN: Final = {"times", "imports", "probes", "keys"}
 """Tables about the run itself: how long stages and hooks took, and what torch prints of its keys."""
 _DERIVED: Final = {"overview.json", paths.RUN, paths.FINISHED, paths.FINISHING}
 _NUMBERED: Final = ("call", "pass")

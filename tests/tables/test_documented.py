@@ -34,6 +34,7 @@ from inspect_compile.analysis.frontend.call_path import CallRow
 from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
 from inspect_compile.analysis.frontend.frames import Cause
 from inspect_compile.analysis.frontend.guards import GuardRow
+from inspect_compile.analysis.frontend.startup import Bar, Lane, Region
 from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
@@ -150,6 +151,9 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     LookupRow,
     GuardRow,
     CallRow,
+    Bar,
+    Lane,
+    Region,
     StageTime,
     TimeSum,
     Part,

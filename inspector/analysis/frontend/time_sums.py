@@ -8,6 +8,7 @@ import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.rows import grouped, hooks
+from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
@@ -39,10 +40,14 @@ def wanted_parts(dump: Dump, graph: str | None) -> list[Part]:
 
 
 def time_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
-    """The stages of all compiles together, the sums, then each compile: its stages and its timers."""
+    """For all graphs the lanes, functions and bars from the start of the process; then the stages of all compiles
+    together, the sums, and each compile: its stages and its timers.
+    """
     found = wanted_parts(dump, graph)
     if not found:
         return
+    if graph is None:
+        yield from startup_rows(dump)
     yield from stage_times(found)
     yield from time_sums(dump, graph, found)
     for compile_id, own in grouped(found, lambda part: part.graph).items():

@@ -90,12 +90,12 @@ def stage_times(found: Iterable[Part], graph: str | None = None) -> list[StageTi
     counts = dict.fromkeys(STAGES, 0)
     for part in rows:
         counts[part.stage] += 1
-    pieces = _pieces(rows)
-    shares = _shares([(start, end) for _, start, end in pieces])
+    spans = pieces(rows)
+    shares = _shares([(start, end) for _, start, end in spans])
     exposed: dict[int, float] = {}
-    for position, start, end in pieces:
+    for position, start, end in spans:
         exposed[position] = exposed.get(position, 0.0) + end - start
-    for (position, _, _), share in zip(pieces, shares, strict=True):
+    for (position, _, _), share in zip(spans, shares, strict=True):
         part = rows[position]
         watching = share * min(part.probes / exposed[position], 1.0) if exposed[position] > 0 else 0.0
         seconds[part.stage] += share - watching
@@ -114,7 +114,7 @@ def _share(seconds: float, whole: float) -> float:
 
 def total(found: Iterable[Part]) -> float:
     """Seconds in which at least one of these parts ran."""
-    return _covered([(part.start, part.start + part.seconds) for part in found if not part.depth])
+    return covered([(part.start, part.start + part.seconds) for part in found if not part.depth])
 
 
 def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
@@ -126,14 +126,14 @@ def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
     for part in found:
         if not part.depth:
             spans.setdefault(part.graph, []).append((part.start, part.start + part.seconds))
-    seconds = {graph: _covered(own) for graph, own in spans.items()}
+    seconds = {graph: covered(own) for graph, own in spans.items()}
     if "" in spans:
         named = [span for graph, own in spans.items() if graph for span in own]
-        seconds[""] = max(_covered([*named, *spans[""]]) - _covered(named), 0.0)
+        seconds[""] = max(covered([*named, *spans[""]]) - covered(named), 0.0)
     return seconds
 
 
-def _pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
+def pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
     """(position of a part, from, to) of the intervals in which nothing ran inside it; `rows` as in `parts`."""
     found: list[tuple[int, float, float]] = []
     open_: list[tuple[int, float]] = []
@@ -182,11 +182,11 @@ def _shares(spans: list[tuple[float, float]]) -> list[float]:
     return [gone[end] - gone[start] for start, end in spans]
 
 
-def _covered(spans: list[tuple[float, float]]) -> float:
+def covered(spans: list[tuple[float, float]]) -> float:
     """Seconds covered by at least one span."""
-    covered, reached = 0.0, -math.inf
+    seconds, reached = 0.0, -math.inf
     for start, end in sorted(spans):
         if end > reached:
-            covered += end - max(start, reached)
+            seconds += end - max(start, reached)
             reached = end
-    return covered
+    return seconds

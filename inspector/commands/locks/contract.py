@@ -119,7 +119,7 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
         pid=0,
         python_path=python_path_without_bootstrap(os.environ),
         plain=program.kind != "command",
-        run=RunConfig(texts=False, targets=targets).plain(),
+        run=RunConfig(level="facts", targets=targets).plain(),
         quiet=True,
     )
     first_record(root, argv, setting)

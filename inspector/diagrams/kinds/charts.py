@@ -79,3 +79,34 @@ ROOFLINE = _chart(
     Wanted(),
 )
 TIMELINE = _chart("timeline", "where the time of compiling went", "no timers were recorded", _timeline)
+
+
+def _startup(dump: "Dump") -> str | None:
+    from inspect_compile.analysis.frontend.startup import startup
+    from inspect_compile.diagrams.startup import startup_svg
+    from inspect_compile.tables.text import program_words
+
+    found = startup(dump)
+    return None if found is None else startup_svg(found, " ".join(program_words(dump.run.argv)) or "torch.compile")
+
+
+def _draw_startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+    found = _startup(dump)
+    what = "a process from its start to its last compile"
+    yield Missing(None, _NOT_TIMED) if found is None else Drawn(None, "startup", what, found, "svg")
+
+
+def _listed_startup(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+    if graph is None:
+        yield "startup", _NOT_TIMED if _startup(dump) is None else "yes"
+
+
+_NOT_TIMED = "no timers were recorded"
+
+STARTUP = Kind(
+    "startup",
+    "a process from its start to its last compile: imports, Dynamo, AOTAutograd, Inductor, kernels, caches",
+    _draw_startup,
+    _listed_startup,
+    is_of_run=True,
+)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE, TIMELINE
+from inspect_compile.diagrams.kinds.charts import MEMORY, ROOFLINE, STARTUP, TIMELINE
 from inspect_compile.diagrams.kinds.graphs import FX, KERNEL, NODE
 from inspect_compile.diagrams.kinds.kind import Kind
 from inspect_compile.diagrams.kinds.runs import DYNAMO, RANKS
@@ -20,6 +20,7 @@ KINDS: Final[dict[str, Kind]] = {
         MEMORY,
         ROOFLINE,
         TIMELINE,
+        STARTUP,
         RANKS,
     )
 }

@@ -1,10 +1,12 @@
 """Where compile time went: by stage, compile, pass, kernel and probe."""
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import Part, StageTime, stage_times, total
 from inspect_compile.tables.columns import Column
@@ -34,6 +36,20 @@ PART_COLUMNS: Final[tuple[Column[Part], ...]] = (
     Column("compile", lambda row: one_line(row.graph), stretch=True, least=7, drop=2),
     Column("timer", lambda row: one_line(row.name), stretch=True, least=24),
     Column("stage", lambda row: row.stage, drop=1),
+)
+LANE_COLUMNS: Final[tuple[Column[Lane], ...]] = (
+    Column("lane", lambda row: row.lane, stretch=True, least=12),
+    Column("from", lambda row: seconds_text(row.first), right=True),
+    Column("to", lambda row: seconds_text(row.last), right=True),
+    Column("time", lambda row: seconds_text(row.seconds), right=True),
+    Column("", lambda row: "", role="bar", drop=1),
+)
+REGION_COLUMNS: Final[tuple[Column[Region], ...]] = (
+    Column("time", lambda row: seconds_text(row.seconds), right=True),
+    Column("compiles", lambda row: f"{row.compiles:,}", right=True),
+    Column("function", lambda row: one_line(row.function), stretch=True, least=12),
+    Column("at", lambda row: one_line(row.place), stretch=True, least=12),
+    Column("which", lambda row: one_line(" ".join(row.compile_ids[:_FEW])), stretch=True, least=8, drop=1),
 )
 _TIME: Final[Column[TimeSum]] = Column("time", lambda row: seconds_text(row.seconds), right=True)
 
@@ -99,13 +115,37 @@ def time(request: Request) -> RenderableType:
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
     sums = [row for row in time_sums(request.dump, request.graph, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
-    sheets: list[RenderableType] = [_stages(found)]
+    sheets: list[RenderableType] = [*(_from_the_start(request) if request.graph is None else ()), _stages(found)]
     for one in LISTS:
         if rows := [row for row in sums if row.kind == one.kind]:
             evidence = request.every("time") if one.evidence == "time" else request.command(one.evidence)
             head = heading(one.title, seconds_text(sum(row.seconds for row in rows)))
             sheets.append(limited(one.columns, rows, few, evidence, title=head))
     return Stack(sheets)
+
+
+def _from_the_start(request: Request) -> Iterator[RenderableType]:
+    """The lanes of the process, and the functions that were compiled more than once."""
+    found = startup(request.dump)
+    if found is None:
+        return
+    told = f"{seconds_text(found.seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
+    bars = tuple(
+        column if column.title else Column("", lambda row: _place(row, found.seconds), role="bar", drop=1)
+        for column in LANE_COLUMNS
+    )
+    yield TerminalTable(bars, found.lanes, title=heading("from the start of the process", told))
+    if again := [row for row in regions(request.dump) if row.compiles > 1]:
+        head = heading("functions that were compiled more than once", number_of(len(again), "function"))
+        few = request.limit if request.limit is None else min(request.limit, _FEW)
+        yield limited(REGION_COLUMNS, again, few, request.every("time"), title=head)
+
+
+def _place(row: Lane, whole: float) -> str:
+    """Where in the whole time it began and ended."""
+    scale = _BAR / whole if whole > 0 else 0.0
+    before = min(int(scale * max(row.first, 0.0)), _BAR - 1)
+    return " " * before + "█" * max(min(round(scale * row.last), _BAR) - before, 1)
 
 
 def _stages(found: list[Part]) -> TerminalTable[StageTime]:

@@ -16,7 +16,7 @@ for name in names:
         place = Path(folder, name, side)
         torch.set_grad_enabled(True)
         try:
-            with inspect_compile.capture(place / "dump", recompile=True, texts=False):
+            with inspect_compile.capture(place / "dump", recompile=True, level="texts"):
                 runpy.run_path(str(place / "program.py"))
         except Exception as error:
             print(f"{name} {side}: {error!r}", flush=True)

@@ -111,7 +111,7 @@ def record(folder: Path, name: str) -> None:
         torch._functorch.config.activation_memory_budget = 0.0
     torch._dynamo.reset()
     try:
-        with config.patch(changed), inspect_compile.capture(folder / name, texts=False):
+        with config.patch(changed), inspect_compile.capture(folder / name, level="texts"):
             compiled(module.step, DTYPES.get(name, torch.float32), trains=name in TRAINED)
     finally:
         decomposition.decompositions.update(kept)

@@ -1,30 +1,29 @@
 """What a process does not record because of a limit: later graphs, and a frame compiled over and over."""
 
 import os
-import re
 from typing import Final
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Omission, Recompile
-from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.facts.compile_id import compile_number, frame_id
 
 COMPILES: Final = 8
 """Number of compiles of one frame that are recorded: torch's own default limit."""
-
-_COMPILE_ID = re.compile(r"\d+/(\d+)(?:_\d+)?(?:#\d+)?")
 
 
 class Limits:
     """Decides for each fact and file whether it is left out, and keeps count."""
 
-    def __init__(self, graphs: int | None) -> None:
+    def __init__(self, graphs: int | None, compiles: int | None = COMPILES) -> None:
+        """So many `graphs` of the process and so many `compiles` of a frame are recorded; None: all."""
         self._graphs = graphs
+        self._compiles = compiles
         self._kept: set[str] = set()
         self._refused: set[str] = set()
         """Folders of graphs that are left out."""
         self._later = 0
         """Number of graphs beyond the limit."""
-        self._again: dict[str, set[str]] = {}
+        self._again: dict[str, set[int]] = {}
         """Frame id → its compiles beyond the limit."""
         self._frames: dict[str, str] = {}
         """Frame id → its name for the user."""
@@ -90,8 +89,8 @@ class Limits:
         return True
 
     def _is_again(self, compile_id: str) -> bool:
-        match = _COMPILE_ID.fullmatch(compile_id)
-        if match is None or int(match[1]) < COMPILES:
+        number = None if self._compiles is None else compile_number(compile_id)
+        if number is None or self._compiles is None or number < self._compiles:
             return False
-        self._again.setdefault(frame_id(compile_id), set()).add(match[1])
+        self._again.setdefault(frame_id(compile_id), set()).add(number)
         return True

@@ -1,0 +1,208 @@
+"""From the start of the process to the last compile: what ran when, in lanes beside each other; and how often each
+function was compiled.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from inspect_compile.analysis.frontend.times import compile_seconds, covered, parts, pieces
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, Imported, Timed
+from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.knowledge.frontend import compile_stages as stages
+
+IMPORTS, DYNAMO, AOT, INDUCTOR = "imports", "Dynamo", "AOTAutograd", "Inductor"
+LANES: Final = (IMPORTS, DYNAMO, AOT, INDUCTOR, stages.BUILDING, stages.TUNING, stages.CACHES, stages.OTHER)
+"""In the order of a first compile."""
+_LANE_OF: Final = {
+    **dict.fromkeys((stages.DYNAMO, stages.GUARDS), DYNAMO),
+    **dict.fromkeys((stages.AOT, stages.PARTITION), AOT),
+    **dict.fromkeys((stages.PASSES, stages.LOWERING, stages.SCHEDULING, stages.CODEGEN), INDUCTOR),
+    **{stage: stage for stage in (stages.BUILDING, stages.TUNING, stages.CACHES)},
+}
+_GAP: Final = 1e-4
+"""Seconds between two pieces of work of one kind that are told as one."""
+
+
+class Bar(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_bar"):
+    """A time in which one kind of work went on, without what ran inside it."""
+
+    lane: str
+    thread: int
+    """Threads that build kernels work beside the one that compiles; 0 for imports."""
+    graph: str
+    """The compile id; empty for imports, and for threads that do not say for which compile they work."""
+    name: str
+    """The module, or the timer of torch's that took longest in it."""
+    start: float
+    """Seconds since the process started."""
+    seconds: float
+
+
+class Lane(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_lane"):
+    """All of one kind."""
+
+    lane: str
+    first: float
+    last: float
+    """When it began and ended, in seconds since the process started."""
+    seconds: float
+    """In which at least one thread was at it."""
+    bars: int
+
+
+class Region(msgspec.Struct, frozen=True, tag_field="fact", tag="region"):
+    """A function of the program, and how often it was compiled: a block that is compiled on its own counts once where
+    all its instances share one compile.
+    """
+
+    function: str
+    place: str
+    """`model.py:12`."""
+    compiles: int
+    seconds: float
+    """Of all its compiles, of those of their backwards too."""
+    compile_ids: tuple[str, ...]
+
+
+class Startup(msgspec.Struct, frozen=True):
+    """What is known of a process from its start to its last compile."""
+
+    bars: tuple[Bar, ...]
+    lanes: tuple[Lane, ...]
+    seconds: float
+    """From the start of the process, or of the recording where that began later, to the end of the last compile."""
+    elsewhere: float
+    """Of these, seconds in which nothing of all this ran: the program itself."""
+
+
+def startup(dump: Dump) -> Startup | None:
+    """None where torch has timed nothing, or run.json does not say when the process started."""
+    timed, began = dump.rows(Timed), process_start(dump)
+    if not timed or began is None:
+        return None
+    offset = min(row.start for row in timed) - began
+    found = parts(dump)
+    imports = [(row.start - began, row.start - began + row.seconds, row.module) for row in dump.rows(Imported)]
+    outermost = _merged((part.start + offset, part.start + offset + part.seconds) for part in found if not part.depth)
+    work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
+    inner = [one for one in imports if not _holds_any(one, outermost)]
+    bars = [Bar(IMPORTS, 0, "", module, start, end - start) for start, end, module in inner]
+    for start, end, module in (one for one in imports if _holds_any(one, outermost)):
+        bars += [Bar(IMPORTS, 0, "", module, a, b - a) for a, b in _without((start, end), outermost)]
+    cuts = _merged((start, end) for start, end, _ in inner)
+    for part, start, end in work:
+        lane = _LANE_OF.get(part.stage, stages.OTHER)
+        spans = _without((start, end), cuts) if not part.thread else [(start, end)]
+        bars += [Bar(lane, part.thread, part.graph, part.name, a, b - a) for a, b in spans]
+    bars = [bar for bar in bars if math.isfinite(bar.start) and math.isfinite(bar.seconds)]
+    bars = list(_joined(sorted(bars, key=lambda bar: (LANES.index(bar.lane), bar.thread, bar.start))))
+    last = max((bar.start + bar.seconds for bar in bars), default=0.0)
+    busy = covered([(max(bar.start, 0.0), bar.start + bar.seconds) for bar in bars])
+    return Startup(tuple(bars), tuple(_lanes(bars)), last, max(last - busy, 0.0))
+
+
+def regions(dump: Dump) -> list[Region]:
+    """The functions that were compiled, the most expensive first."""
+    took = compile_seconds(parts(dump))
+    of: dict[tuple[str, str, int], list[str]] = {}
+    for row in dump.rows(Frame):
+        if row.status == "compiled":
+            of.setdefault((row.function, row.file, row.line), []).append(row.graph)
+    rows = [
+        Region(
+            function,
+            f"{file.replace(chr(92), '/').rpartition('/')[2]}:{line}",
+            len(ids),
+            math.fsum(took.get(one, 0.0) for one in ids),
+            tuple(sorted(ids, key=compile_order)),
+        )
+        for (function, file, line), ids in of.items()
+    ]
+    return sorted(rows, key=lambda row: (-row.seconds, row.place, row.function))
+
+
+def startup_rows(dump: Dump) -> Iterator[msgspec.Struct]:
+    """Lanes, regions and bars."""
+    found = startup(dump)
+    if found is not None:
+        yield from found.lanes
+        yield from regions(dump)
+        yield from found.bars
+
+
+def process_start(dump: Dump) -> float | None:
+    """When the process, or its recording, started, in seconds since the epoch; None if that is not known."""
+    try:
+        return datetime.fromisoformat(dump.run.started).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _holds_any(one: tuple[float, float, str], outermost: list[tuple[float, float]]) -> bool:
+    """Was anything compiled while this was imported? A module may compile when it is loaded."""
+    at = bisect_left(outermost, (one[0], -math.inf))
+    return at < len(outermost) and outermost[at][0] < one[1]
+
+
+def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The same time in spans that do not overlap, in order."""
+    merged: list[tuple[float, float]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(merged[-1][1], end)
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _without(span: tuple[float, float], cuts: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What is left of `span`; `cuts` are sorted and do not overlap."""
+    start, end = span
+    left: list[tuple[float, float]] = []
+    for at in range(max(bisect_right(cuts, (start, math.inf)) - 1, 0), len(cuts)):
+        a, b = cuts[at]
+        if a >= end:
+            break
+        if b > start:
+            if a > start:
+                left.append((start, a))
+            start = b
+    return [*left, (start, end)] if start < end else left
+
+
+def _joined(bars: Iterable[Bar]) -> Iterator[Bar]:
+    """Neighbours of one kind as one bar, named by its longest piece."""
+    open_: Bar | None = None
+    longest = 0.0
+    for bar in bars:
+        if (
+            open_ is not None
+            and (bar.lane, bar.thread, bar.graph) == (open_.lane, open_.thread, open_.graph)
+            and bar.lane != IMPORTS
+            and bar.start - (open_.start + open_.seconds) <= _GAP
+        ):
+            name = bar.name if bar.seconds > longest else open_.name
+            longest = max(longest, bar.seconds)
+            end = max(open_.start + open_.seconds, bar.start + bar.seconds)
+            open_ = Bar(open_.lane, open_.thread, open_.graph, name, open_.start, end - open_.start)
+            continue
+        if open_ is not None:
+            yield open_
+        open_, longest = bar, bar.seconds
+    if open_ is not None:
+        yield open_
+
+
+def _lanes(bars: list[Bar]) -> Iterator[Lane]:
+    of: dict[str, list[tuple[float, float]]] = {}
+    for bar in bars:
+        of.setdefault(bar.lane, []).append((bar.start, bar.start + bar.seconds))
+    for lane in LANES:
+        if spans := of.get(lane):
+            yield Lane(lane, min(spans)[0], max(end for _, end in spans), covered(spans), len(spans))
