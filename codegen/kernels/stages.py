@@ -14,6 +14,7 @@ from inspect_compile.codegen.kernels.resources import Resources, of_amdgcn, of_c
 from inspect_compile.dump import paths
 from inspect_compile.facts import Binary, Stage
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
+from inspect_compile.lowering.core.undecided import UNDECIDED
 from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import codegen as names
 
@@ -89,6 +90,9 @@ def install(probes: Probes) -> None:
     def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
         for found in autotuner.compile_results:
             tell(autotuner, found, None)
+        if len(autotuner.compile_results) > 1 or autotuner.inductor_meta.get("coordinate_descent_tuning"):
+            for graph, kernel in KERNELS.get(autotuner, {}).items():
+                UNDECIDED.add(graph, kernel)
 
     probes.wrap(PROBE, names.AUTOTUNER_COMPILE, before=begun, after=compiled)
     probes.wrap(PROBE, names.AUTOTUNER_PRECOMPILE, after=precompiled)
