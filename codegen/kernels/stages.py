@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, Final
 
+from inspect_compile.codegen.kernels.kernel_caches import tell_chosen
 from inspect_compile.codegen.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
 from inspect_compile.facts import Binary, Stage
@@ -90,6 +91,8 @@ def install(probes: Probes) -> None:
     def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
         for found in autotuner.compile_results:
             tell(autotuner, found, None)
+        for kernel in dict.fromkeys(KERNELS.get(autotuner, {}).values()):
+            tell_chosen(probes, kernel, autotuner)
         if len(autotuner.compile_results) > 1 or autotuner.inductor_meta.get("coordinate_descent_tuning"):
             for graph, kernel in KERNELS.get(autotuner, {}).items():
                 UNDECIDED.add(graph, kernel)

@@ -10,6 +10,15 @@ from inspect_compile.knowledge.caches.keys import CONFIG, PARTS
 
 _MOST: Final = 4
 _LONGEST: Final = 60
+_UNSTABLE: Final = (
+    (re.compile(r"\b0x[0-9a-f]{5,16}\b"), "an address, which is another one in each process"),
+    (
+        re.compile(r"\b(?:1[5-9]\d{8}(?:\.\d{1,9})?|20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(?!\d)"),
+        "a time",
+    ),
+)
+"""What changes from run to run though nobody changed it, and what it is called."""
+_ELEMENT: Final = re.compile(r"[^\s,(){}\[\]]+")
 _FIELD: Final = re.compile(r"[(,] ?(\w+)=(.+?)(?=, \w+=|\)?$)")
 """`dtype=torch.float32` in `TensorMetadata(dtype=torch.float32, shape=torch.Size([8, 8]), …`."""
 
@@ -26,13 +35,27 @@ def difference_text(one: KeyDifference) -> str:
         name = f"input {one.member}"
     else:
         name = PARTS.get(one.part, one.part) + (f" ({one.member})" if one.member else "")
-    return f"{name}: {_change(one)}" if one.before is not None or one.after is not None else name
+    if one.before is None and one.after is None:
+        return name
+    why = _unstable(one.before or "", one.after or "")
+    return f"{name}: {_change(one)}{f' ({why})' if why else ''}"
 
 
 def differences_text(found: Sequence[KeyDifference]) -> str:
     """The first ones; how many more there are."""
     told = "; ".join(difference_text(one) for one in found[:_MOST])
     return told + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
+
+
+def _unstable(before: str, after: str) -> str:
+    """What differs, where it is something that differs from run to run; empty for anything else."""
+    if before == after:
+        return ""
+    for pattern, name in _UNSTABLE:
+        if pattern.sub("", before) == pattern.sub("", after):
+            return name
+    old, new = _ELEMENT.findall(before), _ELEMENT.findall(after)
+    return "the same elements in another order, as those of a set" if sorted(old) == sorted(new) else ""
 
 
 def _change(one: KeyDifference) -> str:
