@@ -1,13 +1,15 @@
-"""What a compile costs by where Python's stack of frames stands when it begins: `python benchmarks/python_stack.py
-[--turns 3]`. Plain torch, nothing of ours; [docs/python-stack.md] says what it shows.
+"""What a compile costs by where Python's stack of frames stands when it begins: `python python_stack.py [--turns 3]`.
+
+Plain torch, nothing of ours; docs/python-stack.md says what it shows.
 
 CPython (3.11 and later) allocates frames in chunks of 16 kB and frees a chunk as soon as the first frame in it returns.
 A call from the very end of a chunk therefore allocates a chunk and frees it again, each time. First a call of an empty
-function is timed at each depth over two chunks; then a compile, in processes of its own, is begun at several depths,
-and once from a frame that is larger than half a chunk of 1 MB, above which there is room for all that the compile calls.
+function is timed at each depth over some chunks; then a compile, in processes of its own, is begun at several depths,
+and once from a frame that fills half of a chunk of 2 MB, above which there is room for all that the compile calls.
 """
 
 import argparse
+import functools
 import json
 import statistics
 import subprocess
@@ -16,7 +18,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-DEPTHS: Final = (0, 24, 48, 72, 96)
+DEPTHS: Final = (0, 27, 54, 81, 108)
 ROOMY: Final = "roomy"
 _ROOM: Final = 1 << 17
 """Slots of 8 bytes."""
@@ -89,13 +91,16 @@ def main() -> None:
     print(f"Python {sys.version.split()[0]}: a call of an empty function takes {usual:.0f} ns")
     for depth, value in dear.items():
         print(f"  {depth:>4} frames deeper: {value:,.0f} ns")
-    print(f"  from a roomy frame: {max(roomy(lambda depth=depth: deeper(depth, one_call)) for depth in range(0, 400, 4)):.0f} ns at most")
+    most = max(roomy(functools.partial(deeper, depth, one_call)) for depth in range(0, 400, 4))
+    print(f"  from a roomy frame: {most:.0f} ns at most")
     if options.calls_only:
         return
     taken: dict[str, list[float]] = {str(at): [] for at in (*DEPTHS, ROOMY)}
     for _ in range(options.turns):
         for at, seconds in taken.items():
-            done = subprocess.run([sys.executable, __file__, "--compile", at], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, __file__, "--compile", at], capture_output=True, text=True, check=True
+            )
             seconds.append(json.loads(done.stdout.splitlines()[-1]))
     best = statistics.median(taken[ROOMY])
     print(f"A compile, CPU seconds of its process, median of {options.turns}:")

@@ -52,11 +52,7 @@ def install_triton(probes: Probes) -> None:
         found = {
             "source": _text(str(getattr(function, "src", getattr(source, "src", "")))),
             "arguments": _members(
-                {
-                    name: getattr(source, name)
-                    for name in ("signature", "constants", "attrs")
-                    if hasattr(source, name)
-                }
+                {name: getattr(source, name) for name in ("signature", "constants", "attrs") if hasattr(source, name)}
             ),
             "options": _members(getattr(options, "__dict__", {})),
             "backend": _text(str(backend.hash())),

@@ -23,6 +23,7 @@ SIZE: Final = "INSPECT_COMPILE_CACHE_BYTES"
 """Variable that limits its size."""
 _MOST: Final = 1 << 30
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+_TRIES: Final = 10
 _STALE: Final = 3600.0
 """Seconds after which an unfinished file is one that a process was killed over."""
 
@@ -89,15 +90,15 @@ class Store:
         data = packed(entry)
         if len(data) > min(self._most, MOST_BYTES):
             return
-        for is_last in (False, False, True):
-            self._make(path.parent)
+        for left in reversed(range(_TRIES)):
             try:
+                self._make(path.parent)
                 with whole(path) as beside:
                     write(beside, data)
                     os.chmod(beside, 0o600)
                 break
-            except FileNotFoundError:  # another process has just removed the empty folder
-                if is_last:
+            except FileNotFoundError:  # another process has just removed the folder, which was empty
+                if not left:
                     raise
         self._evict()
 

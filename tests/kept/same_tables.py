@@ -13,7 +13,7 @@ _OF_A_RUN: Final = {"times", "probes", "keys"}
 _DERIVED: Final = {"overview.json", paths.RUN, paths.FINISHED, paths.FINISHING}
 _LOOKUPS: Final = ("cache", "kernel_cache")
 _NUMBERED: Final = ("call", "pass")
-_ADDRESS: Final = re.compile(r"\b\d{9,}\b|\b0x[0-9a-f]{6,}\b")
+_ADDRESS: Final = re.compile(r"(?<!\d)\d{9,}(?!\d)|\b0x[0-9a-f]{6,}\b")
 """Ids of Python's objects in guards, and addresses in torch's texts of its own objects."""
 _TIMES: Final = {"seconds", "guard_seconds", "kept"}
 

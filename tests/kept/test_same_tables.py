@@ -54,7 +54,7 @@ def check(case: Case, folder: Path) -> None:
         "INSPECT_COMPILE_CACHE_DIR": str(folder / "kept"),
     }
     for name in ("cold", "warm"):
-        options = ["--cache", "auto", "--dump", folder / name]
+        options = ("--cache", "auto", "--dump", str(folder / name))
         done = inspected([script, *case.words], folder, options=options, environment=environment)
         assert done.returncode == 0, done.stderr
     cold, warm = Dump(folder / "cold"), Dump(folder / "warm")

@@ -73,9 +73,7 @@ class Lookups:
         """The lookups of the dump: of graphs in order, then those of kernels."""
         self._add(self.found, self._frames, dump, is_earlier=False)
 
-    def _add(
-        self, rows: Iterable[Lookup], frames: dict[str, Frame], dump: Dump, *, is_earlier: bool = True
-    ) -> None:
+    def _add(self, rows: Iterable[Lookup], frames: dict[str, Frame], dump: Dump, *, is_earlier: bool = True) -> None:
         parts = Parts(dump)
         for row in rows:
             same = self._known.setdefault(row.cache, [])

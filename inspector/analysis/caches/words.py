@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference
+from inspect_compile.analysis.caches.keys import GRAPH, SOURCE, KeyDifference
 from inspect_compile.knowledge.caches.keys import CONFIG, PARTS
 
 _MOST: Final = 4
@@ -29,6 +29,8 @@ def difference_text(one: KeyDifference) -> str:
         if not one.member:
             return f"{PARTS[GRAPH]}: its code is the same, a constant or an object in it is not"
         return f"{PARTS[GRAPH]}: {_change(one)}"
+    if one.part == SOURCE and one.member:
+        return f"{PARTS[SOURCE]}, line {one.member}: {_change(one)}"
     if one.part in CONFIG and one.member:
         name = f"{CONFIG[one.part]}.{one.member}"
     elif one.part == "example_inputs" and one.member:

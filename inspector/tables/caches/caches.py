@@ -1,4 +1,4 @@
-"""The lookups in the caches of compiled graphs and kernels: what each found, and what its key differs in from earlier ones."""
+"""The lookups in the caches of graphs and kernels: what each found, and what its key differs in from earlier ones."""
 
 from typing import Final
 

@@ -36,8 +36,10 @@ PLANTED = {
     "another address": ["a custom pass of the joint graph: at 0x"],
     "a set": ["a custom pass of the joint graph: None → frozenset({0, 8})"],
     "the same set": [
-        "a custom pass of the joint graph: frozenset({0, 8}) → frozenset({8, 0}) "
-        "(the same elements in another order, as those of a set)"
+        (
+            "a custom pass of the joint graph: frozenset({0, 8}) → frozenset({8, 0}) "
+            "(the same elements in another order, as those of a set)"
+        )
     ],
     "a time": ["a custom pass after autograd: None → 1"],
     "another time": ["a custom pass after autograd: 1"],
