@@ -4,6 +4,7 @@ What a worker process of torch compiles is not seen.
 """
 
 import hashlib
+import itertools
 import os
 import shlex
 import zlib
@@ -47,6 +48,8 @@ def install_triton(probes: Probes) -> None:
     """Hook the key of Triton's own cache, where it is computed in this process."""
 
     def keyed(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        if compile_id() is None:
+            return  # a kernel of the program's own, outside of what torch compiles
         source, backend, options, environment = (argument(args, kwargs, at, name) for at, name in enumerate(_KEYED))
         function = getattr(source, "fn", None)
         found = {
@@ -60,9 +63,8 @@ def install_triton(probes: Probes) -> None:
             "triton_version": _text(str(result).partition("-")[0]),
         }
         key = hashlib.sha256(str(result).encode()).hexdigest()
-        folder = torch_object(names.TRITON_CACHE_FOLDER)
-        place = Path(getattr(folder(key), "cache_dir", "") if folder is not None else "")
-        is_there = any(place.glob("*.json")) if place.parts else False
+        folder, name = torch_object(names.TRITON_FOLDER), torch_object(names.TRITON_CACHE_KEY)
+        is_there = folder is not None and name is not None and any(Path(str(folder), name(key)).glob("*.json"))
         _tell(probes, "triton", str(getattr(function, "__name__", "")), key, found, is_there=is_there)
 
     probes.wrap(PROBE, names.TRITON_KEY, after=keyed)
@@ -102,9 +104,13 @@ def _kernel_with(source: str) -> tuple[str, str] | None:
     scope = SCOPES.here()
     if scope is None:
         return None
-    start = source.lstrip()
-    for name, kernel in scope.kernels.items():
+    start, kernels = source.lstrip(), [*scope.kernels.items()]
+    last = scope.stash.get(PROBE, 0)
+    # They are loaded in the order in which they were defined: nearly always it is the one after the last.
+    for at in itertools.chain(range(last, len(kernels)), range(last)):
+        name, kernel = kernels[at]
         if kernel.kind in ("cpp", "template") and kernel.text and start.startswith(kernel.text.strip()):
+            scope.stash[PROBE] = at + 1
             return name, kernel.text
     return None
 

@@ -93,7 +93,9 @@ def install(probes: Probes) -> None:
             tell(autotuner, found, None)
         for kernel in dict.fromkeys(KERNELS.get(autotuner, {}).values()):
             tell_chosen(probes, kernel, autotuner)
-        if len(autotuner.compile_results) > 1 or autotuner.inductor_meta.get("coordinate_descent_tuning"):
+        if len(autotuner.launchers or autotuner.compile_results) > 1 or autotuner.inductor_meta.get(
+            "coordinate_descent_tuning"
+        ):
             for graph, kernel in KERNELS.get(autotuner, {}).items():
                 UNDECIDED.add(graph, kernel)
 

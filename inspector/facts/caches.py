@@ -29,7 +29,7 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
 
 
 class KernelLookup(DynamoFact, frozen=True, kw_only=True, tag="kernel_cache"):
-    """One lookup in a cache of compiled kernels; `graph` is the compile id, empty while a kernel is launched."""
+    """One lookup in a cache of compiled kernels; `graph` is the compile id."""
 
     cache: str
     """cpp (torch's cache of C++ kernels), triton (Triton's own) or autotune (which configuration was the fastest)."""

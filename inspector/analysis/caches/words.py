@@ -28,9 +28,9 @@ def difference_text(one: KeyDifference) -> str:
     if one.part == GRAPH:
         if not one.member:
             return f"{PARTS[GRAPH]}: its code is the same, a constant or an object in it is not"
-        return f"{PARTS[GRAPH]}: {_change(one)}"
+        return f"{PARTS[GRAPH]}: {_change(one)}{_because(one, is_code=True)}"
     if one.part == SOURCE and one.member:
-        return f"{PARTS[SOURCE]}, line {one.member}: {_change(one)}"
+        return f"{PARTS[SOURCE]}, line {one.member}: {_change(one)}{_because(one, is_code=True)}"
     if one.part in CONFIG and one.member:
         name = f"{CONFIG[one.part]}.{one.member}"
     elif one.part == "example_inputs" and one.member:
@@ -39,8 +39,7 @@ def difference_text(one: KeyDifference) -> str:
         name = PARTS.get(one.part, one.part) + (f" ({one.member})" if one.member else "")
     if one.before is None and one.after is None:
         return name
-    why = _unstable(one.before or "", one.after or "")
-    return f"{name}: {_change(one)}{f' ({why})' if why else ''}"
+    return f"{name}: {_change(one)}{_because(one)}"
 
 
 def differences_text(found: Sequence[KeyDifference]) -> str:
@@ -49,15 +48,20 @@ def differences_text(found: Sequence[KeyDifference]) -> str:
     return told + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
 
 
-def _unstable(before: str, after: str) -> str:
-    """What differs, where it is something that differs from run to run; empty for anything else."""
+def _because(one: KeyDifference, *, is_code: bool = False) -> str:
+    """What differs, where it is something that differs from run to run by itself; empty for anything else.
+
+    In code the same words in another order are other code.
+    """
+    before, after = one.before or "", one.after or ""
     if before == after:
         return ""
     for pattern, name in _UNSTABLE:
         if pattern.sub("", before) == pattern.sub("", after):
-            return name
-    old, new = _ELEMENT.findall(before), _ELEMENT.findall(after)
-    return "the same elements in another order, as those of a set" if sorted(old) == sorted(new) else ""
+            return f" ({name})"
+    if not is_code and sorted(_ELEMENT.findall(before)) == sorted(_ELEMENT.findall(after)):
+        return " (the same elements in another order, as those of a set)"
+    return ""
 
 
 def _change(one: KeyDifference) -> str:

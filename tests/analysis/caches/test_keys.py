@@ -135,6 +135,8 @@ def test_differences_in_words() -> None:
         " (the same elements in another order, as those of a set)"
     )
     assert not told("cache_key_tag", "", "{'a', 'b'}", "{'b', 'c'}").endswith(")")
+    assert told("gm", "3", "f(x, 'at 0x7f4fa87ef060')", "f(x, 'at 0x7f4fd68d8720')").endswith("in each process)")
+    assert not told("gm", "3", "add(a, b)", "add(b, a)").endswith("of a set)")
     long = "x" * 200
     assert told("gm", "4", f"{long}a", f"{long}b") == f"the graph: …{'x' * 30}a → …{'x' * 30}b"
     assert differences_text([KeyDifference(str(number)) for number in range(6)]) == "0; 1; 2; 3; and 2 more"

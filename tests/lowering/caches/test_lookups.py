@@ -130,7 +130,8 @@ def test_an_earlier_run_in_which_a_variable_was_set(tmp_path: Path) -> None:
         tmp_path,
     )
 
-    (row,) = map(json.loads, shown.stdout.splitlines())
+    row, kernel = map(json.loads, shown.stdout.splitlines())
+    assert (kernel["cache"], kernel["nearest_run"]) == ("cpp", "first")
     assert (row["nearest"], row["nearest_run"], row["outcome"]) == ("0/0", "first", "miss")
     changed = [(one["part"], one["member"], one["before"], one["after"]) for one in row["differing"]]
     assert ("inductor_config", "max_autotune", "False", "True") in changed
