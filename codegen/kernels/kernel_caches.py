@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspect_compile.facts import KernelLookup
-from inspect_compile.lowering.caches.keys import PARTS, Part
+from inspect_compile.lowering.core.key_parts import PARTS, Part
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names

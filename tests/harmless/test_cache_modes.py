@@ -1,6 +1,5 @@
 """The program that calls the most hooks, in all modes of torch's caches: the same as alone, cold and warm."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,7 +10,7 @@ from tests.harmless.harness import EVERYWHERE, Case, Outcome, Place, difference,
 
 
 @pytest.fixture
-def case(place: Place) -> Iterator[Case]:
+def case(place: Place) -> Case:
     kept = place.root / "kept"
     return replace(EVERYWHERE, environment={"INSPECT_COMPILE_CACHE_DIR": str(kept)})
 
