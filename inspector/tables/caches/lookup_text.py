@@ -43,8 +43,8 @@ def reason_text(row: LookupRow) -> str:
     if row.outcome != "miss" and row.stored is not False:
         return ""
     if row.nearest is None:
-        what = "kernel" if row.kernel else "graph"
-        return f"nothing is stored under the key of this {what}" if row.outcome == "miss" else ""
+        # There are many kernels: that nothing is there is said by the miss alone.
+        return "nothing is stored under the key of this graph" if row.outcome == "miss" and not row.kernel else ""
     nearest = f"{one_line(row.nearest)} of {one_line(row.nearest_run)}" if row.nearest_run else one_line(row.nearest)
     if not row.differing:
         return f"the key is that of {nearest}: its entry was not kept, is gone, or has guards that do not hold"
