@@ -168,7 +168,7 @@ def test_a_full_disk(place: Place, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 16) as disk:
         done = other.run("dump", INSPECT_COMPILE_CACHE_DIR=str(disk / "kept"))
 
-        assert not [path for path in disk.rglob("*.tmp")]
+        assert not list(disk.rglob("*.tmp"))
     check_told(place, other, done.stdout, "No space left on device")
 
 
