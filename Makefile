@@ -4,7 +4,8 @@
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
 #              witness on every sample, many more hostile dumps; make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
-# make bench   what watching a compile costs, against plain and against torch's own switches (an hour)
+# make bench   what watching a compile costs: three models, cold and with warm caches (at most 20 minutes)
+# make bench-all  the same for all models, 11 pairs, and against torch's own switches (some hours)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
@@ -17,6 +18,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO := build/demo
 SAMPLE := missed_fusion.py
+COUNTED := gpt2-12 bert resnet-training
 # Each of the workers that run the tests compiles, and wants a core.
 WORKERS ?= 2
 # Which of them: a folder, a file, file::test.
@@ -27,7 +29,7 @@ CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
-.PHONY: demo test test-all harmless targets bench compat pictures check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-all harmless targets bench bench-all compat pictures check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -52,6 +54,9 @@ targets: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets $(TESTS)
 
 bench: $(VENV)/.for-development
+	$(BIN)/python benchmarks/bench_compile.py --pairs 3 --minutes 3 --ways facts inspected --models $(COUNTED)
+
+bench-all: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py
 
 compat:

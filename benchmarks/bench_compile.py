@@ -1,15 +1,15 @@
-"""What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--device cpu]
-[--minutes M] [--lanes L] [--warm]`.
+"""What watching a compile costs: `python benchmarks/bench_compile.py [--pairs 11] [--models gpt2-12 …] [--ways facts …]
+[--device cpu] [--minutes M] [--lanes L] [--warm]`.
 
-Each model is compiled by a new process in five ways, in turn: plain, inspected without texts (`--level facts`),
-inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed). Each turn begins with
-another way, A B C D E B C D E A …, so that none always comes first. All of them find the kernels compiled and torch's
-graph caches empty, which is what a recording leaves of them.
-Seconds of one way are compared with those of plain in the same turn. What is printed is the median of these ratios, and
-the least and the greatest.
+Each model is compiled by a new process in several ways, in turn: plain, inspected without texts (`--level facts`),
+inspected, with TORCH_COMPILE_DEBUG=1, and with TORCH_TRACE (and tlparse, where it is installed); `--ways` chooses among
+those beside plain. Each turn begins with another way, A B C D E B C D E A …, so that none always comes first. All of
+them find the kernels compiled and torch's graph caches empty, which is what a recording leaves of them. Seconds of one
+way are compared with those of plain in the same turn. What is printed is the median of these ratios, and the least and
+the greatest.
 
-Below that: plain, and inspected with `--cache auto`, where torch's graph caches are warm and all facts are kept, in
-pairs, each beginning with the other one; with `--warm` nothing else.
+Below that, where torch's graph caches are warm: plain, inspected with `--cache auto` where all facts are kept, and
+where none are (then it compiles anew), in turn, too; with `--warm` nothing else.
 
 On a machine with many cores several turns can go on beside each other, each in a lane of cores of its own: what the
 lanes take from each other they take from all ways alike.
@@ -31,12 +31,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-MODELS = {"gpt2-12": ("gpt2.py", "12"), "gpt2-48": ("gpt2.py", "48"), "resnet-8": ("resnet.py", "8")}
+MODELS = {
+    "gpt2-12": ("gpt2.py", "12"),
+    "gpt2-48": ("gpt2.py", "48"),
+    "gpt2-96": ("gpt2.py", "96"),
+    "bert": ("bert.py", "12"),
+    "resnet-8": ("resnet.py", "8", "inference"),
+    "resnet-training": ("resnet.py", "8", "training"),
+}
 WAYS = ("plain", "facts", "inspected", "debug", "trace")
-OURS = {"facts": ["--level", "facts"], "inspected": [], "auto": ["--cache", "auto"]}
-"""Way of ours → its options: the tables alone, with texts, and with what is kept."""
-WARM = ("warm", "auto")
-"""Ways with warm graph caches: plain, and with all facts kept."""
+OURS = {"facts": ["--level", "facts"], "inspected": [], "auto": ["--cache", "auto"], "empty": ["--cache", "auto"]}
+"""Way of ours → its options: the tables alone, with texts, with what is kept, and where nothing is."""
+WARM = ("warm", "auto", "empty")
+"""Ways with warm graph caches: plain, with all facts kept, and with none."""
 COLUMNS = {
     "compile_cpu": "compile CPU",
     "compile_wall": "compile wall",
@@ -79,7 +86,7 @@ def run(way: str, model: str, device: str, cache: Path, *, keep_graphs: bool = F
         left = Path(folder) / "left"
         # One thread: two that wait for each other on a busy machine would measure the machine.
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-        environment |= {"INSPECT_COMPILE_CACHE_DIR": str(cache / "kept")}
+        environment |= {"INSPECT_COMPILE_CACHE_DIR": str(Path(folder) if way == "empty" else cache) + "/kept"}
         environment |= {"TORCHINDUCTOR_CACHE_DIR": str(cache), "TORCH_COMPILE_DEBUG_DIR": str(left)}
         words = [str(PROGRAMS / MODELS[model][0]), *MODELS[model][1:], device]
         start = [sys.executable]
@@ -131,7 +138,7 @@ def ratios(runs: dict[str, list[Run]], way: str, what: str, base: str = "plain")
 def told(runs: dict[str, list[Run]]) -> list[str]:
     """The table of one model."""
     lines = [f"{'':<11}" + "".join(f"{title:>21}" for title in COLUMNS.values()) + f"{'left on disk':>14}"]
-    for way in WAYS:
+    for way in (way for way in WAYS if runs[way]):
         found, cells = runs[way], []
         for what in COLUMNS:
             if way == "plain":
@@ -146,27 +153,40 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
         )
     own = {way: statistics.median(run.own_clock / run.compile_wall for run in runs[way]) for way in OURS if runs[way]}
     clocks = ", ".join(f"{share:.1%} {way}" for way, share in own.items())
-    opened = statistics.median(run.open_seconds for run in runs["inspected"])
-    slower = statistics.median(run.compile_wall for run in runs["inspected"])
-    slower /= statistics.median(run.compile_wall for run in runs["warm"])
-    lines.append(f"our own clock of the compile: {clocks}; `show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
+    lines.append(f"our own clock of the compile: {clocks}")
+    if runs["inspected"]:
+        opened = statistics.median(run.open_seconds for run in runs["inspected"])
+        slower = statistics.median(run.compile_wall for run in runs["inspected"])
+        slower /= statistics.median(run.compile_wall for run in runs["warm"])
+        lines.append(f"`show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
     return lines
 
 
 def told_warm(runs: dict[str, list[Run]]) -> list[str]:
-    """What is told of warm graph caches: plain in seconds, `auto` against it."""
+    """What is told of warm graph caches: plain in seconds, `auto` against it, with what is kept and without."""
     lines = []
     for what in ("compile_wall", "compile_cpu"):
-        found = ratios(runs, "auto", what, "warm")
         plain = statistics.median(getattr(run, what) for run in runs["warm"])
-        middle = f"{statistics.median(found):.3f}× ({min(found):.2f}–{max(found):.2f})"
-        lines.append(f"warm, {COLUMNS[what]}: plain {plain:.2f} s, inspected with --cache auto {middle}")
+        kept, empty = (
+            f"{statistics.median(found):.3f}× ({min(found):.2f}–{max(found):.2f})"
+            for found in (ratios(runs, way, what, "warm") for way in ("auto", "empty"))
+        )
+        lines.append(
+            f"warm, {COLUMNS[what]}: plain {plain:.2f} s, --cache auto with all kept {kept}, with nothing {empty}"
+        )
     clock = statistics.median(run.own_clock for run in runs["auto"])
     return [*lines, f"our own clock of it: {clock:.2f} s"]
 
 
 def turns(
-    lane: int, pairs: int, cores: set[int], model: str, device: str, minutes: float, warm_only: bool, compiled: Path
+    lane: int,
+    pairs: int,
+    cores: set[int],
+    model: str,
+    device: str,
+    minutes: float,
+    ways: tuple[str, ...],
+    compiled: Path,
 ) -> dict[str, list[Run]]:
     """At most `pairs` turns of one model on these cores, or on any, of which at least one; the warm ones before them.
 
@@ -181,15 +201,13 @@ def turns(
         runs: dict[str, list[Run]] = {way: [] for way in (*WAYS, *WARM)}
         run("auto", model, device, cache)  # keeps what it records
         for turn in range(lane, lane + pairs):
-            for way in WARM if turn % 2 else WARM[::-1]:
+            for way in (*WARM[turn % len(WARM) :], *WARM[: turn % len(WARM)]):
                 runs[way].append(run("plain" if way == "warm" else way, model, device, cache, keep_graphs=True))
-        if warm_only:
-            return runs
         longest = 0.0
         for turn in range(lane, lane + pairs):
             began = time.monotonic()
-            first = turn % len(WAYS)
-            for way in (*WAYS[first:], *WAYS[:first]):
+            first = turn % max(1, len(ways))
+            for way in (*ways[first:], *ways[:first]):
                 runs[way].append(run(way, model, device, cache))
             longest = max(longest, time.monotonic() - began)
             if time.monotonic() + longest > end:
@@ -198,7 +216,7 @@ def turns(
 
 
 def measure(
-    model: str, pairs: int, device: str, minutes: float, lanes: int, *, warm_only: bool
+    model: str, pairs: int, device: str, minutes: float, lanes: int, ways: tuple[str, ...]
 ) -> dict[str, list[Run]]:
     """The turns of one model, and its table on stdout."""
     cores = sorted(os.sched_getaffinity(0)) if lanes > 1 else []
@@ -210,11 +228,11 @@ def measure(
         ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool,
     ):
         run("plain", model, device, Path(compiled))
-        same = [itertools.repeat(value) for value in (model, device, minutes, warm_only, Path(compiled))]
+        same = [itertools.repeat(value) for value in (model, device, minutes, ways, Path(compiled))]
         found = list(pool.map(turns, range(lanes), counts, shares, *same))
     runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, *WARM)}
     beside = f", {lanes} lanes" if lanes > 1 else ""
-    lines = [*([] if warm_only else told(runs)), *told_warm(runs)]
+    lines = [*(told(runs) if ways else []), *told_warm(runs)]
     print(f"\n{model} on {device}, {len(runs['warm'])} turns{beside}", *lines, sep="\n", flush=True)
     return runs
 
@@ -224,6 +242,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=11)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--ways", nargs="+", choices=WAYS[1:], default=list(WAYS[1:]))
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
         "--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these"
@@ -233,8 +252,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path, default=Path("build/bench_compile.json"))
     options = parser.parse_args()
     found = {}
+    ways = () if options.warm else tuple(way for way in WAYS if way == "plain" or way in options.ways)
     for model in options.models:
-        runs = measure(model, options.pairs, options.device, options.minutes, options.lanes, warm_only=options.warm)
+        runs = measure(model, options.pairs, options.device, options.minutes, options.lanes, ways)
         found[model] = {way: [asdict(run) for run in own] for way, own in runs.items()}
         options.json.parent.mkdir(parents=True, exist_ok=True)
         options.json.write_text(json.dumps({"device": options.device, "models": found}, indent=1) + "\n")

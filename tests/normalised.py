@@ -23,6 +23,7 @@ _CHANGES = (
     (re.compile(r"(torch/[\w/]+\.py):\d+"), r"\1:1"),
     (re.compile(r'(?<=[ "])/[^ "]*/\w\w/c(\w{51})\.py:\d+'), "/cache/code.py:1"),  # named after its content
     (re.compile(r'"stored":(true|false),"key":"\w+"'), '"stored":false,"key":"fkey"'),  # by what was compiled before
+    (re.compile(r'"outcome":"(hit|miss)","key":"\w+"'), '"outcome":"miss","key":"ckey"'),
     (re.compile(r"\b\d{9,}\b"), "1"),  # ids of Python objects, in guards
 )
 

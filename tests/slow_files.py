@@ -33,6 +33,7 @@ SLOW: Final = frozenset(
         "hostile/test_shapes.py",
         "hostile/test_sizes.py",
         "kept/test_reuse.py",
+        "kept/test_same_tables.py",
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",
         "lowering/intervention/closed_issues/test_closed_issues.py",

@@ -19,18 +19,27 @@ def _cpu_seconds() -> float:
     return times.user + times.system + times.children_user + times.children_system
 
 
-def measure(model: Callable[..., Any], *inputs: torch.Tensor) -> None:
-    """Print one JSON line: seconds of the first call and of CALLS later ones, peak bytes, and what came out."""
+def measure(model: Callable[..., Any], *inputs: torch.Tensor, trains: bool = False) -> None:
+    """Print one JSON line: seconds of the first call and of CALLS later ones, peak bytes, and what came out.
+
+    With `trains` a call is one step, forward and backward.
+    """
     synchronize = torch.cuda.synchronize if inputs[0].is_cuda else lambda: None
     compiled = torch.compile(model)
-    with torch.no_grad():
+
+    def call() -> None:
+        result = compiled(*inputs)
+        if trains:
+            result.square().mean().backward()
+
+    with torch.set_grad_enabled(trains):
         wall, cpu = time.perf_counter(), _cpu_seconds()
-        compiled(*inputs)
+        call()
         synchronize()
         compile_wall, compile_cpu = time.perf_counter() - wall, _cpu_seconds() - cpu
         wall = time.perf_counter()
         for _ in range(CALLS):
-            compiled(*inputs)
+            call()
         synchronize()
         calls_wall = time.perf_counter() - wall
     # Linux tells kilobytes, macOS bytes.

@@ -1,4 +1,4 @@
-"""A residual convolutional net with random weights: `resnet.py BLOCKS DEVICE`."""
+"""A residual convolutional net with random weights: `resnet.py BLOCKS inference|training DEVICE`."""
 
 import sys
 
@@ -24,9 +24,9 @@ class Block(nn.Module):
         return torch.relu(x + self.convolutions(x))
 
 
-blocks, device = int(sys.argv[1]), sys.argv[2]
+blocks, trains, device = int(sys.argv[1]), sys.argv[2] == "training", sys.argv[3]
 torch.manual_seed(0)
 model = nn.Sequential(nn.Conv2d(3, 32, 3), *(Block(32) for _ in range(blocks)), nn.Flatten(), nn.LazyLinear(10))
 image = torch.randn(2, 3, 32, 32, device=device)
 model.to(device)(image)
-measure(model.eval(), image)
+measure(model.train(trains), image, trains=trains)

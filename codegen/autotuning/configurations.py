@@ -11,6 +11,7 @@ from inspect_compile.codegen.autotuning.choices import said
 from inspect_compile.codegen.autotuning.questions import NUMBERS
 from inspect_compile.codegen.kernels.stages import KERNELS, configuration_of, label_of
 from inspect_compile.facts import Choice, Chosen, Tuning
+from inspect_compile.lowering.core.undecided import UNDECIDED
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import autotuning as names
@@ -87,6 +88,9 @@ def install(probes: Probes) -> None:
             if config is not None:
                 sink.add(Chosen(graph=graph, tuning=number, label=label_of(config), by=by))
         sink.flush()
+        if ran or not autotuner.inductor_meta.get("coordinate_descent_tuning"):
+            for graph, kernel in KERNELS.get(autotuner, {}).items():
+                UNDECIDED.decided(graph, kernel)
 
     probes.wrap(PROBE, names.BENCH, after=timed, failed=failed)
     step(names.TUNE_KERNEL, "")

@@ -10,10 +10,12 @@ import weakref
 from collections.abc import Mapping
 from typing import Any, Final
 
+from inspect_compile.codegen.kernels.kernel_caches import tell_chosen
 from inspect_compile.codegen.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
 from inspect_compile.facts import Binary, Stage
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
+from inspect_compile.lowering.core.undecided import UNDECIDED
 from inspect_compile.probe import Probes, let_pass
 from inspect_compile.torch_compat import codegen as names
 
@@ -89,6 +91,13 @@ def install(probes: Probes) -> None:
     def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
         for found in autotuner.compile_results:
             tell(autotuner, found, None)
+        for kernel in dict.fromkeys(KERNELS.get(autotuner, {}).values()):
+            tell_chosen(probes, kernel, autotuner)
+        if len(autotuner.launchers or autotuner.compile_results) > 1 or autotuner.inductor_meta.get(
+            "coordinate_descent_tuning"
+        ):
+            for graph, kernel in KERNELS.get(autotuner, {}).items():
+                UNDECIDED.add(graph, kernel)
 
     probes.wrap(PROBE, names.AUTOTUNER_COMPILE, before=begun, after=compiled)
     probes.wrap(PROBE, names.AUTOTUNER_PRECOMPILE, after=precompiled)

@@ -79,6 +79,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels.tiling:install_triton"),
     Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels.loops:install"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels.kernels:install_wrapper"),
+    Entry("torch._inductor.codecache", "inspect_compile.codegen.kernels.kernel_caches:install_cpp"),
+    Entry("triton.compiler.compiler", "inspect_compile.codegen.kernels.kernel_caches:install_triton"),
     Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper.wrapper:install"),
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.wrapper.plain_lines:install"),
     Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.kernels.stages:install"),

@@ -6,7 +6,7 @@ Frozen records, one module for each stage. Knows neither torch nor how they are 
 from typing import Final
 
 from inspect_compile.facts.base import Fact, Location, Tensor
-from inspect_compile.facts.caches import CacheLookup, KeyMember, KeyPart
+from inspect_compile.facts.caches import CacheLookup, KernelLookup, KeyMember, KeyPart
 from inspect_compile.facts.frontend import Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import CallSite, DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
@@ -56,7 +56,7 @@ from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook, Imported, Timed, TimerBegan, Remark,
     CallSite, Graph, GraphEnd,
-    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, KeyPart, Call,
+    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, KernelLookup, KeyPart, Call,
     DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
     Lowering, Realize, Operation,
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
@@ -76,8 +76,8 @@ __all__ = [
     "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "CallSite",
     "Checked", "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard",
     "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak",
-    "GraphEnd", "Guard", "Hook", "Imported", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KeyMember", "KeyPart",
-    "Launched", "Location", "Loop", "LoopNest", "Lowering",
+    "GraphEnd", "Guard", "Hook", "Imported", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup",
+    "KeyMember", "KeyPart", "Launched", "Location", "Loop", "LoopNest", "Lowering",
     "Measuring", "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation",
     "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run", "Saved",
     "Shared", "Skip", "Stage", "StatementNodes", "StatementOperand", "StatementValue",

@@ -28,6 +28,19 @@ class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
     """The parts of the key: name → checksum. Two keys differ if any of these do."""
 
 
+class KernelLookup(DynamoFact, frozen=True, kw_only=True, tag="kernel_cache"):
+    """One lookup in a cache of compiled kernels; `graph` is the compile id."""
+
+    cache: str
+    """cpp (torch's cache of C++ kernels), triton (Triton's own) or autotune (which configuration was the fastest)."""
+    kernel: str
+    outcome: str
+    """hit or miss."""
+    key: str = ""
+    components: dict[str, str] = {}
+    """The parts of the key: name → checksum. Two keys differ if any of these do."""
+
+
 class KeyMember(msgspec.Struct, frozen=True, gc=False):
     """One setting, input, argument or line in a part of a key."""
 

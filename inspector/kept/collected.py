@@ -12,7 +12,7 @@ import msgspec
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import TABLES, Call, CallSite, Fact, Graph, GraphEnd
-from inspect_compile.kept.entry import MOST_BYTES, TOP, EntryError
+from inspect_compile.kept.entry import DECIDED, MOST_BYTES, TOP, Entry, EntryError
 
 _SITE: Final = re.compile(rb'"site":(\d{1,18})[},]')
 _AROUND: Final = ("backend", "compile_fx", "aot_autograd")
@@ -60,14 +60,33 @@ def collected(root: Path, since: Mapping[str, int], compile_id: str, is_own: Cal
         if not code.is_file():
             return None
         codes.append(hashlib.sha256(code.read_bytes()).hexdigest())
-        files += [
-            (path.relative_to(root).as_posix(), path.read_bytes())
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and not path.is_symlink()
-        ]
+        files += _files(root, folder)
     if sum(len(data) for _, data in files) > MOST_BYTES // 2:
         return None
     return Collected(graphs, tuple(codes), tuple(files), _sites(root, files))
+
+
+def decided(root: Path, entry: Entry) -> tuple[tuple[str, bytes], ...]:
+    """The files of an entry that was recorded in the dump, with what torch has since decided about its kernels: their
+    binaries, and what it chose from. Raises OSError.
+    """
+    found = dict(entry.files)
+    for graph in entry.graphs:
+        folder = root / paths.graph_folder(graph)
+        for table in DECIDED:
+            path = root / paths.table(table, graph)
+            if path.is_file() and not path.is_symlink():
+                found[path.relative_to(root).as_posix()] = path.read_bytes()
+        found |= _files(root, folder / paths.KERNELS)
+    return tuple(found.items())
+
+
+def _files(root: Path, folder: Path) -> list[tuple[str, bytes]]:
+    return [
+        (path.relative_to(root).as_posix(), path.read_bytes())
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    ]
 
 
 def _is_of(row: Fact, graphs: set[str], compile_id: str) -> bool:

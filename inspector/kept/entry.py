@@ -7,13 +7,16 @@ from typing import Final
 import msgspec
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import TABLES, CallSite, Location
+from inspect_compile.facts import TABLES, Binary, CallSite, Location, Tuning
 from inspect_compile.facts.base import Int64
 
 MAGIC: Final = b"inspect-compile kept 1 "
 _DIGEST: Final = 64
 MOST_BYTES: Final = 256 << 20
 """Maximum size of an entry, unpacked and in a file."""
+
+DECIDED: Final = (Binary.table, Tuning.table)
+"""Tables in the folder of a graph that get rows when its kernels are first launched."""
 
 TOP: Final = ("graphs", "passes", "joint_nodes", "calls", "remarks")
 """Tables at the top of a dump that have rows about the graphs of a compile."""
@@ -50,6 +53,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """The line that called the compiled function."""
     sites: tuple[CallSite, ...]
     """The calls that rows refer to, with those that led to them."""
+    waits: tuple[str, ...]
+    """Kernels that torch had not yet chosen a configuration for; an entry with any is not used."""
     files: tuple[tuple[str, bytes], ...]
     """Path in the dump → content, of tables and texts."""
 
@@ -79,6 +84,8 @@ def unpacked(data: bytes) -> Entry:
         entry = msgspec.msgpack.decode(plain, type=Entry)
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise EntryError(f"it cannot be read ({error})") from None
+    if any(not -1 <= index < len(entry.stacks) for _, index in entry.nodes):
+        raise EntryError("a node has a stack that it does not have")
     for name, _ in entry.files:
         if not _is_own(name, entry.graphs):
             raise EntryError(f"it names a file that is no part of its graphs: {name[:200]!r}")

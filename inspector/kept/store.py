@@ -23,6 +23,7 @@ SIZE: Final = "INSPECT_COMPILE_CACHE_BYTES"
 """Variable that limits its size."""
 _MOST: Final = 1 << 30
 _OTHERS: Final = stat.S_IWGRP | stat.S_IWOTH
+_TRIES: Final = 10
 _STALE: Final = 3600.0
 """Seconds after which an unfinished file is one that a process was killed over."""
 
@@ -45,7 +46,7 @@ class Store:
     """The entries for one set of `versions` below `root`, and the limit of all of them."""
 
     def __init__(self, root: Path, versions: tuple[str, ...], most: int) -> None:
-        self._root = root
+        self.root = root
         self.versions = versions
         self._most = most
         self.versions_folder = hashlib.sha256("\0".join(versions).encode()).hexdigest()[:16]
@@ -61,7 +62,7 @@ class Store:
     def read(self, key: str, content: str) -> Entry | None:
         """The entry for what torch stored under the key; None if there is none. Raises OSError, EntryError."""
         path = self._path(key, content)
-        for place in (self._root, self._own, path.parent):
+        for place in (self.root, self._own, path.parent):
             try:
                 self._check(os.lstat(place), place, is_folder=True)
             except FileNotFoundError:
@@ -89,10 +90,16 @@ class Store:
         data = packed(entry)
         if len(data) > min(self._most, MOST_BYTES):
             return
-        self._make(path.parent)
-        with whole(path) as beside:
-            write(beside, data)
-            os.chmod(beside, 0o600)
+        for left in reversed(range(_TRIES)):
+            try:
+                self._make(path.parent)
+                with whole(path) as beside:
+                    write(beside, data)
+                    os.chmod(beside, 0o600)
+                break
+            except FileNotFoundError:  # another process has just removed the folder, which was empty
+                if not left:
+                    raise
         self._evict()
 
     def _folder(self, key: str) -> Path:
@@ -103,8 +110,8 @@ class Store:
 
     def _make(self, place: Path) -> None:
         """Create the folders below our own root, for this user alone. Raises OSError where one is another's."""
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for one in (self._root, self._own, place):
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for one in (self.root, self._own, place):
             with contextlib.suppress(FileExistsError):
                 os.mkdir(one, 0o700)
             self._check(os.lstat(one), one, is_folder=True)
@@ -118,7 +125,7 @@ class Store:
 
     def _evict(self) -> None:
         """Remove the entries that were used longest ago, of all versions, until the rest is within the limit."""
-        found = sorted(_files(self._root), key=lambda one: one[1].st_mtime)
+        found = sorted(_files(self.root), key=lambda one: one[1].st_mtime)
         size = sum(status.st_size for _, status in found)
         now = time.time()
         for path, status in found:

@@ -53,6 +53,11 @@ TRITON_CACHE = Name(
 TRITON_CACHE_KEY = Name(
     "torch._inductor.runtime.runtime_utils", "triton_hash_to_path_key", "the folder of one kernel in there"
 )
+CODE_WRITTEN = Name(
+    "torch._inductor.codecache", "write", "a source gets the key that it is compiled and found under, from its text"
+)
+TRITON_KEY = Name("triton.compiler.compiler", "get_cache_key", "the key of a kernel in Triton's cache is computed")
+TRITON_FOLDER = Name("triton.knobs", "cache.dir", "where that cache is")
 LINE_CONTEXT = Name(_WRAPPER, "LineContext", "a line that writes nothing, and is found again in the line map")
 CSE_GENERATE = Name(
     _COMMON,

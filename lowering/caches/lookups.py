@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from inspect_compile.facts import CacheLookup
-from inspect_compile.lowering.caches.keys import PARTS, parts
 from inspect_compile.lowering.caches.reuse import REUSE
+from inspect_compile.lowering.core.key_parts import PARTS, parts
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.probe import NOTHING, Probes, argument, let_pass
 from inspect_compile.torch_compat import inductor as names

@@ -20,6 +20,8 @@ from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.passes import passes
 from inspect_compile.probe import Probes
 
+_MOST_DIGITS: Final = 9
+"""Of the number of a compile: longer texts take Python long to convert, or are refused by it."""
 _COUNTED: Final = (Graph, GraphEnd, Kernel, Remark)
 """Facts that the recorder looks at one by one."""
 
@@ -42,7 +44,7 @@ def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> 
     names = {}
     for old in entry.graphs:
         name, _, earlier = old[len(entry.aot_id) :].rpartition(".")
-        if not earlier.isdecimal():
+        if not earlier.isdecimal() or len(earlier) > _MOST_DIGITS:
             raise EntryError(f"it has a graph of another name: {old[:200]!r}")
         names[old] = SCOPES.named(f"{aot_id}{name}", int(earlier))
     renamed = Renamed(names, (entry.compile_id, compile_id), (entry.aot_id, aot_id))

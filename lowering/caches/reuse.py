@@ -8,55 +8,24 @@ import hashlib
 import os
 import threading
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from inspect_compile.kept.collected import collected, sizes
-from inspect_compile.kept.entry import Entry, EntryError
+from inspect_compile.kept.entry import EntryError
 from inspect_compile.kept.lines import UnplacedError
 from inspect_compile.kept.store import Store, folder, limit
-from inspect_compile.lowering.caches.dynamo_graph import DynamoGraph, dynamo_graph, hints
-from inspect_compile.lowering.caches.prepared import Prepared, is_code, prepared, record
-from inspect_compile.lowering.core.call_sites import CALL_SITES
+from inspect_compile.lowering.caches.dynamo_graph import dynamo_graph, hints
+from inspect_compile.lowering.caches.keeping import Keeping, Load
+from inspect_compile.lowering.caches.prepared import is_code, prepared, record
 from inspect_compile.lowering.core.running_calls import RUNNING
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.lowering.passes.inherited import aot_id
 from inspect_compile.probe import Probes, argument, describe, let_pass
-
-_WORKING: Final = ("installed", "missing")
-"""States of hooks with which a compile is seen as it would be in any other process with the same versions."""
-
-
-@dataclass
-class _Load:
-    """One look-up in AOTAutograd's cache, with what is known of the compile: plain values."""
-
-    compile_id: str
-    number: int
-    """AOTAutograd's number of the compile."""
-    graph: DynamoGraph
-    hints: tuple[str, ...]
-    key: str = ""
-    found: Prepared | None = None
-    why: str = "nothing is kept of this compile"
-    """Why nothing that is kept could be used."""
-
-
-@dataclass
-class _Window:
-    """A compile that torch will store, and the sizes of the dump's tables when it began."""
-
-    load: _Load
-    root: Path
-    sizes: dict[str, int]
 
 
 @dataclass
 class _Loads(threading.local):
     """The look-ups of each thread, innermost last."""
 
-    open: list[_Load | None] = field(default_factory=list)
+    open: list[Load | None] = field(default_factory=list)
 
 
 class Reuse:
@@ -65,16 +34,15 @@ class Reuse:
     def __init__(self) -> None:
         self._store: Store | None = None
         self._loads = _Loads()
-        self.forget()
+        self._keeping = Keeping()
 
     def facts(self) -> list[Any]:
-        """Empty: what is served is recorded at once."""
-        return []
+        """What could not be kept of what came after torch had stored a compile; what is served is recorded at once."""
+        return self._keeping.at_end()
 
     def forget(self) -> None:
         """Another dump begins."""
-        self._windows: dict[str, _Window] = {}
-        """Key → the compile that torch will store under it."""
+        self._keeping.forget()
 
     def _kept(self, probes: Probes) -> Store:
         if self._store is None:
@@ -83,7 +51,7 @@ class Reuse:
         return self._store
 
     @property
-    def load(self) -> _Load | None:
+    def load(self) -> Load | None:
         """The look-up in AOTAutograd's cache that this thread is in."""
         return self._loads.open[-1] if self._loads.open else None
 
@@ -94,7 +62,7 @@ class Reuse:
         number = getattr(argument(args, kwargs, 2, "aot_config"), "aot_id", None)
         name = compile_id()
         if graph is not None and type(number) is int and name is not None:
-            self._loads.open[-1] = _Load(name, number, graph, hints(argument(args, kwargs, 1, "args", ())))
+            self._loads.open[-1] = Load(name, number, graph, hints(argument(args, kwargs, 1, "args", ())))
 
     def has(self, probes: Probes, key: str) -> bool:
         """Whether anything is kept for the key of this look-up."""
@@ -121,6 +89,9 @@ class Reuse:
             entry = self._kept(probes).read(load.key, hashlib.sha256(content).hexdigest())
             if entry is None:
                 return False
+            if entry.waits:
+                load.why = f"the run that it is kept of ended before torch had chosen how to run {entry.waits[0]}"
+                return False
             if entry.hints != load.hints:
                 load.why = "it is kept for other sizes"
                 return False
@@ -146,51 +117,20 @@ class Reuse:
     def missed(self, probes: Probes) -> None:
         """torch compiles it, and will store it."""
         load = self._end()
-        if load is None or not load.key:
-            return
-        probes.sink.flush()
-        root = probes.sink.root
-        self._windows[load.key] = _Window(load, root, sizes(root))
+        if load is not None and load.key:
+            self._keeping.begin(probes, load)
 
     def failed(self) -> None:
         """The look-up raised."""
         self._end()
 
-    def _end(self) -> _Load | None:
+    def _end(self) -> Load | None:
         RUNNING.is_loading = False
         return self._loads.open.pop() if self._loads.open else None
 
     def stored(self, probes: Probes, key: str, content: bytes) -> None:
         """torch has stored `content` under `key`: keep what was recorded of the compile."""
-        window = self._windows.pop(key, None)
-        if window is None or any(hook.state not in _WORKING for hook in probes.hooks):
-            return
-        load = window.load
-        if any(other.load.compile_id == load.compile_id for other in self._windows.values()):
-            return  # several compiles of AOTAutograd's in one of Dynamo's: their rows cannot be told apart
-        probes.sink.flush()
-        if not probes.sink.is_whole or probes.sink.root != window.root:
-            return
-        ending = f"__{load.number}"
-        found = collected(window.root, window.sizes, load.compile_id, lambda name: aot_id(name).endswith(ending))
-        if found is None:
-            return
-        store = self._kept(probes)
-        store.write(
-            Entry(
-                versions=store.versions,
-                key=key,
-                content=hashlib.sha256(content).hexdigest(),
-                when=datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),
-                compile_id=load.compile_id,
-                aot_id=aot_id(found.graphs[0]),
-                nodes=load.graph.nodes,
-                stacks=load.graph.stacks,
-                hints=load.hints,
-                caller=CALL_SITES.caller_of(load.compile_id),
-                **found._asdict(),
-            )
-        )
+        self._keeping.stored(probes, self._kept(probes), key, hashlib.sha256(content).hexdigest())
 
 
 REUSE = Reuse()

@@ -112,22 +112,23 @@ class Place:
         self._cache, self._kernels = caches / "used", caches / "kernels"
         self._programs = programs
 
-    def twice(self, case: Case) -> tuple[Outcome, Outcome]:
+    def twice(self, case: Case, options: Sequence[str] = ()) -> tuple[Outcome, Outcome]:
         """(plain, inspected). torch may tell that it compiles a kernel: a plain run that had to is made once more."""
         before = len(_files(self._kernels))
-        plain, watched = self.plain(case), self.inspected(case)
+        plain, watched = self.plain(case), self.inspected(case, options)
         if difference(plain, watched) and len(_files(self._kernels)) > before:
             plain = self.plain(case)
         return plain, watched
 
-    def plain(self, case: Case) -> Outcome:
-        """`python WORDS…`."""
-        return self._run(case, [sys.executable, *case.words])
+    def plain(self, case: Case, *, is_warm: bool = False) -> Outcome:
+        """`python WORDS…`; with `is_warm` torch's caches are as the run before has left them."""
+        return self._run(case, [sys.executable, *case.words], is_warm=is_warm)
 
-    def inspected(self, case: Case, options: Sequence[str] = ()) -> Outcome:
+    def inspected(self, case: Case, options: Sequence[str] = (), *, is_warm: bool = False) -> Outcome:
         """`inspect-compile run … WORDS…`."""
         shutil.rmtree(self.dump, ignore_errors=True)
-        outcome = self._run(case, [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words])
+        command = [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words]
+        outcome = self._run(case, command, is_warm=is_warm)
         settle(self.dump)
         return outcome
 
@@ -140,9 +141,9 @@ class Place:
         settle(self.dump)
         return outcome
 
-    def prepare(self, case: Case) -> tuple[Path, dict[str, str]]:
+    def prepare(self, case: Case, *, is_warm: bool = False) -> tuple[Path, dict[str, str]]:
         """Empty the place and lay out the program: (directory to run it in, environment)."""
-        for folder in (self._here, self._cache):
+        for folder in (self._here,) if is_warm else (self._here, self._cache):
             shutil.rmtree(folder, ignore_errors=True)
         source, copy = self._programs / case.program, self._here / (case.path or case.program)
         copy.parent.mkdir(parents=True)
@@ -151,7 +152,8 @@ class Place:
         else:
             shutil.copy(source, copy)
         self._kernels.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(self._kernels, self._cache, copy_function=os.link)
+        if not is_warm:
+            shutil.copytree(self._kernels, self._cache, copy_function=os.link)
         environment = {
             **os.environ,
             "TORCHINDUCTOR_CACHE_DIR": str(self._cache),
@@ -161,8 +163,8 @@ class Place:
         }
         return self._here, environment
 
-    def _run(self, case: Case, command: list[str]) -> Outcome:
-        cwd, environment = self.prepare(case)
+    def _run(self, case: Case, command: list[str], *, is_warm: bool = False) -> Outcome:
+        cwd, environment = self.prepare(case, is_warm=is_warm)
         known = set(_files(self._here)) | set(_files(self._cache))
         done = subprocess.run(
             command,
@@ -205,19 +207,24 @@ class Place:
                 os.link(path, kept)
 
 
-def unharmed(place: Place, case: Case) -> list[Dump]:
+def unharmed(place: Place, case: Case, options: Sequence[str] = ()) -> list[Dump]:
     """Run it twice. Nothing differs, and no probe failed. The parts of the dump."""
-    return _whole(*place.twice(case), place)
+    return _unharmed(*place.twice(case, options), place)
 
 
 def unharmed_left_on(place: Place, case: Case) -> list[Dump]:
     """The same with INSPECT_COMPILE=1 in place of the command."""
-    return _whole(place.plain(case), place.left_on(case), place)
+    return _unharmed(place.plain(case), place.left_on(case), place)
 
 
-def _whole(plain: Outcome, watched: Outcome, place: Place) -> list[Dump]:
+def _unharmed(plain: Outcome, watched: Outcome, place: Place) -> list[Dump]:
     found = difference(plain, watched)
     assert not found, f"\n{found}"
+    return without_failures(place)
+
+
+def without_failures(place: Place) -> list[Dump]:
+    """The parts of the dump of the last run, in which no probe failed."""
     dump = open_dump(place.dump)
     dumps = [dump, *map(Dump, dump.other_processes)]
     assert [hook for own in dumps for hook in own.rows(Hook) if hook.state == "failed"] == []

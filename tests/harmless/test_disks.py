@@ -3,9 +3,6 @@
 The program goes on, and what is there opens.
 """
 
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import pytest
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Frame, Hook, Kernel, Operation
 from inspect_compile.tables import TABLES
+from tests.disks import small_disk
 from tests.harmless.harness import EVERYWHERE, Case, Outcome, Place, difference
 from tests.running import COMMAND, run
 
@@ -21,24 +19,6 @@ FAULTY = Path(__file__).parent / "faulty"
 
 TEMPORARY = (r"/\.\d+\.\w+\.tmp",)
 """Names of torch's temporary files: of the process and its thread."""
-
-
-@contextmanager
-def small_disk(folder: Path, kilobytes: int) -> Iterator[Path]:
-    """A disk of its own, mounted at `folder`; skips where this user may not mount one."""
-    folder.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", str(folder)], check=True)
 
 
 def check_tables(dump: Dump) -> None:

@@ -23,6 +23,7 @@ ENTRY: Final = Entry(
     graphs=("model__0_inference_0.0",),
     codes=("c" * 64,),
     hints=(),
+    waits=(),
     nodes=(("x", -1), ("add", 0)),
     stacks=((LINE,),),
     caller=Location("/main.py", 3, "<module>", "net(x)", 1),

@@ -11,9 +11,10 @@ from inspect_compile.dump import paths
 _OF_A_RUN: Final = {"times", "imports", "probes", "keys"}
 """Tables about the run itself: how long stages and hooks took, and what torch prints of its keys."""
 _DERIVED: Final = {"overview.json", paths.RUN, paths.FINISHED, paths.FINISHING}
+_LOOKUPS: Final = ("cache", "kernel_cache")
 _NUMBERED: Final = ("call", "pass")
-_ADDRESS: Final = re.compile(r"\b\d{9,}\b")
-"""Ids of Python's objects, in guards."""
+_ADDRESS: Final = re.compile(r"(?<!\d)\d{9,}(?!\d)|\b0x[0-9a-f]{6,}\b")
+"""Ids of Python's objects in guards, and addresses in torch's texts of its own objects."""
 _TIMES: Final = {"seconds", "guard_seconds", "kept"}
 
 
@@ -48,7 +49,7 @@ def _rows(path: Path, root: Path) -> list[str]:
     rows = [json.loads(line) for line in _read(path, root).splitlines()]
     if rows[0]["fact"] in _NUMBERED:
         rows = _by_place(rows)
-    kept = [_without_times(row) for row in rows if row["fact"] != "cache"]
+    kept = [_without_times(row) for row in rows if row["fact"] not in _LOOKUPS]
     return sorted(_ADDRESS.sub("…", json.dumps(row, sort_keys=True)) for row in kept)
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import pytest
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Graph, Node
+from inspect_compile.facts import CacheLookup, Graph, Hook, Node, Remark
+from tests.disks import small_disk
 from tests.kept.same_tables import differences
 from tests.running import COMMAND, inspected, plain, settle, without_last_words
 
@@ -156,8 +157,30 @@ def test_where_nothing_can_be_kept_all_is_recorded(place: Place, tmp_path: Path)
     done = other.run("dump")
 
     assert {outcome for _, outcome, _ in other.outcomes("dump")} == {"passed over"}
-    assert done.stdout == (place.folder / "cold.out").read_text()
-    assert differences(place.folder / "cold", other.folder / "dump") == []
+    check_told(place, other, done.stdout, "File exists")
+
+
+@pytest.mark.harmless
+def test_a_full_disk(place: Place, tmp_path: Path) -> None:
+    other = Place(tmp_path)
+    shutil.copytree(place.folder / "inductor", other.folder / "inductor")
+    shutil.copy(PROGRAM, other.script)
+    with small_disk(tmp_path / "disk", 16) as disk:
+        done = other.run("dump", INSPECT_COMPILE_CACHE_DIR=str(disk / "kept"))
+
+        assert not list(disk.rglob("*.tmp"))
+    check_told(place, other, done.stdout, "No space left on device")
+
+
+def check_told(place: Place, other: Place, output: str, why: str) -> None:
+    """The program prints the same, all is recorded, and one remark says why nothing is kept; no probe failed."""
+    dump = Dump(other.folder / "dump")
+    (told,) = (row for row in dump.rows(Remark) if row.code == "facts-not-kept")
+    assert f": {why}; the next run compiles it again" in told.message
+    assert [hook for hook in dump.rows(Hook) if hook.state == "failed"] == []
+    assert output == (place.folder / "cold.out").read_text()
+    found = differences(place.folder / "cold", dump.root)
+    assert [line for line in found if told.code not in line] == []
 
 
 def test_what_is_kept_is_shown(place: Place) -> None:

@@ -1,15 +1,22 @@
 """The folder of kept entries, whatever lies there."""
 
+import errno
 import hashlib
+import multiprocessing
 import os
+import random
+import subprocess
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from inspect_compile.kept.entry import MAGIC, EntryError, packed, unpacked
+from inspect_compile.kept.entry import MAGIC, Entry, EntryError, packed, unpacked
 from inspect_compile.kept.store import PLACE, SIZE, Store, folder, limit
+from tests.disks import small_disk
 from tests.kept.entries import CONTENT, ENTRY, KEY, VERSIONS, changed
 
 
@@ -81,8 +88,14 @@ def as_file(body: bytes) -> bytes:
         zlib.compress(msgspec.msgpack.encode({"versions": 1})),
         zlib.compress(msgspec.msgpack.encode(ENTRY))[:-9],
         zlib.compress(bytes(300 << 20), 1),
+        zlib.compress(msgspec.msgpack.encode(changed(nodes=(("x", 1),)))),
+        zlib.compress(msgspec.msgpack.encode(changed(nodes=(("x", -2),)))),
+        zlib.compress(msgspec.msgpack.encode(changed(nodes=(("x", 1 << 62),)))),
     ],
-    ids=["empty", "no zlib", "no MessagePack", "deep", "another record", "cut", "a bomb"],
+    ids=[
+        *("empty", "no zlib", "no MessagePack", "deep", "another record", "cut", "a bomb"),
+        *("no such stack", "below all stacks", "a huge number"),
+    ],
 )
 def test_a_made_up_entry_is_refused(body: bytes) -> None:
     with pytest.raises(EntryError):
@@ -183,3 +196,109 @@ def test_where_it_is() -> None:
     assert folder({"XDG_CACHE_HOME": "/cache"}) == Path("/cache/inspect-compile/compiles")
     assert folder({"HOME": "/x"}).parts[-3:] == (".cache", "inspect-compile", "compiles")
     assert (limit({SIZE: "1000"}), limit({SIZE: "much"}), limit({})) == (1000, 1 << 30, 1 << 30)
+
+
+def of_size(key: str, size: int) -> Entry:
+    """An entry that takes as many bytes in a file."""
+    name = "torchinductor/model__0_inference_0.0/output_code.py"
+    return changed(key=key, files=((name, random.Random(key).randbytes(size)),))
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """What does not fit is refused, and leaves nothing; what was there is still there."""
+    with small_disk(tmp_path / "disk", 256) as disk:
+        store = Store(disk / "kept", VERSIONS, 1 << 30)
+        store.write(of_size("before", 100_000))
+        with pytest.raises(OSError, match="No space left") as refused:
+            store.write(of_size("large", 300_000))
+
+        assert refused.value.errno == errno.ENOSPC
+        assert not store.has("large")
+        assert store.read("before", CONTENT) == of_size("before", 100_000)
+        assert [path.name for path in disk.rglob("*") if path.is_file()] == [f"{CONTENT}.kept"]
+        store.write(of_size("small", 10_000))
+        assert store.has("small")
+
+
+def test_a_disk_that_cannot_be_written_to(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 256) as disk:
+        store = Store(disk / "kept", VERSIONS, 1 << 30)
+        store.write(ENTRY)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+
+        assert store.read(KEY, CONTENT) == ENTRY
+        with pytest.raises(OSError, match="Read-only file system"):
+            store.write(changed(key="other"))
+
+
+@contextmanager
+def another_user() -> Iterator[None]:
+    """What is done in the block is done as a user without rights."""
+    os.seteuid(12345)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root becomes another user")
+def test_two_users_with_one_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Neither reads what the other one kept, nor is anything of it changed."""
+    folder = tmp_path_factory.mktemp("shared", numbered=True)
+    for place in (folder.parent, folder.parent.parent, folder):
+        place.chmod(0o755)
+    mine = Store(folder / "mine", VERSIONS, 1 << 20)
+    mine.write(ENTRY)
+    with another_user():
+        with pytest.raises(PermissionError):
+            mine.has(KEY)
+        with pytest.raises(PermissionError):
+            mine.read(KEY, CONTENT)
+        with pytest.raises(PermissionError):
+            mine.write(changed(key="theirs"))
+    folder.chmod(0o777)
+    theirs = Store(folder / "theirs", VERSIONS, 1 << 20)
+    with another_user():
+        theirs.write(ENTRY)
+        assert theirs.read(KEY, CONTENT) == ENTRY
+    with pytest.raises(PermissionError, match="belongs to somebody else"):
+        theirs.read(KEY, CONTENT)
+    with pytest.raises(PermissionError, match="belongs to somebody else"):
+        theirs.write(changed(key="mine"))
+    assert mine.read(KEY, CONTENT) == ENTRY
+
+
+def _hammer(root: Path, seed: int, refused: "multiprocessing.Queue[str]") -> None:
+    """Write and read some of the same entries as other processes do, in a folder that holds three of ten."""
+    store = Store(root, VERSIONS, 100_000)
+    chosen = random.Random(seed)
+    for _ in range(150):
+        key = str(chosen.randrange(10))
+        try:
+            if chosen.random() < 0.5:
+                store.write(of_size(key, 30_000))
+            elif (found := store.read(key, CONTENT)) is not None and found != of_size(key, 30_000):
+                refused.put(f"{key} is another entry")
+        except Exception as error:
+            refused.put(f"{key}: {error!r}")
+    refused.put("")
+
+
+def test_several_processes_at_once(tmp_path: Path) -> None:
+    """Each finds whole entries or none, also while others remove the oldest."""
+    context = multiprocessing.get_context("fork")
+    told = context.Queue()
+    processes = [context.Process(target=_hammer, args=(tmp_path / "kept", seed, told)) for seed in range(4)]
+    for process in processes:
+        process.start()
+    found = [told.get(timeout=60) for _ in processes]
+    while any(found) and found.count("") < len(processes):
+        found.append(told.get(timeout=60))
+    for process in processes:
+        process.join(60)
+
+    assert found == [""] * len(processes)
+    files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
+    assert files
+    assert all(path.suffix == ".kept" for path in files)
+    assert sum(path.stat().st_size for path in files) <= 100_000 + 30_000 * len(processes)

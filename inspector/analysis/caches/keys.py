@@ -7,13 +7,19 @@ from typing import Final
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, KeyMember, KeyPart
+from inspect_compile.facts import CacheLookup, KernelLookup, KeyMember, KeyPart
 
 GRAPH: Final = "gm"
 """torch's name for the part of a key that is the graph."""
+SOURCE: Final = "source"
+"""The part of a kernel's key that is its source."""
+_LINES: Final = (GRAPH, SOURCE)
+"""Parts whose members are lines: where one differs, all after it may."""
 _MOST_MEMBERS: Final = 20
 
 Members = dict[str, KeyMember]
+
+Lookup = CacheLookup | KernelLookup
 
 
 class KeyDifference(msgspec.Struct, frozen=True):
@@ -42,13 +48,13 @@ class Parts:
         return None if checksum is None else self._found.get((name, checksum))
 
 
-def differing(before: CacheLookup, after: CacheLookup) -> tuple[str, ...]:
+def differing(before: Lookup, after: Lookup) -> tuple[str, ...]:
     """The names of the parts whose checksums differ."""
     names = dict.fromkeys((*before.components, *after.components))
     return tuple(name for name in names if before.components.get(name) != after.components.get(name))
 
 
-def differences(before: CacheLookup, earlier: Parts, after: CacheLookup, parts: Parts) -> tuple[KeyDifference, ...]:
+def differences(before: Lookup, earlier: Parts, after: Lookup, parts: Parts) -> tuple[KeyDifference, ...]:
     """What differs between two keys; of a part with many members the first ones that do."""
     return tuple(
         one
@@ -65,7 +71,7 @@ def _in_part(name: str, before: Members | None, after: Members | None) -> Iterat
     found = [] if before is None or after is None else [*_members(before, after)]
     if not found:
         yield KeyDifference(name)
-    for member in found[: 1 if name == GRAPH else _MOST_MEMBERS]:
+    for member in found[: 1 if name in _LINES else _MOST_MEMBERS]:
         yield KeyDifference(name, member, *(_value(members, member) for members in (before, after)))
 
 

@@ -1,4 +1,4 @@
-"""Each lookup in torch's caches of compiled graphs, and how its key differs from the nearest earlier one."""
+"""Each lookup in the caches of compiled graphs and kernels, and how its key differs from the nearest earlier one."""
 
 from collections.abc import Iterable
 from pathlib import Path, PurePath
@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference, Parts, differences, differing
+from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference, Lookup, Parts, differences, differing
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump, open_dump
-from inspect_compile.facts import CacheLookup, Frame
+from inspect_compile.facts import CacheLookup, Frame, KernelLookup
 
 _MOST_KEYS: Final = 200
 """Maximum number of keys of a run that one is compared with: a sweep has thousands of lookups."""
@@ -20,6 +20,8 @@ _MOST_ALIKE: Final = 16
 class LookupRow(CacheLookup, frozen=True, kw_only=True, tag="cache_row"):
     """One lookup in a cache, and how its key differs from earlier ones."""
 
+    kernel: str = ""
+    """Of a cache of kernels: the kernel."""
     function: str
     """The function that was compiled."""
     file: str
@@ -33,15 +35,23 @@ class LookupRow(CacheLookup, frozen=True, kw_only=True, tag="cache_row"):
 
 
 class _Known(NamedTuple):
-    lookup: CacheLookup
+    lookup: Lookup
     frame: tuple[str, str]
     """Its function and the name of its file."""
     parts: Parts
     run: str
 
     def is_for(self, other: "_Known") -> bool:
-        """Whether both are of the forward, or both of the backward, of one function."""
-        return self.frame == other.frame and self._is_backward() == other._is_backward()
+        """Whether both are of the forward, or both of the backward, of one function; of one kernel of it."""
+        return (
+            self.frame == other.frame
+            and self.kernel == other.kernel
+            and (bool(self.kernel) or self._is_backward() == other._is_backward())
+        )
+
+    @property
+    def kernel(self) -> str:
+        return self.lookup.kernel if isinstance(self.lookup, KernelLookup) else ""
 
     def _is_backward(self) -> str:
         members = self.parts.members("fx_kwargs", self.lookup.components.get("fx_kwargs")) or {}
@@ -58,12 +68,12 @@ class Lookups:
         self._position: dict[int, int] = {}
         """Lookup → the number of keys before its own."""
         if earlier is not None:
-            self._add(earlier.rows(CacheLookup), {row.graph: row for row in earlier.rows(Frame)}, earlier)
-        self._add(dump.rows(CacheLookup), self._frames, dump, is_earlier=False)
+            self._add(_all(earlier), {row.graph: row for row in earlier.rows(Frame)}, earlier)
+        self.found = _all(dump)
+        """The lookups of the dump: of graphs in order, then those of kernels."""
+        self._add(self.found, self._frames, dump, is_earlier=False)
 
-    def _add(
-        self, rows: Iterable[CacheLookup], frames: dict[str, Frame], dump: Dump, *, is_earlier: bool = True
-    ) -> None:
+    def _add(self, rows: Iterable[Lookup], frames: dict[str, Frame], dump: Dump, *, is_earlier: bool = True) -> None:
         parts = Parts(dump)
         for row in rows:
             same = self._known.setdefault(row.cache, [])
@@ -72,7 +82,7 @@ class Lookups:
             if row.components:
                 same.append(_Known(row, _frame(frames.get(row.graph)), parts, dump.root.name if is_earlier else ""))
 
-    def row(self, lookup: CacheLookup) -> LookupRow:
+    def row(self, lookup: Lookup) -> LookupRow:
         """The lookup with what it is compared with; it has to be of the dump."""
         frame = self._frames.get(lookup.graph)
         found = self.nearest(lookup)
@@ -87,7 +97,7 @@ class Lookups:
             **msgspec.structs.asdict(lookup),
         )
 
-    def nearest(self, lookup: CacheLookup) -> tuple[str, str, tuple[KeyDifference, ...]] | None:
+    def nearest(self, lookup: Lookup) -> tuple[str, str, tuple[KeyDifference, ...]] | None:
         """The compile with the most similar earlier key, the dump that it is in, and what differs; None if neither this
         graph nor another one of the same function was looked up before.
 
@@ -101,7 +111,7 @@ class Lookups:
         compared = [
             (differing(one.lookup, lookup), one) for one in reversed(known[max(0, position - _MOST_KEYS) : position])
         ]
-        alike = [(parts, one) for parts, one in compared if GRAPH not in parts or one.is_for(own)]
+        alike = [(parts, one) for parts, one in compared if one.is_for(own) or not (own.kernel or GRAPH in parts)]
         if not alike:
             return None
         alike.sort(key=lambda one: (GRAPH in one[0], len(one[0])))
@@ -120,7 +130,11 @@ def lookup_rows(dump: Dump, graph: str | None = None, earlier: Dump | None = Non
     """All lookups in their order; with `graph` only those of the compile that made it."""
     wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
     lookups = Lookups(dump, earlier)
-    return [lookups.row(row) for row in dump.rows(CacheLookup) if wanted is None or row.graph in wanted]
+    return [lookups.row(row) for row in lookups.found if wanted is None or row.graph in wanted]
+
+
+def _all(dump: Dump) -> list[Lookup]:
+    return [*dump.rows(CacheLookup), *dump.rows(KernelLookup)]
 
 
 def _frame(frame: Frame | None) -> tuple[str, str]:

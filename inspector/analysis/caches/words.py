@@ -5,11 +5,17 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference
+from inspect_compile.analysis.caches.keys import GRAPH, SOURCE, KeyDifference
 from inspect_compile.knowledge.caches.keys import CONFIG, PARTS
 
 _MOST: Final = 4
 _LONGEST: Final = 60
+_ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{5,16}\b")
+_TIME: Final = re.compile(
+    r"\b(?:1[5-9]\d{8}(?:\.\d{1,9})?|20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?)(?!\d)"
+)
+"""Seconds since 1970, or a date with or without a time."""
+_ELEMENT: Final = re.compile(r"[^\s,(){}\[\]]+")
 _FIELD: Final = re.compile(r"[(,] ?(\w+)=(.+?)(?=, \w+=|\)?$)")
 """`dtype=torch.float32` in `TensorMetadata(dtype=torch.float32, shape=torch.Size([8, 8]), …`."""
 
@@ -19,20 +25,41 @@ def difference_text(one: KeyDifference) -> str:
     if one.part == GRAPH:
         if not one.member:
             return f"{PARTS[GRAPH]}: its code is the same, a constant or an object in it is not"
-        return f"{PARTS[GRAPH]}: {_change(one)}"
+        return f"{PARTS[GRAPH]}: {_change(one)}{_because(one, is_code=True)}"
+    if one.part == SOURCE and one.member:
+        return f"{PARTS[SOURCE]}, line {one.member}: {_change(one)}{_because(one, is_code=True)}"
     if one.part in CONFIG and one.member:
         name = f"{CONFIG[one.part]}.{one.member}"
     elif one.part == "example_inputs" and one.member:
         name = f"input {one.member}"
     else:
         name = PARTS.get(one.part, one.part) + (f" ({one.member})" if one.member else "")
-    return f"{name}: {_change(one)}" if one.before is not None or one.after is not None else name
+    if one.before is None and one.after is None:
+        return name
+    return f"{name}: {_change(one)}{_because(one)}"
 
 
 def differences_text(found: Sequence[KeyDifference]) -> str:
     """The first ones; how many more there are."""
     told = "; ".join(difference_text(one) for one in found[:_MOST])
     return told + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
+
+
+def _because(one: KeyDifference, *, is_code: bool = False) -> str:
+    """What differs, where it is something that differs from run to run by itself; empty for anything else.
+
+    In code the same words in another order are other code.
+    """
+    before, after = one.before or "", one.after or ""
+    if before == after:
+        return ""
+    if _ADDRESS.sub("", before) == _ADDRESS.sub("", after):
+        return " (an address, which is another one in each process)"
+    if _TIME.sub("", before) == _TIME.sub("", after):
+        return " (a time)"
+    if not is_code and sorted(_ELEMENT.findall(before)) == sorted(_ELEMENT.findall(after)):
+        return " (the same elements in another order, as those of a set)"
+    return ""
 
 
 def _change(one: KeyDifference) -> str:

@@ -1,4 +1,4 @@
-"""The parts of a key of torch's FX-graph and AOTAutograd caches, in words.
+"""The parts of a key of torch's caches of graphs and of the caches of kernels, in words.
 
 Source: `FxGraphHashDetails` in torch/_inductor/codecache.py and `AOTAutogradCacheDetails` in
 torch/_functorch/_aot_autograd/autograd_cache.py (2.11 to 2.15).
@@ -37,6 +37,14 @@ PARTS: Final = {
     "_fuse_ddp_communication_passes": "passes that fuse the communication of DDP",
     "custom_backend_passes": "passes of the device's backend",
     "_custom_partitioner_fn": "a custom partitioner",
+    "source": "the kernel's source",
+    "command": "the compiler's command",
+    "arguments": "types and values of the kernel's arguments",
+    "options": "options of the kernel's compile",
+    "backend": "the target, or what Triton compiles for it with",
+    "environment": "environment",
+    "triton_version": "Triton's version",
+    "configurations": "the configurations to choose from",
 }
 """Part → what it is; a part that is not here has its own name."""
 

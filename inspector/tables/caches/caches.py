@@ -1,4 +1,4 @@
-"""The lookups in torch's caches of compiled graphs: what each found, and what its key differs in from earlier ones."""
+"""The lookups in the caches of graphs and kernels: what each found, and what its key differs in from earlier ones."""
 
 from typing import Final
 
@@ -45,6 +45,7 @@ COLUMNS: Final[tuple[Column[LookupRow], ...]] = (
         optional=True,
     ),
     Column("cache", cache_name),
+    Column("kernel", lambda row: one_line(row.kernel), stretch=True, least=12, most=32, middle=True, optional=True),
     Column("lookup", _outcome),
     Column("alone", _alone, optional=True),
     Column("because", reason_text, stretch=True, least=24, most=400, wraps=True, optional=True),
@@ -58,7 +59,7 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
     if not found:
         return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
     told = [
-        f"{sum(row.outcome == outcome for row in found)} {_WORDS.get(outcome, outcome)}"
+        f"{sum(row.outcome == outcome for row in found)} {_WORDS.get(outcome, one_line(outcome))}"
         for outcome in dict.fromkeys(row.outcome for row in found)
     ]
     notes = [_BYPASSED] if any(row.outcome == "passed over" for row in found) else []
@@ -76,5 +77,5 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
 
 
 def _is_wanted(row: LookupRow, names: tuple[str, ...]) -> bool:
-    words = (row.graph, row.function, row.cache, cache_name(row), row.outcome, row.key)
+    words = (row.graph, row.function, row.kernel, row.cache, cache_name(row), row.outcome, row.key)
     return all(any(name in word for word in words) for name in names)

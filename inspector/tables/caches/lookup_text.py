@@ -13,7 +13,13 @@ OUTCOMES: Final = {
     "miss": "miss",
     "bypass": "not used",
 }
-_CACHES: Final = {"fx_graph": "FX-graph", "aot_autograd": "AOTAutograd"}
+_CACHES: Final = {
+    "fx_graph": "FX-graph",
+    "aot_autograd": "AOTAutograd",
+    "cpp": "C++ kernels",
+    "triton": "Triton",
+    "autotune": "autotuning",
+}
 
 
 def cache_name(row: CacheLookup) -> str:
@@ -37,7 +43,8 @@ def reason_text(row: LookupRow) -> str:
     if row.outcome != "miss" and row.stored is not False:
         return ""
     if row.nearest is None:
-        return "nothing is stored under the key of this graph" if row.outcome == "miss" else ""
+        # There are many kernels: that nothing is there is said by the miss alone.
+        return "nothing is stored under the key of this graph" if row.outcome == "miss" and not row.kernel else ""
     nearest = f"{one_line(row.nearest)} of {one_line(row.nearest_run)}" if row.nearest_run else one_line(row.nearest)
     if not row.differing:
         return f"the key is that of {nearest}: its entry was not kept, is gone, or has guards that do not hold"

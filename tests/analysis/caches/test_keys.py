@@ -5,7 +5,7 @@ from pathlib import Path
 from inspect_compile.analysis.caches.keys import KeyDifference
 from inspect_compile.analysis.caches.lookups import lookup_rows
 from inspect_compile.analysis.caches.words import difference_text, differences_text
-from inspect_compile.facts import CacheLookup, Frame, KeyMember, KeyPart
+from inspect_compile.facts import CacheLookup, Frame, KernelLookup, KeyMember, KeyPart
 from tests.handmade import made
 
 FILE = "/home/user/net.py"
@@ -84,6 +84,31 @@ def test_an_earlier_dump(tmp_path: Path) -> None:
     assert [row.nearest for row in lookup_rows(dump)] == [None]
 
 
+def test_a_kernel_is_compared_with_the_kernel_of_that_name_alone(tmp_path: Path) -> None:
+    def kernel(compile_id: str, name: str, outcome: str, source: str) -> KernelLookup:
+        return KernelLookup(graph=compile_id, cache="cpp", kernel=name, outcome=outcome, components={"source": source})
+
+    dump = made(
+        tmp_path,
+        *(frame("0/0", "f"), frame("0/1", "f"), frame("1/0", "g")),
+        *(part("source", "a", **{"1": "x", "2": "y"}), part("source", "b", **{"1": "x", "2": "z"})),
+        *(kernel("0/0", "cpp_fused_0", "miss", "a"), kernel("0/0", "cpp_fused_1", "miss", "b")),
+        *(kernel("1/0", "cpp_fused_0", "hit", "a"), kernel("0/1", "cpp_fused_0", "miss", "b")),
+        lookup("0/0", gm="a"),
+    )
+
+    rows = lookup_rows(dump)
+
+    assert [(row.cache, row.kernel, row.nearest) for row in rows] == [
+        ("fx_graph", "", None),
+        ("cpp", "cpp_fused_0", None),
+        ("cpp", "cpp_fused_1", None),
+        ("cpp", "cpp_fused_0", None),
+        ("cpp", "cpp_fused_0", "0/0"),
+    ]
+    assert rows[-1].differing == (KeyDifference("source", "2", "y", "z"),)
+
+
 def test_differences_in_words() -> None:
     def told(name: str, member: str = "", before: str | None = None, after: str | None = None) -> str:
         return difference_text(KeyDifference(name, member, before, after))
@@ -99,6 +124,19 @@ def test_differences_in_words() -> None:
     assert told("torch_version") == "torch itself: its version, or a file of it"
     assert told("new_part", "x", "1", "1") == "new_part (x): 1, and another one that is printed alike"
     assert told("gm") == "the graph: its code is the same, a constant or an object in it is not"
+    assert told("source", "14", "x0<8;", "x0<9;") == "the kernel's source, line 14: x0<8; → x0<9;"
+    assert told("joint_custom_pre_pass", "", "at 0x7f4fa87ef060", "at 0x7f4fd68d8720") == (
+        "a custom pass of the joint graph: at 0x7f4fa87ef060 → at 0x7f4fd68d8720 "
+        "(an address, which is another one in each process)"
+    )
+    for before, after in (("1795631440.94", "1795631442.7"), ("built 2026-11-25 14:33", "built 2026-11-26 09:01")):
+        assert told("cache_key_tag", "", before, after).endswith(" (a time)")
+    assert told("cache_key_tag", "", "{'a', 'b'}", "{'b', 'a'}").endswith(
+        " (the same elements in another order, as those of a set)"
+    )
+    assert not told("cache_key_tag", "", "{'a', 'b'}", "{'b', 'c'}").endswith(")")
+    assert told("gm", "3", "f(x, 'at 0x7f4fa87ef060')", "f(x, 'at 0x7f4fd68d8720')").endswith("in each process)")
+    assert not told("gm", "3", "add(a, b)", "add(b, a)").endswith("of a set)")
     long = "x" * 200
     assert told("gm", "4", f"{long}a", f"{long}b") == f"the graph: …{'x' * 30}a → …{'x' * 30}b"
     assert differences_text([KeyDifference(str(number)) for number in range(6)]) == "0; 1; 2; 3; and 2 more"

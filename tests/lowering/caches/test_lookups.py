@@ -33,22 +33,42 @@ PLANTED = {
     "pass": ["a custom pass after autograd: None → one"],
     "another pass": ["a custom pass after autograd: one → other"],
     "address": ["a custom pass of the joint graph: None → at 0x"],
+    "another address": ["a custom pass of the joint graph: at 0x"],
+    "a set": ["a custom pass of the joint graph: None → frozenset({0, 8})"],
+    "the same set": [
+        (
+            "a custom pass of the joint graph: frozenset({0, 8}) → frozenset({8, 0}) "
+            "(the same elements in another order, as those of a set)"
+        )
+    ],
+    "a time": ["a custom pass after autograd: None → 1"],
+    "another time": ["a custom pass after autograd: 1"],
+    "flag of the compiler": ["torch._inductor.config.cpp.enable_floating_point_contract_flag: off → fast"],
     "size": [f"input {number}: shape torch.Size([8, 12]) → torch.Size([9, 12])" for number in (0, 1)],
     "dtype": ["input 0: dtype torch.float32 → torch.float64"],
     "strides": ["the graph: ", "input 0: stride (12, 1) → (1, 8)"],
     "constant": ["the graph: mul = torch.ops.aten.mul.Tensor(relu, 2.0)"],
+    "operator": ["the graph: "],
+    "another operator": ["the graph: once = torch.ops.keyed.once.default("],
 }
 """What was changed → what is said to differ, each from its beginning."""
 
 
 @pytest.fixture(scope="module")
-def planted(shared_folder: Path) -> dict[str, LookupRow]:
-    """What was changed → the lookup of its compile."""
+def recorded(shared_folder: Path) -> tuple[list[str], list[LookupRow]]:
+    """What was changed, in order; the lookups of the compiles."""
     folder = shared_folder / "keyed"
     own = {**OFF, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
     done = run_once(folder, lambda folder: inspected([PROGRAM], folder, options=["--cache", "keep"], environment=own))
     assert done.returncode == 0, done.stderr
-    return dict(zip(done.stdout.split("\n")[:-1], lookup_rows(Dump(folder / "dump")), strict=True))
+    return done.stdout.split("\n")[:-1], lookup_rows(Dump(folder / "dump"))
+
+
+@pytest.fixture(scope="module")
+def planted(recorded: tuple[list[str], list[LookupRow]]) -> dict[str, LookupRow]:
+    """What was changed → the lookup of its compile."""
+    names, rows = recorded
+    return dict(zip(names, (row for row in rows if not row.kernel), strict=True))
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -59,6 +79,31 @@ def test_a_change_is_named(planted: dict[str, LookupRow], name: str) -> None:
     assert row.outcome == "miss"
     assert len(told) == len(PLANTED[name]), told
     assert all(text.startswith(wanted) for text, wanted in zip(told, PLANTED[name], strict=True)), told
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("another address", "an address, which is another one in each process"), ("another time", "a time")],
+)
+def test_a_value_that_differs_from_run_to_run(planted: dict[str, LookupRow], name: str, why: str) -> None:
+    (one,) = planted[name].differing
+
+    assert difference_text(one).endswith(f" ({why})")
+
+
+def test_kernels_that_are_found_again_and_those_that_are_not(
+    recorded: tuple[list[str], list[LookupRow]], planted: dict[str, LookupRow]
+) -> None:
+    kernels = {row.graph: row for row in recorded[1] if row.cache == "cpp"}
+    first, same, flag = (kernels[planted[name].graph] for name in ("first", "tag", "flag of the compiler"))
+
+    assert first.kernel.startswith("cpp_fused_")
+    assert (first.outcome, same.outcome, flag.outcome) == ("miss", "hit", "miss")
+    assert first.key == same.key != flag.key
+    assert [difference_text(one) for one in flag.differing] == [
+        "the compiler's command (-ffp-contract=fast): nothing → -ffp-contract=fast",
+        "the compiler's command (-ffp-contract=off): -ffp-contract=off → nothing",
+    ]
 
 
 def test_what_the_cache_cannot_keep(planted: dict[str, LookupRow]) -> None:
@@ -85,7 +130,8 @@ def test_an_earlier_run_in_which_a_variable_was_set(tmp_path: Path) -> None:
         tmp_path,
     )
 
-    (row,) = map(json.loads, shown.stdout.splitlines())
+    row, kernel = map(json.loads, shown.stdout.splitlines())
+    assert (kernel["cache"], kernel["nearest_run"]) == ("cpp", "first")
     assert (row["nearest"], row["nearest_run"], row["outcome"]) == ("0/0", "first", "miss")
     changed = [(one["part"], one["member"], one["before"], one["after"]) for one in row["differing"]]
     assert ("inductor_config", "max_autotune", "False", "True") in changed

@@ -1,6 +1,7 @@
 """One function compiled again and again, each time with one thing in the key of torch's FX-graph cache changed."""
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,8 +26,23 @@ class Pass(CustomGraphPass):
         return self.name
 
 
+@torch.library.custom_op("keyed::once", mutates_args=())
+def once(x: torch.Tensor) -> torch.Tensor:
+    return x.clone()
+
+
+@torch.library.custom_op("keyed::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+once.register_fake(torch.empty_like)
+twice.register_fake(torch.empty_like)
+OPERATOR: Callable[[torch.Tensor], torch.Tensor] = torch.sin
+
+
 def scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return (torch.relu(x) * FACTOR + y.sin()).softmax(-1)
+    return (torch.relu(x) * FACTOR + OPERATOR(y)).softmax(-1)
 
 
 def inputs(
@@ -73,21 +89,34 @@ def planted() -> Iterator[tuple[str, contextlib.AbstractContextManager[Any], tup
     yield "pass", config.patch(post_grad_custom_post_pass=Pass("one")), base
     yield "another pass", config.patch(post_grad_custom_post_pass=Pass("other")), base
     yield "address", config.patch(joint_custom_post_pass=Pass(f"at {id(config):#x}")), base
+    yield "another address", config.patch(joint_custom_post_pass=Pass(f"at {id(torch):#x}")), base
+    yield "a set", config.patch(joint_custom_pre_pass=Pass(frozenset((0, 8)))), base
+    yield "the same set", config.patch(joint_custom_pre_pass=Pass(frozenset((8, 0)))), base
+    yield "a time", config.patch(post_grad_custom_pre_pass=Pass(time.time())), base
+    yield "another time", config.patch(post_grad_custom_pre_pass=Pass(time.time() + 1)), base
+    yield "flag of the compiler", config.patch({"cpp.enable_floating_point_contract_flag": "fast"}), base
     yield "lambda", config.patch(post_grad_custom_pre_pass=lambda graph: None), base
     yield "gradients", torch.no_grad(), (torch.ones(SIZES[0], SIZES[1], requires_grad=True), base[1])
     yield "size", same, inputs(9)
     yield "strides", same, inputs(turned=True)
     yield "dtype", same, inputs(dtype=torch.float64)
     yield "constant", same, base
+    yield "operator", same, base
+    yield "another operator", same, base
+
+
+OPERATORS = {"operator": once, "another operator": twice}
 
 
 def main() -> None:
-    global FACTOR
+    global FACTOR, OPERATOR
     compiled(*inputs())
     print("first")
     for name, change, given in planted():
         if name == "constant":
             FACTOR = 3.0
+        if name in OPERATORS:
+            OPERATOR = OPERATORS[name]
         with change:
             compiled(*given)
         print(name)
