@@ -6,7 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import copies, frames, fusions, kernels, oddities, operators, results
+from inspect_compile.analysis.findings import breaks, copies, frames, fusions, kernels, oddities, operators, results
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.dump import Dump
@@ -20,7 +20,7 @@ Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 
 KINDS: Final[tuple[Kind, ...]] = (
     results.numerics,
-    frames.breaks,
+    breaks.found,
     frames.recompiles,
     frames.caches,
     frames.cache_misses,

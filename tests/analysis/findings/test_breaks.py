@@ -1,0 +1,86 @@
+"""Graph breaks: what is left of a function belongs to the break that interrupted it, and one cause is told once."""
+
+from pathlib import Path
+
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Fact, Frame, GraphBreak, Location
+from inspect_compile.tables.overview.findings import to_do_words
+from tests.conftest import DumpOf
+from tests.handmade import made
+
+HELPER, CALLS = Location("net.py", 5, "helper"), Location("net.py", 9, "forward")
+
+
+def broken(compile_id: str, *stack: Location) -> GraphBreak:
+    return GraphBreak(graph=compile_id, reason="print", where=stack[-1], stack=stack)
+
+
+def frame(
+    compile_id: str, function: str, line: int, seconds: float, caller: Location, status: str = "compiled"
+) -> Frame:
+    return Frame(
+        graph=compile_id, function=function, file="net.py", line=line, status=status, seconds=seconds, caller=caller
+    )
+
+
+def told(root: Path, *facts: Fact) -> list[Finding]:
+    return [row for row in findings(made(root, *facts)) if row.kind == "graph-break"]
+
+
+def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(tmp_path: Path) -> None:
+    own = Location("net.py", 9, "forward")
+    (found,) = told(
+        tmp_path,
+        broken("0/0", own),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_other_at_30", 30, 4.0, own),
+        frame("2/0", "Net.torch_dynamo_resume_in_forward_at_9", 9, 1.0, own),
+    )
+
+    assert found.seconds == 1.0
+
+
+def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
+    other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
+    found = told(
+        tmp_path,
+        broken("0/0", CALLS, HELPER),
+        broken("1/0", other),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+    )
+
+    assert [(row.parts[0].where, row.seconds) for row in found] == [(HELPER, 2.0), (other, 1.0)]
+
+
+def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: Path) -> None:
+    facts = [
+        broken("0/0", CALLS, HELPER),
+        broken("1/0", HELPER),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "helper", 3, 4.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_helper_at_5", 5, 1.0, HELPER),
+        frame("3/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+    ]
+    (found,) = told(tmp_path / "one", *facts)
+
+    assert (found.count, found.seconds) == (1, 3.0)
+
+    facts[3] = frame("1/0", "helper", 3, 4.0, Location("net.py", 40, "main"))
+    (found,) = told(tmp_path / "called_elsewhere", *facts)
+
+    assert (found.count, found.seconds) == (2, 3.0)
+
+
+def test_an_optimizers_step_is_one_break_and_its_advice_leaves_none(dump_of: DumpOf) -> None:
+    (found,) = [row for row in findings(Dump(dump_of("training_step").dump)) if row.kind == "graph-break"]
+
+    assert (found.count, found.parts[0].where and found.parts[0].where.code) == (1, "optimizer.step()")
+    assert "torch.compile(optimizer.step)" in to_do_words(found)
+
+
+def at_main() -> Location:
+    return Location("net.py", 40, "main")
