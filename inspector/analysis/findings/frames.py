@@ -11,7 +11,7 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
-from inspect_compile.analysis.frontend.frames import Cause, causes
+from inspect_compile.analysis.frontend.frames import Cause, causes, resumed
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, Location, Recompile, Remark
@@ -24,11 +24,15 @@ from inspect_compile.knowledge.overview.findings import (
     RECOMPILE,
     RECOMPILE_LIMIT,
     RECOMPILE_NUMBER,
+    RECOMPILE_REST,
     WORDS,
 )
 
 _FRACTION: Final = re.compile(r"-?(?:\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
 """A float of Python's, as `repr` writes it."""
+_ON_STACK: Final = re.compile(r"\b___stack\d+\b")
+"""torch's name of a value that a graph break left on Python's stack."""
+_UNNAMED: Final = "a value that the line with the graph break has computed"
 _FX_GRAPHS: Final = "fx_graph"
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
@@ -54,13 +58,13 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             kind=RECOMPILE,
             graph=rows[0].graph,
             what=WORDS[RECOMPILE].what,
-            parts=(Part("", function, where),),
+            parts=(Part("", _function_words(function), where),),
             count=len(rows),
             seconds=sum(seconds) if seconds else None,
             when=ONCE,
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=next(iter(hints), "") or WORDS[RECOMPILE_NUMBER if _is_of_numbers(known) else RECOMPILE].to_do,
+            to_do=next(iter(hints), "") or WORDS[_advice(function, known)].to_do,
             names=(rows[0].graph,),
         )
     for remark in dump.rows(Remark):
@@ -131,6 +135,17 @@ def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
     return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
 
 
+def _advice(function: str, found: list[Cause]) -> str:
+    if _is_of_numbers(found):
+        return RECOMPILE_NUMBER
+    return RECOMPILE if resumed(function) is None else RECOMPILE_REST
+
+
+def _function_words(function: str) -> str:
+    rest = resumed(function)
+    return function if rest is None else f"the rest of {rest[0]}"
+
+
 def _is_of_numbers(found: list[Cause]) -> bool:
     """True if all that changed are numbers with a fraction, which are no sizes: a rate, or what `.item()` gave."""
     values = [value for cause in found for value in (cause.failed.before, cause.failed.after)]
@@ -144,5 +159,5 @@ def _changes(found: list[Cause]) -> str:
 def change_words(failed: FailedGuard) -> str:
     """What made a guard fail: `size of x in dimension 0: 8 → 9`."""
     if failed.what and (failed.before or failed.after):
-        return f"{failed.what}: {failed.before or '?'} → {failed.after or '?'}"
+        return f"{_ON_STACK.sub(_UNNAMED, failed.what)}: {failed.before or '?'} → {failed.after or '?'}"
     return failed.condition and f"no longer true: {failed.condition}"

@@ -5,7 +5,7 @@ from pathlib import Path
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact, Frame, GraphBreak, Location
+from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Location, Recompile
 from inspect_compile.tables.overview.findings import to_do_words
 from tests.conftest import DumpOf
 from tests.handmade import made
@@ -84,3 +84,30 @@ def test_an_optimizers_step_is_one_break_and_its_advice_leaves_none(dump_of: Dum
 
 def at_main() -> Location:
     return Location("net.py", 40, "main")
+
+
+def test_a_rest_that_is_compiled_again_is_mended_at_the_break(tmp_path: Path) -> None:
+    failed = FailedGuard(
+        compile_id="1/0", condition="…", what="size of ___stack0 in dimension 0", before="8", after="9", where=CALLS
+    )
+    rest = "torch_dynamo_resume_in_forward_at_9"
+    again = Recompile(graph="1/1", function=rest, file="net.py", line=9, reasons=("1/0: …",), failed=(failed,))
+    (found,) = [row for row in findings(made(tmp_path, again)) if row.kind == "recompile"]
+
+    assert found.parts[0].operator == "the rest of forward"
+    assert "___stack" not in found.why
+    assert "mend the graph break" in found.to_do
+
+
+def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
+    other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
+    (found,) = told(
+        tmp_path,
+        broken("0/0", CALLS),
+        broken("1/0", other),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+    )
+
+    assert (found.count, found.seconds) == (2, 3.0)
