@@ -14,7 +14,7 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Location
 from inspect_compile.facts.compile_id import compile_order, frame_id
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.knowledge.overview.findings import BREAK, BREAK_OPTIMIZER, BREAK_OPTIMIZER_WHY, WORDS
+from inspect_compile.knowledge.overview.findings import BREAK, WORDS
 
 _NO_USE: Final = "This graph break is fundamental"
 _NO_MESSAGE: Final = " Message: None"
@@ -22,6 +22,9 @@ _REPORT: Final = "Please report an issue to PyTorch"
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
 _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
+"""torch's optimizers interrupt whatever calls their step, on purpose: nobody can do without, and the step itself is
+compiled as a whole.
+"""
 _LOST: Final = ("no graph", "skipped")
 
 Place = tuple[str, str, int]
@@ -46,7 +49,8 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         ]
         counted.update(compiles)
         row = same[0]
-        is_optimizer = bool(row.stack) and _OPTIMIZER.search(row.stack[-1].file) is not None
+        if row.stack and _OPTIMIZER.search(row.stack[-1].file):
+            continue
         why = (row.explanation or row.reason.strip().rpartition("\n")[2]).removesuffix(_NO_MESSAGE)
         hints = _sentences(hint for hint in row.hints if _is_of_use(hint, row.where))
         yield Finding(
@@ -57,8 +61,8 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             seconds=sum(own) if own else None,
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
-            why=BREAK_OPTIMIZER_WHY if is_optimizer else why,
-            to_do=WORDS[BREAK_OPTIMIZER].to_do if is_optimizer else hints or WORDS[BREAK].to_do,
+            why=why,
+            to_do=hints or WORDS[BREAK].to_do,
             names=(row.graph,),
         )
 

@@ -22,7 +22,6 @@ LIBRARY_LAYOUT: Final = "library-layout"
 CONVOLUTION_LAYOUT: Final = "convolution-layout"
 PADDING: Final = "padding"
 BREAK: Final = "graph-break"
-BREAK_OPTIMIZER: Final = "graph-break-optimizer"
 RECOMPILE: Final = "recompile"
 RECOMPILE_NUMBER: Final = "recompile-number"
 RECOMPILE_REST: Final = "recompile-rest"
@@ -81,11 +80,6 @@ WORDS: Final[dict[str, Words]] = {
         "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
         "move the line out of the compiled function, or leave out what it is in: torch.compiler.disable",
     ),
-    BREAK_OPTIMIZER: Words(
-        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
-        "compile the step by itself, step = torch.compile(optimizer.step), and call that outside of the compiled"
-        " function",
-    ),
     RECOMPILE: Words(
         "the function is compiled again",
         "keep the value the same from call to call, or mark the size as dynamic: torch._dynamo.mark_dynamic",
@@ -135,8 +129,6 @@ WORDS: Final[dict[str, Words]] = {
     PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }
-
-BREAK_OPTIMIZER_WHY: Final = "torch's optimizers interrupt a compiled function that calls step(), on purpose"
 
 TYPICAL_BANDWIDTH: Final = 20e9
 """Bytes per second, to sort by where the device's own figure is not known; nothing that is shown comes from it."""
