@@ -1,7 +1,7 @@
 """What interrupted the compiled code, in seconds of compiling."""
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -107,10 +107,16 @@ def _rests(dump: Dump, rows: Iterable[GraphBreak]) -> dict[int, list[str]]:
 
 
 def _last_before(rows: list[GraphBreak], compile_id: str) -> GraphBreak | None:
-    """The last break of a frame that was met before that of `compile_id`."""
-    order = compile_order(frame_id(compile_id))
-    place = bisect_left(rows, order, key=lambda row: compile_order(frame_id(row.graph)))
-    return rows[place - 1] if place else None
+    """The break that led to the compile of a rest: of the last frame that was met before it, and of several compiles of
+    that frame the last one without a larger number.
+    """
+    place = bisect_left(rows, compile_order(frame_id(compile_id)), key=lambda row: compile_order(frame_id(row.graph)))
+    if not place:
+        return None
+    first = bisect_left(rows, compile_order(rows[place - 1].graph)[:2], key=lambda row: compile_order(row.graph)[:2])
+    number = compile_order(compile_id)[2:]
+    last = bisect_right(rows, number, first, place, key=lambda row: compile_order(row.graph)[2:])
+    return rows[max(first, last - 1)]
 
 
 def _place(where: Location) -> Place:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from inspect_compile.analysis.findings.breaks import found
+from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
@@ -30,7 +32,7 @@ def told(root: Path, *facts: Fact) -> list[Finding]:
 
 def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(tmp_path: Path) -> None:
     own = Location("net.py", 9, "forward")
-    (found,) = told(
+    (one,) = told(
         tmp_path,
         broken("0/0", own),
         frame("0/0", "forward", 7, 8.0, at_main()),
@@ -38,12 +40,12 @@ def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(t
         frame("2/0", "Net.torch_dynamo_resume_in_forward_at_9", 9, 1.0, own),
     )
 
-    assert found.seconds == 1.0
+    assert one.seconds == 1.0
 
 
 def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
     other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
-    found = told(
+    breaks = told(
         tmp_path,
         broken("0/0", CALLS, HELPER),
         broken("1/0", other),
@@ -52,7 +54,7 @@ def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
         frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
     )
 
-    assert [(row.parts[0].where, row.seconds) for row in found] == [(HELPER, 2.0), (other, 1.0)]
+    assert [(row.parts[0].where, row.seconds) for row in breaks] == [(HELPER, 2.0), (other, 1.0)]
 
 
 def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: Path) -> None:
@@ -64,14 +66,30 @@ def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: 
         frame("2/0", "torch_dynamo_resume_in_helper_at_5", 5, 1.0, HELPER),
         frame("3/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
     ]
-    (found,) = told(tmp_path / "one", *facts)
+    (one,) = told(tmp_path / "one", *facts)
 
-    assert (found.count, found.seconds) == (1, 3.0)
+    assert (one.count, one.seconds) == (1, 3.0)
 
     facts[3] = frame("1/0", "helper", 3, 4.0, Location("net.py", 40, "main"))
-    (found,) = told(tmp_path / "called_elsewhere", *facts)
+    (one,) = told(tmp_path / "called_elsewhere", *facts)
 
-    assert (found.count, found.seconds) == (2, 3.0)
+    assert (one.count, one.seconds) == (2, 3.0)
+
+
+def test_a_function_that_was_compiled_again_has_a_rest_for_each_compile(tmp_path: Path) -> None:
+    dump = made(
+        tmp_path,
+        broken("0/0", CALLS),
+        broken("0/1", CALLS),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("0/1", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("1/1", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+        frame("1/2", "torch_dynamo_resume_in_forward_at_9", 9, 0.5, CALLS),
+    )
+
+    rows = list(found(dump, [], Costs(dump)))
+    assert [(row.graph, row.seconds) for row in rows] == [("0/0", 2.0), ("0/1", 1.5)]
 
 
 def test_the_break_of_an_optimizers_step_is_none_that_somebody_can_mend(dump_of: DumpOf) -> None:
@@ -91,16 +109,16 @@ def test_a_rest_that_is_compiled_again_is_mended_at_the_break(tmp_path: Path) ->
     )
     rest = "torch_dynamo_resume_in_forward_at_9"
     again = Recompile(graph="1/1", function=rest, file="net.py", line=9, reasons=("1/0: …",), failed=(failed,))
-    (found,) = [row for row in findings(made(tmp_path, again)) if row.kind == "recompile"]
+    (one,) = [row for row in findings(made(tmp_path, again)) if row.kind == "recompile"]
 
-    assert found.parts[0].operator == "the rest of forward"
-    assert "___stack" not in found.why
-    assert "mend the graph break" in found.to_do
+    assert one.parts[0].operator == "the rest of forward"
+    assert "___stack" not in one.why
+    assert "mend the graph break" in one.to_do
 
 
 def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
     other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
-    (found,) = told(
+    (one,) = told(
         tmp_path,
         broken("0/0", CALLS),
         broken("1/0", other),
@@ -109,4 +127,4 @@ def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
         frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
     )
 
-    assert (found.count, found.seconds) == (2, 3.0)
+    assert (one.count, one.seconds) == (2, 3.0)
