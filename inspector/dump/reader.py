@@ -88,7 +88,7 @@ class Dump:
         before = self._extent()
         for name in ("run", "other_processes"):
             self.__dict__.pop(name, None)
-        for table in self._tables.values():
+        for table in list(self._tables.values()):  # reading one can open another: that of the calls to its lines
             table.read()
         return self._extent() != before
 

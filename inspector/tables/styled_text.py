@@ -77,7 +77,9 @@ class Claim:
         elif gap >= 3 and self._evidence:
             yield joined(self._text, " " * gap, evidence)
         else:
-            first, *rest = self._text.wrap(console, options.max_width - 3)
+            first, *rest = lines = self._text.wrap(console, options.max_width - 3)
+            for line in lines:
+                line.rstrip()
             yield from (first, *(joined("   ", line) for line in rest))
             if self._evidence:
                 yield joined(" " * max(0, left), evidence)

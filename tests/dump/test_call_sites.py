@@ -82,6 +82,16 @@ def test_calls_that_are_recorded_later_are_read_when_they_are_needed(tmp_path: P
     assert [lines(row.where) for row in dump.rows(Node)] == [[1], [2, 1]]
 
 
+def test_a_table_that_grows_by_its_first_line_with_a_call_is_read_again(tmp_path: Path) -> None:
+    made(tmp_path, graph(), node("x"))
+    dump = Dump(tmp_path)
+    assert lines(first(dump).where) == []
+
+    made(tmp_path, site(1), node("y", where=at(1, 1)))
+    assert dump.refresh()
+    assert [lines(row.where) for row in dump.rows(Node)] == [[], [1]]
+
+
 def test_the_lines_in_the_parts_of_a_fact_have_them_too(tmp_path: Path) -> None:
     edit = Edit("added", "x", where=at(2, 2))
     one = Pass(graph="0/0", index=0, parent=None, stage="joint", kind="pass", name="p", edits=(edit,))

@@ -101,7 +101,7 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     assert (differs.kind, differs.words) == ("sizes", "a different number of elements: 3 against 1")
     story = told(dump, first.name, second.name, capsys)
     assert "Not fused: both use arg1_1, but not the same number of its elements." in story
-    assert f"{first.name} hands {second.name} arg1_1 {written}: " in story
+    assert f"{first.name} hands {second.name} {written}, and both read arg1_1: " in story
     assert "torch's score 0 B" in story
     assert differs.words in story
 

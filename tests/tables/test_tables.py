@@ -68,6 +68,7 @@ _SAMPLE_OF: Final = dict.fromkeys(tables.TABLES, "training_step") | {
     "dynamo": "graph_breaks",
     "calls": "graph_breaks",
     "remarks": "graph_breaks",
+    "findings": "graph_breaks",
     "symbols": "dynamic_shapes",
     "wrapper": "conditional",
     "memory": "conditional",

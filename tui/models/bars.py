@@ -77,7 +77,8 @@ def top(
 
 
 def _state(state: str) -> str:
-    return "⚠ ended badly" if "ended with" in state else "⚠ torn" if "never said" in state else "⚠"
+    words = {"ended with": "ended badly", "never said": "torn", "was killed": "killed"}
+    return " ".join(("⚠", *(word for told, word in words.items() if told in state)))
 
 
 def ended(status: int) -> str:

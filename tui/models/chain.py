@@ -109,11 +109,11 @@ class Chain:
         name = self.kernels[position].name
         return Subject("kernel", (position,), name, (name,))
 
-    def of_launch(self, position: int, line: int | None) -> Subject:
-        """One call of a kernel as a subject; if there are several calls, what this one computes."""
+    def of_launch(self, position: int, *lines: int | None) -> Subject:
+        """One call of a kernel, or several, as a subject; if there are others, what these compute."""
         kernel = self.kernels[position]
-        call = next((call for call in self.calls_of.get((kernel.graph, kernel.name), ()) if call.line == line), None)
-        names = tuple(self.key(call.graph, name) for name in call.operations) if call is not None else ()
+        calls = [call for call in self.calls_of.get((kernel.graph, kernel.name), ()) if call.line in lines]
+        names = tuple(dict.fromkeys(self.key(call.graph, name) for call in calls for name in call.operations))
         return Subject("operation", names, kernel.name, names[:1]) if names else self.of_kernel(position)
 
 

@@ -163,7 +163,7 @@ def flame(of: Of, dump: Dump, chain: Chain) -> Table:
     keys: list[str] = []
     for row in rows:
         places = " ".join(f"{one.file}:{one.line}" for one in (*row.through, *row.lines))
-        ways[row.depth :] = [f"{row.name} {places} {row.launch}"]
+        ways[row.depth :] = [f"{row.name} {places}"]
         keys.append("; ".join(ways))
     at = launch_positions(chain)
     return Table.of(used(CALLS, rows), rows, keys, [_of_call(row, chain, at) for row in rows], notes)
@@ -171,8 +171,8 @@ def flame(of: Of, dump: Dump, chain: Chain) -> Table:
 
 def _of_call(row: FlameRow, chain: Chain, at: dict[tuple[str, int | None], int]) -> Subject | None:
     if row.kind == KERNEL:
-        position = at.get((row.name, row.launch))
-        return None if position is None else chain.of_launch(position, row.launch)
+        position = at.get((row.name, row.launches[0] if row.launches else None))
+        return None if position is None else chain.of_launch(position, *row.launches)
     if len(row.lines) == 1:
         return chain.of_line(Line.of(row.lines[0]))
     return _nodes(row.nodes, places_text((one.file, str(one.line)) for one in row.lines) or row.name)

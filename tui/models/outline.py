@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
 from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
@@ -204,5 +205,8 @@ def _state(state: str) -> Cell:
 
 
 def _function(name: str) -> str:
-    """The most telling part of a qualified name."""
+    """The most telling part of a qualified name; `rest of step` behind a graph break."""
+    rest = resumed(name)
+    if rest is not None:
+        return f"rest of {rest[0]}"
     return name.rpartition("<locals>.")[2]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from textwrap import wrap
 from typing import ClassVar, Final
 
 from rich.cells import cell_len
@@ -375,9 +376,10 @@ class Lines(ScrollView, can_focus=True):
         if self.sheet.header and y == self.above - 1:
             return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self._base)
         index = y + round(self.scroll_y) - self.above
-        if not len(self.sheet) and index == 0:
-            empty = "no row has it" if self.arrangement.text else self.empty
-            return self._strip([Span(f" {empty}", "dim")], [], width, self._base)
+        if not len(self.sheet) and index >= 0:
+            words = wrap("no row has it" if self.arrangement.text else self.empty, max(1, width - 2)) or [""]
+            if index < len(words):
+                return self._strip([Span(f" {words[index]}", "dim")], [], width, self._base)
         if not 0 <= index < len(self.sheet):
             return Strip.blank(width, self._base)
         marked, linked = self.is_marked(index), self._is_linked(index)

@@ -58,8 +58,8 @@ class FlameRow(msgspec.Struct, frozen=True, tag_field="fact", tag="flame"):
     """Of time: measured, estimated (the least time by the roofline), or measured and estimated; else empty."""
     nodes: tuple[str, ...]
     """FX nodes below it; a node of a nested graph is prefixed with the graph's name."""
-    launch: int | None = None
-    """Of a kernel the line number of its launch in output_code.py."""
+    launches: tuple[int, ...] = ()
+    """Of a kernel the line numbers of its launches in output_code.py."""
 
 
 class _Piece(NamedTuple):
@@ -78,8 +78,9 @@ class _Piece(NamedTuple):
 class _Call:
     """A place in the tree."""
 
-    def __init__(self, kind: str, name: str, lines: tuple[Location, ...] = (), launch: int | None = None) -> None:
-        self.kind, self.name, self.lines, self.launch = kind, name, lines, launch
+    def __init__(self, kind: str, name: str, lines: tuple[Location, ...] = ()) -> None:
+        self.kind, self.name, self.lines = kind, name, lines
+        self.launches: list[int] = []
         self.value: float = 0
         self.measured: float = 0
         self.nodes: dict[str, None] = {}
@@ -90,8 +91,8 @@ class _Call:
         self.measured += piece.value * piece.is_measured
         self.nodes.update(dict.fromkeys(piece.nodes))
 
-    def called(self, key: object, kind: str, name: str, lines: tuple[Location, ...], launch: int | None) -> "_Call":
-        return self.below.setdefault(key, _Call(kind, name, lines, launch))
+    def called(self, key: object, kind: str, name: str, lines: tuple[Location, ...] = ()) -> "_Call":
+        return self.below.setdefault(key, _Call(kind, name, lines))
 
 
 def flame(dump: Dump, graph: str, of: Of) -> list[FlameRow]:
@@ -202,15 +203,17 @@ def _put(root: _Call, piece: _Piece) -> None:
         same = (one == other for one, other in zip(_places(first), _places(calls), strict=False))
         shared = min(shared, len(calls), next((index for index, is_same in enumerate(same) if not is_same), shared))
     for where, place in zip(first[:shared], _places(first[:shared]), strict=True):
-        at = at.called(place, LINE, f"{where.file.rpartition('/')[2]}:{where.line}", (where,), None)
+        at = at.called(place, LINE, f"{where.file.rpartition('/')[2]}:{where.line}", (where,))
         at.add(piece)
     rest = {_places(calls[shared : shared + 1]): calls[shared] for calls in piece.chains if len(calls) > shared}
     if rest:
         lines = tuple(sorted(rest.values(), key=lambda one: (one.file, one.line)))
-        at = at.called(_places(lines), LINES, "", lines, None)
+        at = at.called(_places(lines), LINES, "", lines)
         at.add(piece)
-    at = at.called((piece.name, piece.launch), piece.kind, piece.name, (), piece.launch)
+    at = at.called(piece.name, piece.kind, piece.name)
     at.add(piece)
+    if piece.launch is not None:
+        at.launches.append(piece.launch)
 
 
 def _rows(
@@ -236,7 +239,7 @@ def _rows(
         share=call.value / total if total else 0.0,
         sure=sure,
         nodes=tuple(call.nodes),
-        launch=call.launch,
+        launches=tuple(call.launches),
     )
     for one in below:
         yield from _rows(one, graph, of, depth + 1, total, ())

@@ -34,9 +34,10 @@ def run_state(dump: Dump) -> RunState:
         )
     if run.exception is not None:
         return RunState(False, f"the program ended with {run.exception}")
-    if run.exit_code:
+    if run.exit_code and run.status != "killed":
         return RunState(False, f"the program ended with exit status {run.exit_code}")
-    return RunState(False, "" if run.status == "finished" else f"the program was {run.status}")
+    status = f" (exit status {run.exit_code})" if run.exit_code else ""
+    return RunState(False, "" if run.status == "finished" else f"the program was {run.status}{status}")
 
 
 def compile_status(end: GraphEnd | None, *, is_growing: bool) -> str:

@@ -39,7 +39,7 @@ _LEAST: Final = 1024
 """Fewer bytes than this are no finding."""
 
 
-class _Purpose(NamedTuple):
+class Purpose(NamedTuple):
     """What values are moved for."""
 
     kind: str
@@ -51,13 +51,9 @@ class _Purpose(NamedTuple):
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each scheduler node of a launch that only moves values."""
-    padded = _padded(dump)
     for graph in graphs:
-        copies = _Copies(dump, graph, padded.get(graph.compile_id or "", {}))
-        for launch, row in copies.all():
-            purpose = copies.purpose(row)
-            if purpose is None or (saved := copies.saved(launch, row)) < _LEAST:
-                continue
+        copies = Copies(dump, graph)
+        for launch, row, purpose, saved in copies.avoidable():
             cost = costs.of_launch(launch) if len(launch.groups) == 1 else costs.of_bytes(saved, [launch])
             yield Finding(
                 kind=purpose.kind,
@@ -75,44 +71,50 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def _padded(dump: Dump) -> dict[str, dict[tuple[str, int], str]]:
-    """Compile → file and line of each matrix product that torch padded → what it said of that."""
-    told: dict[str, dict[tuple[str, int], str]] = {}
-    for row in dump.rows(Remark):
-        if row.code == _PADDED and row.kind == "passed" and row.place is not None:
-            told.setdefault(row.graph, {})[row.place.file, row.place.line] = row.message
-    return told
+def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
+    """File and line of each matrix product of a compile that torch padded → what it said of that."""
+    rows = dump.rows_of_compile(Remark, compile_id)
+    return {
+        (row.place.file, row.place.line): row.message
+        for row in rows
+        if row.code == _PADDED and row.kind == "passed" and row.place is not None
+    }
 
 
-class _Copies:
+class Copies:
     """The scheduler nodes of one graph, nested graphs included, that only move values."""
 
-    def __init__(self, dump: Dump, graph: Graph, padded: dict[tuple[str, int], str]) -> None:
-        """`padded`: file and line of a matrix product that torch padded → what it said of that."""
+    def __init__(self, dump: Dump, graph: Graph) -> None:
         self.moved = launch_traffic(dump, graph.graph)
         self._is_backward = graph.kind == "backward"
         calls = [row for row in self.moved.groups.after.values() if row.kind == "extern" and row.nodes]
         self._readers = {(row.graph, one.buffer): row for row in reversed(calls) for one in row.reads}
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
-        self._padded = padded
+        self._padded = _padded(dump, graph.compile_id)
 
-    def all(self) -> Iterator[tuple[Launch, Operation]]:
-        """Each of them with its launch."""
+    def avoidable(self) -> Iterator[tuple[Launch, Operation, Purpose, int]]:
+        """Those that a program can do without, each with its launch and the bytes that this would no longer move."""
+        for launch, row in self._all():
+            purpose = self._purpose(row)
+            if purpose is not None and (saved := self._saved(launch, row)) >= _LEAST:
+                yield launch, row, purpose, saved
+
+    def _all(self) -> Iterator[tuple[Launch, Operation]]:
         for launch in self.moved.launches:
             if launch.kernel.kind in _GENERATED and launch.line is not None:
                 rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups)
                 computes = set(launch.kernel.computes)
                 yield from ((launch, row) for row in rows if row is not None and computes.isdisjoint(row.nodes))
 
-    def saved(self, launch: Launch, row: Operation) -> int:
+    def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
         rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups if name != row.name)
         others = [other for other in rows if other is not None]
         left = self.moved.groups.sums(others, launch.kernel.kind, launch.kernel.name).rows() if others else []
         return max(0, self.moved.of(launch).least - sum(one.read + one.written for one in left))
 
-    def purpose(self, row: Operation) -> _Purpose | None:
+    def _purpose(self, row: Operation) -> Purpose | None:
         """None if nobody can do without it: of what a backward graph moves, autograd chose all but the layouts of
         convolutions.
         """
@@ -124,17 +126,17 @@ class _Copies:
             if wants is None or (self._is_backward and _CONVOLUTION not in wants.operator):
                 return None
             if _CONVOLUTION in wants.operator:
-                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
+                return Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
-            return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
+            return Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
             return None
         where = own.where
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
-            return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
+            return Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
-            return _Purpose(COPY, PRODUCT_COPY, own)
-        return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
+            return Purpose(COPY, PRODUCT_COPY, own)
+        return Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
 
     def _is_product(self, call: Operation) -> bool:
         node = self.moved.groups.nodes.get((call.graph, call.nodes[-1]))

@@ -6,9 +6,10 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import copies, frames, fusions, kernels, oddities, operators, results
+from inspect_compile.analysis.findings import breaks, copies, frames, fusions, kernels, oddities, operators, results
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
+from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph
 from inspect_compile.facts.compile_id import frame_id
@@ -20,7 +21,7 @@ Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 
 KINDS: Final[tuple[Kind, ...]] = (
     results.numerics,
-    frames.breaks,
+    breaks.found,
     frames.recompiles,
     frames.caches,
     frames.cache_misses,
@@ -59,7 +60,8 @@ def _called(dump: Dump, found: list[Finding]) -> dict[str, Called]:
         compile_id = name if graph is None else graph.compile_id
         frame = None if compile_id is None else next(iter(dump.rows_of_compile(Frame, compile_id)), None)
         if frame is not None and frame.caller is not None:
-            called[name] = Called(frame_id(frame.graph), frame.graph, own_line(frame.caller))
+            where = None if resumed(frame.function) is not None else own_line(frame.caller)
+            called[name] = Called(frame_id(frame.graph), frame.graph, where)
     return called
 
 

@@ -74,7 +74,7 @@ class Called(NamedTuple):
     """The frame that was compiled, maybe several times: a call runs one of its compiles."""
     compile_id: str
     where: Location | None
-    """The user's own line that called it."""
+    """The user's own line that called it; None for the rest of a function, which no call begins."""
 
 
 def merged(found: Iterable[Finding], called: Mapping[str, Called]) -> list[Finding]:

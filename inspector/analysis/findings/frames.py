@@ -1,113 +1,47 @@
-"""What made Dynamo stop, compile again, or leave torch's caches unused; in seconds of compiling."""
+"""What made Dynamo compile again, or leave torch's caches unused; in seconds of compiling."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.caches.words import differences_text
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
-from inspect_compile.analysis.frontend.frames import Cause, causes, frames, resumed
+from inspect_compile.analysis.frontend.frames import Cause, causes, resumed
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, GraphBreak, Location, Recompile, Remark
+from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, Location, Recompile, Remark
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.knowledge.overview.findings import (
-    BREAK,
     CACHE,
     CACHE_MISS,
     RECOMPILE,
     RECOMPILE_LIMIT,
     RECOMPILE_NUMBER,
+    RECOMPILE_REST,
     WORDS,
 )
 
-_NO_USE: Final = "This graph break is fundamental"
-_NO_MESSAGE: Final = " Message: None"
-_REPORT: Final = "Please report an issue to PyTorch"
-_CALLED: Final = re.compile(r"`([\w.]+)\(")
-"""A call in a hint of torch's."""
 _FRACTION: Final = re.compile(r"-?(?:\d+\.\d+(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
 """A float of Python's, as `repr` writes it."""
+_ON_STACK: Final = re.compile(r"\b___stack\d+\b")
+"""torch's name of a value that a graph break left on Python's stack."""
+_UNNAMED: Final = "a value that the line with the graph break has computed"
 _FX_GRAPHS: Final = "fx_graph"
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
 
 
-class _Times:
-    """Seconds that compiles took, backward graphs that were compiled later included."""
-
-    def __init__(self, dump: Dump) -> None:
-        self._frames = grouped(dump.rows(Frame), lambda row: row.graph)
-        self._dump = dump
-
-    def of(self, compile_id: str) -> float | None:
-        """Seconds of one compile; None if it did not end."""
-        rows = self._frames.get(compile_id)
-        if not rows:
-            return None
-        later = [one for one in self._dump.graphs_of_compile(compile_id) if one.kind == "backward"]
-        ends = [self._dump.graph_end(one.graph) for one in later]
-        return sum(row.seconds for row in rows) + sum(end.seconds for end in ends if end is not None)
-
-
-def breaks(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
-    """Graph breaks: their cost is that of compiling the rest of the function separately, and of compiles that gave
-    nothing because of them.
-    """
-    times = _Times(dump)
-    rest: dict[tuple[str, int], list[str]] = {}
-    lost = set()
-    for run in frames(dump):
-        for one in run.compiles:
-            if run.caller is not None and resumed(run.function) is not None:
-                rest.setdefault((run.caller.file, run.caller.line), []).append(one.compile_id)
-            if one.frame is not None and one.frame.status in ("no graph", "skipped"):
-                lost.add(one.compile_id)
-    counted: set[str] = set()
-    for row in dump.rows(GraphBreak):
-        at = [(one.file, one.line) for one in (*row.stack, *((row.where,) if row.where is not None else ()))]
-        ids = [name for place in at for name in rest.get(place, ())] + [name for name in (row.graph,) if name in lost]
-        own = [seconds for name in dict.fromkeys(ids) if name not in counted if (seconds := times.of(name)) is not None]
-        counted.update(ids)
-        yield Finding(
-            kind=BREAK,
-            graph=row.graph,
-            what=WORDS[BREAK].what,
-            parts=parts_at(row.where),
-            seconds=sum(own) if own else None,
-            when=ONCE,
-            sure=MEASURED if own else NOT_KNOWN,
-            why=(row.explanation or row.reason.strip().rpartition("\n")[2]).removesuffix(_NO_MESSAGE),
-            to_do=_sentences(hint for hint in row.hints if _is_of_use(hint, row.where)) or WORDS[BREAK].to_do,
-            names=(row.graph,),
-        )
-
-
-def _is_of_use(hint: str, where: Location | None) -> bool:
-    """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
-    if hint.startswith(_NO_USE) or _REPORT in hint:
-        return False
-    called = _CALLED.findall(hint)
-    code = "" if where is None or is_library(where.file) else where.code
-    return all(name.rpartition(".")[2] in code for name in called)
-
-
-def _sentences(hints: Iterable[str]) -> str:
-    """Hints one after the other, each with a full stop."""
-    *others, last = [hint.strip() for hint in hints] or [""]
-    return " ".join((*(hint if hint.endswith((".", "!")) else f"{hint}." for hint in others), last))
-
-
 def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Functions that were compiled again, each with all of its recompiles, and those that were given up."""
-    times = _Times(dump)
+    times = CompileTimes(dump)
     for (function, file, line), rows in grouped(
         dump.rows(Recompile), lambda row: (row.function, row.file, row.line)
     ).items():
@@ -124,13 +58,13 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             kind=RECOMPILE,
             graph=rows[0].graph,
             what=WORDS[RECOMPILE].what,
-            parts=(Part("", function, where),),
+            parts=(Part("", _function_words(function), where),),
             count=len(rows),
             seconds=sum(seconds) if seconds else None,
             when=ONCE,
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=next(iter(hints), "") or WORDS[RECOMPILE_NUMBER if _is_of_numbers(known) else RECOMPILE].to_do,
+            to_do=next(iter(hints), "") or WORDS[_advice(function, known)].to_do,
             names=(rows[0].graph,),
         )
     for remark in dump.rows(Remark):
@@ -150,7 +84,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
 
 def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's caches could not keep: the same time is spent at each start."""
-    times = _Times(dump)
+    times = CompileTimes(dump)
     for (graph, reason), rows in grouped(
         (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: (row.graph, row.reason or "")
     ).items():
@@ -171,7 +105,7 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
 
 def cache_misses(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's cache of FX graphs had no entry for. A look-up that this tool made to miss is none."""
-    times = _Times(dump)
+    times = CompileTimes(dump)
     lookups = Lookups(dump)
     missed = (row for row in dump.rows(CacheLookup) if row.cache == _FX_GRAPHS and row.outcome == "miss")
     for row in {row.graph: row for row in missed}.values():  # a backward graph is looked up by itself
@@ -201,6 +135,17 @@ def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
     return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
 
 
+def _advice(function: str, found: list[Cause]) -> str:
+    if _is_of_numbers(found):
+        return RECOMPILE_NUMBER
+    return RECOMPILE if resumed(function) is None else RECOMPILE_REST
+
+
+def _function_words(function: str) -> str:
+    rest = resumed(function)
+    return function if rest is None else f"the rest of {rest[0]}"
+
+
 def _is_of_numbers(found: list[Cause]) -> bool:
     """True if all that changed are numbers with a fraction, which are no sizes: a rate, or what `.item()` gave."""
     values = [value for cause in found for value in (cause.failed.before, cause.failed.after)]
@@ -214,5 +159,5 @@ def _changes(found: list[Cause]) -> str:
 def change_words(failed: FailedGuard) -> str:
     """What made a guard fail: `size of x in dimension 0: 8 → 9`."""
     if failed.what and (failed.before or failed.after):
-        return f"{failed.what}: {failed.before or '?'} → {failed.after or '?'}"
+        return f"{_ON_STACK.sub(_UNNAMED, failed.what)}: {failed.before or '?'} → {failed.after or '?'}"
     return failed.condition and f"no longer true: {failed.condition}"

@@ -13,13 +13,17 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Remark
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
-from inspect_compile.knowledge.overview.findings import FALLBACK, FOREACH, WORDS
+from inspect_compile.knowledge.overview.findings import COMPLEX, FALLBACK, FOREACH, WORDS
 
 _FOREACH: Final = "aten._foreach_"
 """torch's operators over lists of tensors."""
 _ATEN: Final = "aten."
+_TRANSFORMS: Final = "aten._fft_"
+"""Fourier transforms: a library's are the right choice."""
+_COMPLEX: Final = "complex"
 _UNKNOWN: Final = "implicit"
-_MENDABLE: Final = (_UNKNOWN, "dtype", "config")
+_DTYPE: Final = "dtype"
+_MENDABLE: Final = (_UNKNOWN, _DTYPE, "config")
 """Causes of a fallback that a program or a setting can change; the others are choices that torch has made well."""
 
 
@@ -36,11 +40,14 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:
             continue
         node = lowered_by_name(dump, outer).get((remark.graph, remark.ids[0] if remark.ids else ""))
-        if remark.numbers.get("how") == _UNKNOWN and node is not None and _is_torchs(node):
+        how = remark.numbers.get("how")
+        if node is not None and (node.target.startswith(_TRANSFORMS) or (how == _UNKNOWN and _is_torchs(node))):
             continue
         moved = launch_traffic(dump, outer)
         calls = [one for one in moved.launches if node is not None and node.name in one.nodes]
         calls = [one for one in calls if one.kernel.kind == "extern" and one.graph == remark.graph]
+        if calls and (traffic := moved.of(calls[0])).is_known and not traffic.least:  # a view
+            continue
         cost = costs.of_launch(calls[0]) if calls else Cost(None, NOT_KNOWN)
         knob = setting_of(remark)
         yield Finding(
@@ -56,8 +63,16 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             bytes=moved.of(calls[0]).least if calls else None,
             is_bound=True,
             why=remark.message.rpartition("nothing fuses with it: ")[2],
-            to_do=WORDS[FOREACH if node is not None and node.target.startswith(_FOREACH) else FALLBACK].to_do,
+            to_do=_to_do(remark, node),
             knob=knob,
             trial=trial_of(dump, outer, knob),
             names=remark.ids[:1],
         )
+
+
+def _to_do(remark: Remark, node: Node | None) -> str:
+    if node is not None and node.target.startswith(_FOREACH):
+        return WORDS[FOREACH].to_do
+    if remark.numbers.get("how") == _DTYPE and _COMPLEX in remark.message:
+        return WORDS[COMPLEX].to_do
+    return WORDS[FALLBACK].to_do

@@ -24,11 +24,13 @@ PADDING: Final = "padding"
 BREAK: Final = "graph-break"
 RECOMPILE: Final = "recompile"
 RECOMPILE_NUMBER: Final = "recompile-number"
+RECOMPILE_REST: Final = "recompile-rest"
 RECOMPILE_LIMIT: Final = "recompile-limit"
 CACHE: Final = "cache"
 CACHE_MISS: Final = "cache-miss"
 FOREACH: Final = "foreach"
 FALLBACK: Final = "fallback"
+COMPLEX: Final = "complex"
 SPILL: Final = "spill"
 NO_CUDAGRAPH: Final = "no-cudagraph"
 CUDAGRAPH_AGAIN: Final = "cudagraph-again"
@@ -87,6 +89,10 @@ WORDS: Final[dict[str, Words]] = {
         "a number of Python's is a constant of each compile: pass it as a tensor; if it comes from .item(), mend the"
         " graph break there, so that it never leaves the graph",
     ),
+    RECOMPILE_REST: Words(
+        "the function is compiled again",
+        "mend the graph break in this line: what it computes then never leaves the graph",
+    ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",
         "see above what changes from call to call",
@@ -104,6 +110,10 @@ WORDS: Final[dict[str, Words]] = {
     FALLBACK: Words(
         "the operator runs as a call of its own: torch.compile generates no code for it",
         "where it is an operator of yours, write it with torch's operators, or give it a decomposition",
+    ),
+    COMPLEX: Words(
+        "the operator runs as a call of its own: torch.compile generates no code for it",
+        "compute with real and imaginary parts, which torch.view_as_real gives: there is generated code for these",
     ),
     SPILL: Words(
         "a kernel needs more registers than there are, and keeps values in slow memory",

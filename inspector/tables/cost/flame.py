@@ -8,6 +8,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.flame import KERNEL, FlameRow, flame, folded, width_of
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.facts import Graph
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
@@ -33,6 +34,7 @@ VALUES: Final[dict[str, Callable[[float], str]]] = {
     FLOPS: lambda value: multiple_text(value, "FLOP"),
 }
 """Width of a call → its value in words."""
+_MOST_LAUNCHES: Final = 3
 _TITLES: Final = {TIME: "time", BYTES: "bytes", FLOPS: "FLOPs"}
 _NOT_KNOWN: Final = (
     "no time is known: neither was the run measured (`run --measure`), nor is the device's roof known"
@@ -47,7 +49,8 @@ def call_cell(row: FlameRow) -> Cell:
         more = f"{number_of(len(row.through) - 1, 'more call')} ▸ " if len(row.through) > 1 else ""
         spans.append(Span(f"{one_line(line_text(row.through[0]))} ▸ {more}", "dim"))
     if not row.lines:
-        return (*spans, Span(one_line(row.name), "accent" if row.depth else "title"))
+        times = [Span(f" ×{len(row.launches):,}", "dim")] if len(row.launches) > 1 else []
+        return (*spans, Span(one_line(row.name), "accent" if row.depth else "title"), *times)
     place = one_line(places_text((one.file, str(one.line)) for one in row.lines))
     spans.append(Span(place, "dim" if all(is_library(one.file) for one in row.lines) else "name"))
     names = dict.fromkeys(one.function for one in row.lines if one.function)
@@ -56,7 +59,8 @@ def call_cell(row: FlameRow) -> Cell:
 
 def _code(row: FlameRow) -> str:
     if row.kind == KERNEL:
-        return f"output_code.py:{row.launch}" if row.launch is not None else ""
+        lines = [str(line) for line in row.launches]
+        return f"output_code.py:{few(lines, _MOST_LAUNCHES, ' ')}" if lines else ""
     return code_text(row.lines[0]) if len(row.lines) == 1 else ""
 
 

@@ -218,12 +218,20 @@ def number_words(row: "Candidate") -> Iterator[str]:
 
 
 def _cost(story: "PairStory") -> str:
-    names = list(story.common.buffers[:_MOST_BUFFERS])
-    if not names:
+    common = story.common
+    if not common.buffers:
         return " No buffer is touched by both."
-    left = len(story.common.buffers) - len(names)
-    told = clean(" ".join(names)) + (f" and {left} more" if left else "")
-    what = f"{story.a.operation} hands {story.b.operation} {told}" if story.common.handed else f"Both read {told}"
+    shown = common.buffers[:_MOST_BUFFERS]
+    handed = " ".join(name for name in shown if name in common.handed)
+    read = " ".join(name for name in shown if name not in common.handed)
+    told = []
+    if handed:
+        told.append(f"{story.a.operation} hands {story.b.operation} {clean(handed)}")
+    if read:
+        told.append(f"{'both' if told else 'Both'} read {clean(read)}")
+    what = ", and ".join(told)
+    if left := len(common.buffers) - len(shown):
+        what += f" and {left} more"
     most = "up to " if story.saved.is_unsure else ""
     saved = byte_text(story.saved.saved)
     less = f": one kernel for both could move {most}{saved} less" if story.saved.saved else ""

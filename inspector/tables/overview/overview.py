@@ -111,13 +111,14 @@ def _graphs(found: Overview) -> Section:
     kinds = ", ".join(f"{count:,} {KIND_WORDS.get(kind, kind)}" for kind, count in every.kernels.items())
     kernels = number_of(sum(every.kernels.values()), "kernel")
     steps = f"{number_of(every.nodes, 'node')} → {number_of(every.operations, 'operation')} → {kernels}"
+    told = f" ({kinds})" if kinds else ""
     name = number_of(every.graphs, "graph")
     rows = sorted(found.graphs, key=lambda row: (row.status == "compiled", -row.moved_bytes))
     some = f" (below: the {_MOST_GRAPHS} that move most bytes)" if len(rows) > _MOST_GRAPHS else ""
     return Section(
         "graphs",
         (
-            (*cell(name, "title"), *cell(f"  {steps} ({kinds}), {number_of(every.launches, 'call')}{some}")),
+            (*cell(name, "title"), *cell(f"  {steps}{told}, {number_of(every.launches, 'call')}{some}")),
             (*cell(name, "title"), *cell(f"  {steps}")),
             cell(name, "title"),
         ),

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -128,6 +128,20 @@ def test_calls_that_only_lead_on_are_told_with_what_they_lead_to(tmp_path: Path)
         (3, "aten.add", 100),
     ]
     assert [one.line for one in found[2].through] == [10, 20]
+
+
+def test_a_kernel_that_a_line_launches_often_is_one_row_with_all_its_launches() -> None:
+    rows = flame(Dump(MIXED), FORWARD, "bytes")
+
+    kernels = [row for row in rows if row.kind == "kernel"]
+    launches = [row.line for row in launch_traffic(Dump(MIXED), FORWARD).all() if row.least]
+    assert sorted(line for row in kernels for line in row.launches) == sorted(line for line in launches if line)
+    below = [
+        tuple(row.name for row in same)
+        for is_kernel, same in groupby(rows, lambda row: row.kind == "kernel")
+        if is_kernel
+    ]
+    assert all(len(set(names)) == len(names) for names in below)
 
 
 def test_the_widest_rows_have_their_callers() -> None:

@@ -37,6 +37,7 @@ def test_a_program_that_was_killed(tmp_path: Path) -> None:
         (Run(status="finished", exit_code=3), "the program ended with exit status 3"),
         (Run(status="raised", exit_code=1, exception="ValueError: no"), "the program ended with ValueError: no"),
         (Run(status="killed"), "the program was killed"),
+        (Run(status="killed", exit_code=143), "the program was killed (exit status 143)"),
     ],
 )
 def test_a_program_that_ended(tmp_path: Path, run: Run, told: str) -> None:

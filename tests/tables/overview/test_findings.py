@@ -27,22 +27,22 @@ def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 
 
 @of_golden_torch
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_training_step(dump_of: DumpOf, tmp_path: Path, golden: Golden, width: int) -> None:
-    dump = normalised(dump_of("training_step").dump, tmp_path / "dump")
+def test_a_program_with_graph_breaks(dump_of: DumpOf, tmp_path: Path, golden: Golden, width: int) -> None:
+    dump = normalised(dump_of("graph_breaks").dump, tmp_path / "dump")
     golden.check(printed(dump, width))
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_nothing_is_wider_than_the_terminal_and_no_place_is_cut(dump_of: DumpOf, width: int) -> None:
-    text = printed(Dump(dump_of("training_step").dump), width)
+    text = printed(Dump(dump_of("graph_breaks").dump), width)
 
     assert max(map(cell_len, text.splitlines())) <= width
     assert "…" not in text
-    assert "training_step.py:24 ← optimizer.py" in text
+    assert "graph_breaks.py:10   total" in text
 
 
 def test_the_summary_ends_with_the_first_five(dump_of: DumpOf) -> None:
-    dump = Dump(dump_of("training_step").dump)
+    dump = Dump(dump_of("graph_breaks").dump)
 
     text = printed(dump, 120, "summary")
     _, _, told = text.partition("\nFindings, most expensive first ")
@@ -51,7 +51,7 @@ def test_the_summary_ends_with_the_first_five(dump_of: DumpOf) -> None:
 
 
 def test_programs_get_all_that_people_see(dump_of: DumpOf) -> None:
-    dump = Dump(dump_of("training_step").dump)
+    dump = Dump(dump_of("graph_breaks").dump)
 
     found = list(rows("findings", dump))
     assert found == findings(dump)
@@ -67,7 +67,7 @@ def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
         *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
-        *("recompile-number", "foreach"),
+        *("recompile-number", "recompile-rest", "foreach", "complex"),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:

@@ -1,0 +1,143 @@
+"""What interrupted the compiled code, in seconds of compiling."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from inspect_compile.analysis.findings.compile_times import CompileTimes
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import ONCE, Finding, parts_at
+from inspect_compile.analysis.frontend.frames import resumed
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, Graph, GraphBreak, Location
+from inspect_compile.facts.compile_id import compile_order, frame_id
+from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.overview.findings import BREAK, WORDS
+
+_NO_USE: Final = "This graph break is fundamental"
+_NO_MESSAGE: Final = " Message: None"
+_REPORT: Final = "Please report an issue to PyTorch"
+_CALLED: Final = re.compile(r"`([\w.]+)\(")
+"""A call in a hint of torch's."""
+_OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
+"""torch's optimizers interrupt whatever calls their step, on purpose: nobody can do without, and the step itself is
+compiled as a whole.
+"""
+_LOST: Final = ("no graph", "skipped")
+
+Place = tuple[str, str, int]
+"""A file, a function in it and a line of that function."""
+
+
+def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """Graph breaks: their cost is that of compiling the rest of the function separately, and of compiles that gave
+    nothing because of them.
+    """
+    times = CompileTimes(dump)
+    counted: set[str] = set()
+    rows = dump.rows(GraphBreak)
+    after, lost = _rests(dump, rows), {row.graph for row in dump.rows(Frame) if row.status in _LOST}
+    for same in _causes(dump, rows):
+        compiles = [name for row in same for name in (*after.get(id(row), ()), *((row.graph,) * (row.graph in lost)))]
+        own = [
+            seconds
+            for name in dict.fromkeys(compiles)
+            if name not in counted
+            if (seconds := times.of(name)) is not None
+        ]
+        counted.update(compiles)
+        row = same[0]
+        if row.stack and _OPTIMIZER.search(row.stack[-1].file):
+            continue
+        why = (row.explanation or row.reason.strip().rpartition("\n")[2]).removesuffix(_NO_MESSAGE)
+        hints = _sentences(hint for hint in row.hints if _is_of_use(hint, row.where))
+        yield Finding(
+            kind=BREAK,
+            graph=row.graph,
+            what=WORDS[BREAK].what,
+            parts=parts_at(row.where),
+            seconds=sum(own) if own else None,
+            when=ONCE,
+            sure=MEASURED if own else NOT_KNOWN,
+            why=why,
+            to_do=hints or WORDS[BREAK].to_do,
+            names=(row.graph,),
+        )
+
+
+def _causes(dump: Dump, rows: Iterable[GraphBreak]) -> list[list[GraphBreak]]:
+    """Breaks by what made them: where a call broke the function that made it, and then the function that it called,
+    which is compiled by itself, these are one.
+    """
+    called = {row.graph: row.caller for row in dump.rows(Frame)}
+    causes: list[list[GraphBreak]] = []
+    led: dict[tuple[object, ...], list[GraphBreak]] = {}
+    for row in rows:
+        stack = [_place(one) for one in row.stack]
+        caller = called.get(row.graph)
+        by = None if caller is None or not stack else led.get((_line(caller), stack[0], stack[-1], len(stack)))
+        if by is None:
+            by = []
+            causes.append(by)
+        by.append(row)
+        for index in range(1, len(stack)):
+            led.setdefault((_line(row.stack[index - 1]), stack[index], stack[-1], len(stack) - index), by)
+    return causes
+
+
+def _rests(dump: Dump, rows: Iterable[GraphBreak]) -> dict[int, list[str]]:
+    """The `id` of each graph break → the compiles of what is left of the functions that it interrupts.
+
+    That is the function that Dynamo names after the interrupted one and the line, and compiles next: a line may be
+    interrupted more than once.
+    """
+    breaks: dict[Place, list[GraphBreak]] = {}
+    for row in sorted(rows, key=lambda row: compile_order(row.graph)):
+        for place in dict.fromkeys(_place(one) for one in row.stack or ((row.where,) if row.where is not None else ())):
+            breaks.setdefault(place, []).append(row)
+    rests: dict[int, list[str]] = {}
+    for frame in dump.rows(Frame):
+        rest = resumed(frame.function)
+        by = None if rest is None else _last_before(breaks.get((frame.file, *rest), []), frame.graph)
+        if by is not None:
+            rests.setdefault(id(by), []).append(frame.graph)
+    return rests
+
+
+def _last_before(rows: list[GraphBreak], compile_id: str) -> GraphBreak | None:
+    """The break that led to the compile of a rest: of the last frame that was met before it, and of several compiles of
+    that frame the last one without a larger number.
+    """
+    place = bisect_left(rows, compile_order(frame_id(compile_id)), key=lambda row: compile_order(frame_id(row.graph)))
+    if not place:
+        return None
+    first = bisect_left(rows, compile_order(rows[place - 1].graph)[:2], key=lambda row: compile_order(row.graph)[:2])
+    number = compile_order(compile_id)[2:]
+    last = bisect_right(rows, number, first, place, key=lambda row: compile_order(row.graph)[2:])
+    return rows[max(first, last - 1)]
+
+
+def _place(where: Location) -> Place:
+    rest = resumed(where.function)
+    return where.file, where.function if rest is None else rest[0], where.line
+
+
+def _line(where: Location) -> tuple[str, int]:
+    return where.file, where.line
+
+
+def _is_of_use(hint: str, where: Location | None) -> bool:
+    """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
+    if hint.startswith(_NO_USE) or _REPORT in hint:
+        return False
+    called = _CALLED.findall(hint)
+    code = "" if where is None or is_library(where.file) else where.code
+    return all(name.rpartition(".")[2] in code for name in called)
+
+
+def _sentences(hints: Iterable[str]) -> str:
+    """Hints one after the other, each with a full stop."""
+    *others, last = [hint.strip() for hint in hints] or [""]
+    return " ".join((*(hint if hint.endswith((".", "!")) else f"{hint}." for hint in others), last))

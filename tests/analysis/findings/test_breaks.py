@@ -1,0 +1,130 @@
+"""Graph breaks: what is left of a function belongs to the break that interrupted it, and one cause is told once."""
+
+from pathlib import Path
+
+from inspect_compile.analysis.findings.breaks import found
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Location, Recompile
+from tests.conftest import DumpOf
+from tests.handmade import made
+
+HELPER, CALLS = Location("net.py", 5, "helper"), Location("net.py", 9, "forward")
+
+
+def broken(compile_id: str, *stack: Location) -> GraphBreak:
+    return GraphBreak(graph=compile_id, reason="print", where=stack[-1], stack=stack)
+
+
+def frame(
+    compile_id: str, function: str, line: int, seconds: float, caller: Location, status: str = "compiled"
+) -> Frame:
+    return Frame(
+        graph=compile_id, function=function, file="net.py", line=line, status=status, seconds=seconds, caller=caller
+    )
+
+
+def told(root: Path, *facts: Fact) -> list[Finding]:
+    return [row for row in findings(made(root, *facts)) if row.kind == "graph-break"]
+
+
+def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(tmp_path: Path) -> None:
+    own = Location("net.py", 9, "forward")
+    (one,) = told(
+        tmp_path,
+        broken("0/0", own),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_other_at_30", 30, 4.0, own),
+        frame("2/0", "Net.torch_dynamo_resume_in_forward_at_9", 9, 1.0, own),
+    )
+
+    assert one.seconds == 1.0
+
+
+def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
+    other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
+    breaks = told(
+        tmp_path,
+        broken("0/0", CALLS, HELPER),
+        broken("1/0", other),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+    )
+
+    assert [(row.parts[0].where, row.seconds) for row in breaks] == [(HELPER, 2.0), (other, 1.0)]
+
+
+def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: Path) -> None:
+    facts = [
+        broken("0/0", CALLS, HELPER),
+        broken("1/0", HELPER),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "helper", 3, 4.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_helper_at_5", 5, 1.0, HELPER),
+        frame("3/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+    ]
+    (one,) = told(tmp_path / "one", *facts)
+
+    assert (one.count, one.seconds) == (1, 3.0)
+
+    facts[3] = frame("1/0", "helper", 3, 4.0, Location("net.py", 40, "main"))
+    (one,) = told(tmp_path / "called_elsewhere", *facts)
+
+    assert (one.count, one.seconds) == (2, 3.0)
+
+
+def test_a_function_that_was_compiled_again_has_a_rest_for_each_compile(tmp_path: Path) -> None:
+    dump = made(
+        tmp_path,
+        broken("0/0", CALLS),
+        broken("0/1", CALLS),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("0/1", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("1/1", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+        frame("1/2", "torch_dynamo_resume_in_forward_at_9", 9, 0.5, CALLS),
+    )
+
+    rows = list(found(dump, [], Costs(dump)))
+    assert [(row.graph, row.seconds) for row in rows] == [("0/0", 2.0), ("0/1", 1.5)]
+
+
+def test_the_break_of_an_optimizers_step_is_none_that_somebody_can_mend(dump_of: DumpOf) -> None:
+    dump = Dump(dump_of("training_step").dump)
+
+    assert len(dump.rows(GraphBreak)) == 2
+    assert [row for row in findings(dump) if row.kind == "graph-break"] == []
+
+
+def at_main() -> Location:
+    return Location("net.py", 40, "main")
+
+
+def test_a_rest_that_is_compiled_again_is_mended_at_the_break(tmp_path: Path) -> None:
+    failed = FailedGuard(
+        compile_id="1/0", condition="…", what="size of ___stack0 in dimension 0", before="8", after="9", where=CALLS
+    )
+    rest = "torch_dynamo_resume_in_forward_at_9"
+    again = Recompile(graph="1/1", function=rest, file="net.py", line=9, reasons=("1/0: …",), failed=(failed,))
+    (one,) = [row for row in findings(made(tmp_path, again)) if row.kind == "recompile"]
+
+    assert one.parts[0].operator == "the rest of forward"
+    assert "___stack" not in one.why
+    assert "mend the graph break" in one.to_do
+
+
+def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
+    other = Location("net.py", 9, "torch_dynamo_resume_in_forward_at_9")
+    (one,) = told(
+        tmp_path,
+        broken("0/0", CALLS),
+        broken("1/0", other),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 2.0, CALLS),
+        frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
+    )
+
+    assert (one.count, one.seconds) == (2, 3.0)
