@@ -194,7 +194,7 @@ class OpeningScreen(ShownScreen):
 
     async def _open_named(self, graph: str) -> bool:
         """Open a graph by its name, if it is not open; False if the tree has none of it."""
-        if graph == self._place.name:
+        if graph == self._place.name and self._scope is not None:
             return True
         places = self._outline.places if self._outline is not None else {}
         key = next((key for key, one in places.items() if one.kind == "graph" and one.name == graph), "")

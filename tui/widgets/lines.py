@@ -105,13 +105,23 @@ class Lines(ScrollView, can_focus=True):
         self.sheet = sheet
         self._marked.clear()
         self._strips.clear()
-        self.virtual_size = Size(self._full_width(), max(len(sheet), 1) + self.above)
+        self._extend(Size(self._full_width(), max(len(sheet), 1) + self.above))
         found = self.find_key(held) if held else None
         with self.prevent(self.Moved):
             self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))
         if found is not None:
             self.scroll_to(y=max(0, found - offset), animate=False)
         self.refresh()
+
+    def _extend(self, size: Size) -> None:
+        """Scroll over so much. Assigned, it would make Textual lay out the whole screen, which costs more than all else
+        that a key does; the widget's own size depends on it in a dialog only.
+        """
+        if not self.container_size or self.styles.auto_dimensions:
+            self.virtual_size = size
+            return
+        self.set_reactive(Lines.virtual_size, size)
+        self._scroll_update(size)
 
     def restart(self, sheet: Sheet, ready: Arranged | None = None) -> None:
         """Show something else, from its beginning and unfiltered."""
