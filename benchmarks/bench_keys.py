@@ -1,8 +1,9 @@
 """What a key costs, against an empty Textual app: `python benchmarks/bench_keys.py [DUMP]`.
 
 The app runs on a screen of 160 × 50 that draws into nothing. Of each key is told, of the thread that draws and answers
-keys: the CPU time until something was drawn, until nothing more is to be done (the median and the most of 20, or of `--times`), and the
-longest time for which it did one thing, during which no other key is answered. Last the most memory that was held.
+keys: the CPU time until something was drawn, until nothing more is to be done (the median and the most of 20, or of
+`--times`), and the longest time for which it did one thing, during which no other key is answered. Last the most memory
+that was held.
 Without a DUMP, a synthetic one of 10,000 nodes. `--views 45` takes only these views.
 """
 
