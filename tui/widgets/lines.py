@@ -90,7 +90,8 @@ class Lines(ScrollView, can_focus=True):
     # Contents
 
     def show(self, sheet: Sheet, ready: Arranged | None = None) -> None:
-        """Show `sheet` as it is arranged; cursor and scroll position stay on the same rows if it has them.
+        """Show `sheet` as it is arranged; cursor and scroll position stay on the same rows if it has them. A list that
+        is not scrolled stays at its top as long as that shows the cursor.
 
         `ready` is what `arranged` made of it on another thread, if that was done for a long sheet.
         """
@@ -110,7 +111,8 @@ class Lines(ScrollView, can_focus=True):
         with self.prevent(self.Moved):
             self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))
         if found is not None:
-            self.scroll_to(y=max(0, found - offset), animate=False)
+            is_at_top = not round(self.scroll_y) and found < self._height
+            self.scroll_to(y=0 if is_at_top else max(0, found - offset), animate=False)
         self.refresh()
 
     def _extend(self, size: Size) -> None:
