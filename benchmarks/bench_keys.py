@@ -89,7 +89,7 @@ class Clock:
                 self.until_drawn = self.whole + time.thread_time() - self._began - self._own
 
         Handle._run = timed  # type: ignore[method-assign,assignment]
-        App._display = displayed  # type: ignore[method-assign]
+        App._display = displayed  # type: ignore[method-assign,assignment]
 
     def start(self) -> None:
         """From zero."""

@@ -1,5 +1,7 @@
 """Keys of views that come faster than what they lead to."""
 
+from collections.abc import Callable
+
 import pytest
 from textual import events
 
@@ -37,8 +39,8 @@ async def test_a_key_counts_while_the_one_before_still_opens_a_graph(
         opened: list[str] = []
         read = screen._reader.read
 
-        async def slow(build: object) -> object:
-            found = await read(build)  # type: ignore[arg-type]
+        async def slow(build: Callable[[Dump], object]) -> object:
+            found = await read(build)
             if screen._place.kind == "graph" and not opened:
                 opened.append(screen._place.name)
                 pilot.app.post_message(events.Key(last, last))
