@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspect_compile.tui.views.program import Program
 
 
-SELDOM: Final = (5_000, 20, 50)
+SELDOM: Final = (5_000, 10, 10)
 """Thresholds of garbage collection. With Python's own a key was held up for up to 50 ms."""
 
 
