@@ -9,9 +9,8 @@ a graph come after a key that is pressed then.
 
 Seen on two cores that other work shared (7 rounds, CPU against the empty app; November 2026, torch 2.13, Python 3.11):
 
-    10,000 nodes   first paint 1.32× (1.42× before costs were no longer loaded for it)   overview 1.98×, 5.6× if the
-                   dump keeps none (overview.json)   kernels 4.4×   122 MB
-    GPT-2, 12      first paint 1.26× (1.41×)   overview 1.82×, 2.6× if the dump keeps none   kernels 3.5×   66 MB
+    10,000 nodes   first paint 1.28×   overview 1.98×   48 MB
+    GPT-2, 12      first paint 1.29×   overview 1.78×   45 MB
 
 Medians of one run and the next differ by 0.2× there.
 """
@@ -79,6 +78,7 @@ def measured(of: Contestant) -> Measured:
     started = time.perf_counter()
     pid, terminal = pty.fork()
     if pid == 0:
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else every module is compiled at each start
         os.environ.update(TERM="xterm-256color", COLUMNS="160", LINES="50")
         os.execv(sys.executable, [sys.executable, "-c", of.code])
     _resize(terminal)

@@ -3,7 +3,7 @@
 import gc
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import App
 from textual.binding import BindingType
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from inspect_compile.tui.views.program import Program
 
 
+SELDOM: Final = (5_000, 10, 10)
+"""Thresholds of garbage collection. With Python's own a key was held up for up to 50 ms."""
+
+
 def _actions() -> type[Provider]:
     from inspect_compile.tui.screens.palette import Actions
 
@@ -35,7 +39,8 @@ class InspectApp(App[None]):
     """
 
     TITLE = "inspect-compile"
-    CSS_PATH = "screens/main.tcss"  # textual reads no styles of a default screen
+    CSS_PATH: ClassVar = [f"screens/{name}.tcss" for name in ("main", "choose", "compare", "help", "quit")]
+    # Not those of each screen when it comes: Textual would read all styles again, and apply them to every widget.
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {_actions}
     BINDINGS: ClassVar[list[BindingType]] = bindings("app")
 
@@ -60,9 +65,12 @@ class InspectApp(App[None]):
         self.theme = looks_for(os.environ).name
 
     def on_load(self) -> None:
-        """Exclude what was imported from garbage collection, so that it is not walked while the screen is built."""
+        """Exclude what was imported from garbage collection, so that it is not walked while the screen is built; then
+        collect seldom: drawing makes and drops thousands of objects, nearly none of them in cycles.
+        """
         if not self.is_headless:
             gc.freeze()
+            gc.set_threshold(*SELDOM)
 
     def on_mount(self) -> None:
         """Show two dumps, if that was asked for."""

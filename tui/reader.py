@@ -13,7 +13,7 @@ from inspect_compile.tui.models.outline import Outline, outline
 
 T = TypeVar("T")
 
-MANY_NEW: Final = 20_000
+MANY_NEW: Final = 2_000
 """Number of new objects from which on they are left out of garbage collections: facts and rows have no cycles."""
 
 POLL: Final = 0.25

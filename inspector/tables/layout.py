@@ -147,5 +147,6 @@ def _below(spans: Sequence[Span], width: int) -> Sequence[Span]:
     before = [*spans[: place - 1], *([Span(what, own.role)] if what else [])]
     text = unbroken(below.text[:most] if before else below.text[:most].lstrip())
     left = width - sum(cell_len(span.text[:most]) for span in before)
-    cut = _ends(text, left) if cell_len(text) > left > _LEAST_IN_PARTS else text
-    return [*before, Span(cut, below.role), *spans[place + 1 :]]
+    if cell_len(text) > left > 1:
+        text = _ends(text, left) if left > _LEAST_IN_PARTS else f"…{set_cell_size(text[::-1], left - 1)[::-1]}"
+    return [*before, Span(text, below.role), *spans[place + 1 :]]

@@ -54,6 +54,13 @@ def test_rows_that_are_not_seen_are_not_put_into_words() -> None:
     assert text_of(table.spans(49_998, 20)) == "row 49998"
 
 
+@pytest.mark.parametrize("width", range(5, 40))
+def test_a_place_of_a_library_keeps_its_number(width: int) -> None:
+    shown = text_of(fitted([Span("model.py:41"), Span(" ← pytorch_utils.py:119", "dim")], width))
+    assert shown.endswith("119")
+    assert cell_len(shown) <= width
+
+
 @given(TEXTS, st.integers(1, 40), st.booleans())
 def test_a_text_is_cut_to_the_width(text: str, width: int, middle: bool) -> None:
     assert cell_len(text_of(fitted([Span(text)], width, middle=middle))) <= width

@@ -17,7 +17,6 @@ HOW = "enter sorts, again turns round · space hides or shows · esc closes"
 class ColumnsScreen(ModalScreen[None]):
     """The columns of one list; what is chosen is seen at once in the list behind."""
 
-    CSS_PATH = "choose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,o", "dismiss", "Close", show=False),
         Binding("space", "hide", "Hide or show", show=False),

@@ -27,7 +27,6 @@ _NARROWEST: Final = 36
 class CompareScreen(Screen[None]):
     """The rows of `diff --kernels` and `diff`; below, what each side has for the row under the cursor."""
 
-    CSS_PATH = "compare.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,b", "dismiss", "Back", show=False),
         Binding(UNFOLD, "unfold", "Show or hide what comes before the first loop", show=False),

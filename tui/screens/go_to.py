@@ -28,7 +28,6 @@ _KIND: Final = 10
 class GoToScreen(ModalScreen[Thing | None]):
     """Resolves while the user types; returns what was chosen."""
 
-    CSS_PATH = "choose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss", "Close", show=False),
         Binding("down", "move(1)", "Down", show=False),

@@ -30,7 +30,6 @@ _KEYS: Final = 18
 class HelpScreen(ModalScreen[None]):
     """All keys, and the meaning of the signs."""
 
-    CSS_PATH = "help.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark,enter", "dismiss", "Close", show=False)]
 
     def compose(self) -> ComposeResult:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from textual.widgets import Static
@@ -30,6 +31,12 @@ if TYPE_CHECKING:
 
 ENOUGH_LOOKS: Final = 2
 """Number of reads of a graph after its compile has ended: its tables are not all written at the same moment."""
+
+LATER: Final = tuple(
+    f"inspect_compile.tui.screens.{name}"
+    for name in ("columns", "compare", "go_to", "help", "palette", "quit", "saving")
+)
+"""What is imported once everything is shown, on the reader's thread, so that no key has to wait for it."""
 
 
 class OpeningScreen(ShownScreen):
@@ -194,7 +201,7 @@ class OpeningScreen(ShownScreen):
 
     async def _open_named(self, graph: str) -> bool:
         """Open a graph by its name, if it is not open; False if the tree has none of it."""
-        if graph == self._place.name:
+        if graph == self._place.name and self._scope is not None:
             return True
         places = self._outline.places if self._outline is not None else {}
         key = next((key for key, one in places.items() if one.kind == "graph" and one.name == graph), "")
@@ -220,7 +227,10 @@ class OpeningScreen(ShownScreen):
         def look(dump: Dump) -> "tuple[list[tuple[Miss, Subject]], int]":
             from inspect_compile.tui.models.fusion import count_findings, misses  # on this thread, for it takes long
 
-            return misses(dump, scope.chain), count_findings(dump, scope.chain)
+            found = misses(dump, scope.chain), count_findings(dump, scope.chain)
+            for module in (*(tab.where.partition(":")[0] for tab in VIEWS), *LATER):
+                import_module(module)
+            return found
 
         with self._guarded():
             found = await self._reader.read(look)

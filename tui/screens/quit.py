@@ -12,7 +12,6 @@ from textual.widgets import Button, Static
 class QuitScreen(ModalScreen[bool]):
     """Returns True if the user confirms."""
 
-    CSS_PATH = "quit.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,q", "dismiss(True)", "End it", show=False),
         Binding("n,escape", "dismiss(False)", "Stay", show=False),

@@ -20,7 +20,6 @@ HOW = ".txt: the list that has the focus, as text · .svg: the screen, as a pict
 class SaveScreen(ModalScreen[Path | None]):
     """Saves under the name that is typed, and returns it; a file that exists is never written over."""
 
-    CSS_PATH = "choose.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
 
     def __init__(self, name: str, text_of: Callable[[str], str]) -> None:

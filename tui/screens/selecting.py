@@ -32,6 +32,8 @@ class SelectingScreen(OpeningScreen):
         """Whether it is known what a view can show first."""
         self._awaited = ""
         """The view whose key was pressed before that."""
+        self._asked = 0
+        """Number of times that the user asked for a view."""
 
     async def _take(self, found: Outline, has_grown: bool) -> None:
         await super()._take(found, has_grown)
@@ -40,7 +42,10 @@ class SelectingScreen(OpeningScreen):
             self.action_view(self._awaited)
 
     def action_view(self, name: str) -> None:
-        """Show a view and focus it; as soon as the tree has been read, if that is still to come."""
+        """Show a view and focus it; as soon as the tree has been read, if that is still to come. What leads to another
+        view, and is not there yet, ends where it is.
+        """
+        self._asked += 1
         self._awaited = "" if self._is_read or name in (OVERVIEW, "program") else name
         if self._awaited:
             return
@@ -112,7 +117,10 @@ class SelectingScreen(OpeningScreen):
     async def _jump(self, jump: Jump) -> None:
         from inspect_compile.tui.views.fx import FxView
 
+        asked = self._asked
         if jump.graph and not await self._open_named(jump.graph):
+            return
+        if asked != self._asked:
             return
         self.action_view("fx")
         view = self._view("fx")
@@ -126,7 +134,8 @@ class SelectingScreen(OpeningScreen):
 
     async def _lead(self, lead: "Lead") -> None:
         key = f"frame {lead.frame}" if lead.frame else f"graph {lead.graph}"
-        if not await self._open_key(key):
+        asked = self._asked
+        if not await self._open_key(key) or asked != self._asked:
             return
         if not lead.view:
             self.action_focus_tree()
@@ -137,7 +146,10 @@ class SelectingScreen(OpeningScreen):
         if (found := lead.finding) is not None:
             from inspect_compile.tui.models.fusion import FINDINGS, finding_key
 
+            asked = self._asked
             row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
+            if asked != self._asked:
+                return
             lead = lead._replace(row=(FINDINGS, row) if row else None)
         view = self._view(lead.view)
         if view is not None and lead.row is not None:
@@ -154,7 +166,8 @@ class SelectingScreen(OpeningScreen):
         start(self, partial(self._show_stop, stop), group="open", latest=True)
 
     async def _show_stop(self, stop: Stop) -> None:
-        if await self._open_named(stop.place.name):
+        asked = self._asked
+        if await self._open_named(stop.place.name) and asked == self._asked:
             self._show_chosen(stop.subject, stop.view)
 
     def _show_chosen(self, subject: Subject, view: str) -> None:
@@ -184,12 +197,12 @@ class SelectingScreen(OpeningScreen):
     async def _show_thing(self, thing: "Thing") -> None:
         from inspect_compile.tui.keys.things import jump_to, subject_of, view_of
 
-        jump = jump_to(thing)
+        jump, asked = jump_to(thing), self._asked
         if jump is not None:
             await self._jump(jump)
         elif not await self._open_named(thing.graph.partition("/")[0]):
             self.notify(f"{thing.graph}: the tree has no such graph", severity="warning", markup=False)
-        elif self._scope is not None:
+        elif self._scope is not None and asked == self._asked:
             subject = subject_of(thing, self._scope.chain)
             if subject is None:
                 self.action_view(self.active)

@@ -91,7 +91,8 @@ class Lines(ScrollView, can_focus=True):
     # Contents
 
     def show(self, sheet: Sheet, ready: Arranged | None = None) -> None:
-        """Show `sheet` as it is arranged; cursor and scroll position stay on the same rows if it has them.
+        """Show `sheet` as it is arranged; cursor and scroll position stay on the same rows if it has them. A list that
+        is not scrolled stays at its top as long as that shows the cursor.
 
         `ready` is what `arranged` made of it on another thread, if that was done for a long sheet.
         """
@@ -106,13 +107,24 @@ class Lines(ScrollView, can_focus=True):
         self.sheet = sheet
         self._marked.clear()
         self._strips.clear()
-        self.virtual_size = Size(self._full_width(), max(len(sheet), 1) + self.above)
+        self._extend(Size(self._full_width(), max(len(sheet), 1) + self.above))
         found = self.find_key(held) if held else None
         with self.prevent(self.Moved):
             self.cursor = found if found is not None else min(self.cursor, max(0, len(sheet) - 1))
         if found is not None:
-            self.scroll_to(y=max(0, found - offset), animate=False)
+            is_at_top = not round(self.scroll_y) and found < self._height
+            self.scroll_to(y=0 if is_at_top else max(0, found - offset), animate=False)
         self.refresh()
+
+    def _extend(self, size: Size) -> None:
+        """Scroll over so much. Assigned, it would make Textual lay out the whole screen, which costs more than all else
+        that a key does; the widget's own size depends on it in a dialog only.
+        """
+        if not self.container_size or self.styles.auto_dimensions:
+            self.virtual_size = size
+            return
+        self.set_reactive(Lines.virtual_size, size)
+        self._scroll_update(size)
 
     def restart(self, sheet: Sheet, ready: Arranged | None = None) -> None:
         """Show something else, from its beginning and unfiltered."""

@@ -77,6 +77,10 @@ class Filtered(Sheet):
         """As in the whole."""
         return self._whole.subject(self._rows[index])
 
+    def is_heading(self, index: int) -> bool:
+        """As in the whole."""
+        return self._whole.is_heading(self._rows[index])
+
 
 def arranged(sheet: Sheet, how: Arrangement) -> Arranged:
     """`sheet` as asked for. A column that it does not have sorts and hides nothing."""

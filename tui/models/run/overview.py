@@ -140,7 +140,7 @@ class OverviewPage:
         """The rows; those of the overview itself are at most `height`, if that is enough for one of each section."""
         rows = list(self._head)
         if self._progress:
-            rows.insert(min(1, len(rows)), OverviewRow("progress", (cell(f"● {self._progress}", "accent"),)))
+            rows[1:1] = _wrapped("progress", cell(f"● {self._progress}", "accent"), width)
         if self._sections:
             room = rooms(self._sections, height - len(rows) - len(self._sections), _MOST)
             for section in self._sections:
@@ -185,13 +185,17 @@ class OverviewPage:
 
 
 def _paragraphs(paragraphs: Sequence[Paragraph], width: int) -> Iterator[OverviewRow]:
-    """A page as rows, long lines wrapped."""
+    """A page as rows."""
     for number, paragraph in enumerate(paragraphs):
-        key = WHOLE if not number else f"{WHOLE} {number}"
-        whole = "".join(span.text for span in paragraph)
-        if cell_len(whole) <= width:
-            yield OverviewRow(key, (tuple(paragraph),))
-            continue
-        role = paragraph[-1].role
-        for line, text in enumerate(wrap(whole, max(width - 2, _NARROWEST), subsequent_indent="  ")):
-            yield OverviewRow(f"{key} {line}" if line else key, (cell(text, role),))
+        yield from _wrapped(f"{WHOLE} {number}" if number else WHOLE, paragraph, width)
+
+
+def _wrapped(key: str, paragraph: Sequence[Span], width: int) -> Iterator[OverviewRow]:
+    """A row, or several of a text that is longer."""
+    whole = "".join(span.text for span in paragraph)
+    if cell_len(whole) <= width:
+        yield OverviewRow(key, (tuple(paragraph),))
+        return
+    role = paragraph[-1].role
+    for line, text in enumerate(wrap(whole, max(width - 2, _NARROWEST), subsequent_indent="  ")):
+        yield OverviewRow(f"{key} {line}" if line else key, (cell(text, role),))
