@@ -29,6 +29,22 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.call_path:install_backend"),
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
     Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.call_path:install_trace"),
+    Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.aot:install"),
+    Entry(
+        "torch._functorch._aot_autograd.aot_autograd_result", "inspect_compile.lowering.frontend.aot:install_cached"
+    ),
+    Entry(
+        "torch._functorch._aot_autograd.subclass_codegen",
+        "inspect_compile.lowering.frontend.artifacts:install_wrappers",
+    ),
+    Entry(
+        "torch._functorch._aot_autograd.codegen",
+        "inspect_compile.lowering.frontend.artifacts:install_wrappers_of_codegen",
+    ),
+    Entry("torch._dynamo.types", "inspect_compile.lowering.frontend.artifacts:install_bytecode"),
+    Entry("torch._dynamo.side_effects", "inspect_compile.lowering.frontend.side_effects:install"),
+    Entry("torch._dynamo.utils", "inspect_compile.lowering.frontend.metrics:install"),
+    Entry("torch.fx.experimental.symbolic_shapes", "inspect_compile.lowering.frontend.shapes:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.frontend.call_path:install_inductor"),
     Entry("torch._inductor.graph", "inspect_compile.lowering.frontend.call_path:install_graph"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.frontend.call_path:install_wrapper"),

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, resumed
+from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, plain_source, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
+from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -73,10 +73,12 @@ def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...])
     return None
 
 
-def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compile]:
+def _rows(one: Compile) -> Iterator[msgspec.Struct]:
     yield one
     yield from filter(None, (one.frame, one.recompile))
     yield from one.breaks
+    yield from one.effects
+    yield from one.shapes
     yield from one.lookups
 
 
@@ -144,6 +146,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
     for found in one.breaks:
         before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
+    yield from _effects(depth + 1, one)
     outcomes: dict[str, list[str]] = {}
     for lookup in one.lookups:
         outcomes.setdefault(outcome_text(lookups.row(lookup)), []).append(cache_name(lookup))
@@ -202,6 +205,19 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
     for hint in row.hints:
         if hint != _NO_USE:
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
+
+
+def _effects(depth: int, one: Compile) -> Iterator[RenderableType]:
+    """What is changed after the graph, and what holds of symbolic sizes."""
+    for effect in one.effects:
+        named = one_line(plain_source(effect.source)) or f"an object of class {one_line(effect.type)}"
+        places = "  ".join(f"{place_text(where)}  {code_text(where)}" for where in effect.lines)
+        yield _line(depth, ("after the graph it changes ", "dim"), named, (f"  {places}" if places else "", "dim"))
+    for shape in one.shapes:
+        began = "holds only for " if shape.what == "guard" else "made a number: "
+        sources = f"  {', '.join(map(one_line, shape.sources))}" if shape.sources else ""
+        place = f"  {place_text(shape.where)}  {code_text(shape.where)}" if shape.where is not None else ""
+        yield _line(depth, (began, "dim"), one_line(shape.expression), (f"{sources}{place}", "dim"))
 
 
 def _microseconds(seconds: float) -> str:
