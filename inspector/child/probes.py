@@ -30,9 +30,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
     Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.call_path:install_trace"),
     Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.aot:install"),
-    Entry(
-        "torch._functorch._aot_autograd.aot_autograd_result", "inspect_compile.lowering.frontend.aot:install_cached"
-    ),
+    Entry("torch._functorch._aot_autograd.aot_autograd_result", "inspect_compile.lowering.frontend.aot:install_cached"),
     Entry(
         "torch._functorch._aot_autograd.subclass_codegen",
         "inspect_compile.lowering.frontend.artifacts:install_wrappers",

@@ -30,7 +30,6 @@ SIDE_EFFECT = Name(
     "an object that a frame changes; the code that changes it after the graph is generated",
     "2.13-2.15",
 )
-TRACING = Name("torch._guards", "TracingContext", "the line that Dynamo traces")
 SHAPE_GUARD = Name(_SHAPES, "ShapeEnv._log_guard", "a condition on symbolic sizes was added")
 REPLACEMENT = Name(_SHAPES, "ShapeEnv._set_replacement", "a symbol is another expression from now on, or a number")
 GUARDED_CODE = Name("torch._dynamo.types", "GuardedCode.__init__", "the bytecode that runs in the place of a frame")
@@ -39,7 +38,4 @@ METRICS = Name(
     "add_compilation_metrics_to_chromium",
     "what torch counts of a compile, complete, with the settings that it was made with",
 )
-CONFIGS = tuple(
-    Name(module, "config", "which settings have not their default")
-    for module in ("torch._dynamo", "torch._functorch", "torch._inductor", "torch.compiler")
-)
+COMPILER_CONFIG = Name("torch.compiler", "config", "which of its settings have not their default")

@@ -25,14 +25,19 @@ _MOST: Final = 2000
 
 
 def install(probes: Probes) -> None:
-    """Hook the second stage of AOTAutograd, after which its record is complete, also of a graph that failed."""
+    """Hook the second stage of AOTAutograd, after which its record is complete, also of a graph that failed; the
+    tangents are dropped in it.
+    """
+
+    def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tangent, ...]:
+        return tuple(_tangents(argument(args, kwargs, 0, "aot_state").fw_metadata))
 
     def ended(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         aot = argument(args, kwargs, 0, "aot_state")
         descriptors = getattr(aot, "flat_args_descs", None) or ()
-        _record(probes, aot.fw_metadata, getattr(aot.aot_config, "aot_id", None), descriptors)
+        _record(probes, aot.fw_metadata, getattr(aot.aot_config, "aot_id", None), descriptors, state or ())
 
-    probes.wrap(PROBE, names.AOT_COMPILE, after=ended, failed=ended)
+    probes.wrap(PROBE, names.AOT_COMPILE, before=begun, after=ended, failed=ended)
 
 
 def install_cached(probes: Probes) -> None:
@@ -40,12 +45,20 @@ def install_cached(probes: Probes) -> None:
 
     def taken(state: Any, cached: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         number = getattr(argument(args, kwargs, 1, "aot_config"), "aot_id", None)
-        _record(probes, cached.runtime_metadata, number, (), cached=True)
+        _record(probes, cached.runtime_metadata, number, (), (), cached=True)
 
     probes.wrap(PROBE, names.AOT_CACHED, after=taken)
 
 
-def _record(probes: Probes, found: Any, number: Any, descriptors: Any, *, cached: bool = False) -> None:
+def _record(
+    probes: Probes,
+    found: Any,
+    number: Any,
+    descriptors: Any,
+    tangents: tuple[Tangent, ...],
+    *,
+    cached: bool = False,
+) -> None:
     static = frozenset(getattr(found, "static_input_indices", None) or ())
     texts = [_expression(one) for one in descriptors]
     probes.sink.add(
@@ -58,7 +71,7 @@ def _record(probes: Probes, found: Any, number: Any, descriptors: Any, *, cached
                 for at, one in enumerate(found.input_info)
             ),
             outputs=tuple(map(_output, found.output_info)),
-            tangents=tuple(_tangents(found)),
+            tangents=tangents,
             settings=_settings(found),
         )
     )
@@ -95,7 +108,7 @@ def _output(info: Any) -> AotOutput:
     )
 
 
-def _tangents(found: Any) -> "list[Tangent]":
+def _tangents(found: Any) -> list[Tangent]:
     described = getattr(found, "traced_tangents_descs", None) or ()
     stacks = getattr(found, "tangent_source_stack_traces", None) or ()
     made = []

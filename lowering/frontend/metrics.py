@@ -6,17 +6,19 @@ from typing import Any, Final
 from inspect_compile.facts import Metrics, Settings
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.probe import Probes, argument
+from inspect_compile.torch_compat import Name, dynamo, inductor
 from inspect_compile.torch_compat import traced as names
+from inspect_compile.torch_compat.compilers import FUNCTORCH_CONFIG
 
 PROBE = "lowering.metrics"
 
 _SETTINGS: Final = {
-    "dynamo_config": "torch._dynamo",
-    "functorch_config": "torch._functorch",
-    "inductor_config": "torch._inductor",
-    "compiler_config": "torch.compiler",
+    "dynamo_config": dynamo.CONFIG,
+    "functorch_config": FUNCTORCH_CONFIG,
+    "inductor_config": inductor.CONFIG,
+    "compiler_config": names.COMPILER_CONFIG,
 }
-"""torch's name for the settings among its metrics → the module whose `config` they are of."""
+"""torch's name for the settings among its metrics → the module that they are of."""
 _ELSEWHERE: Final = frozenset({*_SETTINGS, "exception_stack_trace", "stack_trace", "compile_id"})
 _LONGEST: Final = 2000
 """Maximum length of a value, in characters."""
@@ -52,8 +54,8 @@ def install(probes: Probes) -> None:
         probes.sink.add(Metrics(graph=graph, of=kind, values=values))
         for name, module in _SETTINGS.items():
             text = found.get(name)
-            if type(text) is str and told.texts.get(module) != text:
-                told.texts[module] = text
+            if type(text) is str and told.texts.get(name) != text:
+                told.texts[name] = text
                 probes.sink.add(_settings(graph, module, text))
 
     probes.wrap(PROBE, names.METRICS, before=counted)
@@ -67,13 +69,13 @@ def _plain(value: Any) -> str | int | float | bool:
     return (value if type(value) is str else json.dumps(value, default=str))[:_LONGEST]
 
 
-def _settings(graph: str, module: str, text: str) -> Settings:
+def _settings(graph: str, module: Name, text: str) -> Settings:
     values = {name: _json(value) for name, value in json.loads(text).items()}
-    config: Any = next((torch_object(name) for name in names.CONFIGS if name.module == module), None)
+    config = torch_object(module)
     known = getattr(config, "_config", {})
     return Settings(
         graph=graph,
-        module=f"{module}.config",
+        module=str(module),
         values=values,
         # A setting that a compile patches to what it was before has its default all the same.
         changed=tuple(

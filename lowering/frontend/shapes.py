@@ -9,6 +9,7 @@ from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.ir.symbols import source_name
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import traced as names
+from inspect_compile.torch_compat.compilers import TRACING_CONTEXT
 
 PROBE = "lowering.shapes"
 
@@ -21,14 +22,17 @@ def install(probes: Probes) -> None:
         found = sorted(getattr(expression, "free_symbols", ()), key=str)
         _record(probes, "guard", str(expression), shapes, found, str(argument(args, kwargs, 0, "prefix", "")))
 
-    def replaced(state: Any, shapes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+    def replacing(shapes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return shapes.replacements.get(argument(args, kwargs, 0, "a"))
+
+    def replaced(before: Any, shapes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         symbol, value = argument(args, kwargs, 0, "a"), argument(args, kwargs, 1, "tgt")
-        if getattr(value, "is_number", False) and shapes.replacements.get(symbol) == value:
+        if getattr(value, "is_number", False) and before != value and shapes.replacements.get(symbol) == value:
             reason = str(argument(args, kwargs, 2, "msg", ""))
             _record(probes, "specialization", f"{symbol} == {value}", shapes, [symbol], reason)
 
     probes.wrap(PROBE, names.SHAPE_GUARD, before=added)
-    probes.wrap(PROBE, names.REPLACEMENT, after=replaced)
+    probes.wrap(PROBE, names.REPLACEMENT, before=replacing, after=replaced)
 
 
 def _record(probes: Probes, what: str, expression: str, shapes: Any, symbols: list[Any], reason: str) -> None:
@@ -40,13 +44,13 @@ def _record(probes: Probes, what: str, expression: str, shapes: Any, symbols: li
             expression=expression,
             sources=tuple(dict.fromkeys(sources)),
             reason=reason,
-            where=traced_line(),
+            where=_traced_line(),
         )
     )
 
 
-def traced_line() -> Location | None:
+def _traced_line() -> Location | None:
     """The program's line that torch traces on this thread, if it knows."""
-    context = torch_object(names.TRACING)
+    context = torch_object(TRACING_CONTEXT)
     stack = context.extract_stack() if context is not None else ()
     return CALL_SITES.line(tuple(map(values.frame_location, stack)))

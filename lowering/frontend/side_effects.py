@@ -24,9 +24,7 @@ def install(probes: Probes) -> None:
             if where is not None:
                 lines.setdefault(where)
         probes.sink.add(
-            SideEffect(
-                graph=compile_id() or "", source=_source(variable), type=_type(variable), lines=tuple(lines)
-            )
+            SideEffect(graph=compile_id() or "", source=_source(variable), type=_type(variable), lines=tuple(lines))
         )
 
     probes.wrap(PROBE, names.SIDE_EFFECT, before=changed)
@@ -37,8 +35,8 @@ def _source(variable: Any) -> str:
     local = getattr(variable, "local_name", None)
     if type(local) is str:
         return local
-    name = getattr(getattr(variable, "source", None), "name", "")
     try:
+        name = getattr(getattr(variable, "source", None), "name", "")
         return str(name() if callable(name) else name)
     except NotImplementedError:  # of what the frame made
         return ""
@@ -46,6 +44,7 @@ def _source(variable: Any) -> str:
 
 def _type(variable: Any) -> str:
     try:
-        return str(variable.python_type_name())
-    except NotImplementedError:  # a global of a number
+        name = str(variable.python_type_name())
+    except NotImplementedError:
         return ""
+    return "" if name.startswith("<unknown") else name  # a global, which may hold anything

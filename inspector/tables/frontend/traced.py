@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 import msgspec
-
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -19,19 +18,21 @@ from inspect_compile.analysis.frontend.traced import (
     setting_rows,
 )
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import Request, first_of, limited
+from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import clean, number_of, one_line
 
 Row = TypeVar("Row", bound=msgspec.Struct)
 
 ABOUT: Final = {
-    "runtime_wrapper_orchestration": "what AOTAutograd calls a graph with: inputs are detached, outputs made views again",
+    "runtime_wrapper_orchestration": "what calls a graph: inputs are detached, outputs made views again",
     "compiled_fn_wrapper": "marks outputs that need no gradient, and makes views of outputs",
     "compiled_function_forward": "the forward of the torch.autograd.Function around a graph",
     "compiled_function_backward": "its backward",
     "backward_prologue": "makes the backward graph's inputs of saved values and gradients",
     "backward_epilogue": "what becomes of the backward graph's outputs",
+    "after_pre_grad_graph": "Dynamo's graph after the pre-grad passes, where they changed it",
+    "before_joint_graph": "the graph before the joint passes, where they changed it",
     "dynamo_cpp_guards_str": "the tree of guards, in the order in which they are checked",
     "dynamo_error": "the traceback of a failed compile",
     "dynamo_graph_break_reason": "a graph break, with the traceback inside Dynamo",
