@@ -55,7 +55,11 @@ class Asked:
 
 TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
-    ("frontend", "Program", ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "settings")),
+    (
+        "frontend",
+        "Program",
+        ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
+    ),
     ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
     ("fusion", "Fusion", ("schedule", "fusion")),
     ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
@@ -63,7 +67,7 @@ TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays")),
     ("time", "Time", ("time", "metrics", "overhead")),
 )
-"""Name, title, and the tables in it; every table of `show` is in one of them, but for `artifacts`, which are texts."""
+"""Name, title, and the tables in it; every table of `show` is in one of them."""
 
 TEXTS: Final = (
     paths.FX_READABLE,

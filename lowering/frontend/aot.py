@@ -124,6 +124,10 @@ def _tangents(found: Any) -> list[Tangent]:
     return made
 
 
+def _is_plain_list(value: Any) -> bool:
+    return type(value) in (list, tuple) and len(value) <= _MOST and all(type(one) in _PLAIN for one in value)
+
+
 def _settings(found: Any) -> dict[str, str]:
     """The fields that are plain values, or lists of them; of tokens how many."""
     told: dict[str, str] = {}
@@ -131,9 +135,7 @@ def _settings(found: Any) -> dict[str, str]:
         value = getattr(found, field.name, None)
         if field.name == "tokens":
             told[field.name] = str(len(value or ()))
-        elif type(value) in _PLAIN or (
-            type(value) in (list, tuple) and len(value) <= _MOST and all(type(one) in _PLAIN for one in value)
-        ):
+        elif type(value) in _PLAIN or _is_plain_list(value):
             told[field.name] = repr(value)
     told.pop("tangent_source_stack_traces", None)
     return told

@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.artifacts import record_error, record_text
 from inspect_compile.lowering.core.call_sites import CALL_SITES
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
-from inspect_compile.lowering.frontend import artifacts
+from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import failed_guards
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
@@ -92,7 +93,7 @@ def install_frames(probes: Probes) -> None:
             kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
         if kind is not None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
-            artifacts.record_error(probes, "dynamo_error", sys.exc_info()[1])
+            record_error(probes, "dynamo_error", sys.exc_info()[1])
             tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}", _failed_at(metrics))
         elif attempt.graphs:
             tell(attempt, "compiled", None)
@@ -225,7 +226,7 @@ def install_breaks(probes: Probes) -> None:
         where = CALL_SITES.line(stack)
         if probes.keeps_texts:
             above = f"{text}\n\n{''.join(traceback.format_list(getattr(error, 'real_stack', None) or ()))}\n"
-            artifacts.record_error(probes, "dynamo_graph_break_reason", error, above)
+            record_error(probes, "dynamo_graph_break_reason", error, above)
         probes.sink.add(
             GraphBreak(
                 graph=compile_id() or "", reason=reason, explanation=explanation, hints=found, where=where, stack=stack
@@ -264,8 +265,8 @@ def install_guards(probes: Probes) -> None:
         facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
         probes.sink.add_all(facts)
         if probes.keeps_texts:
-            artifacts.record(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
-            artifacts.record_resumed(probes, argument(args, kwargs, 0, "f_code"))
+            record_text(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
+            record_resumed(probes, argument(args, kwargs, 0, "f_code"))
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded, fresh_stack=True)
     probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)

@@ -15,9 +15,9 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.lowering.core.artifacts import record_text
 from inspect_compile.lowering.core.scopes import SCOPES, aot_graph_name, compile_id, torch_object
 from inspect_compile.lowering.core.values import place
-from inspect_compile.lowering.frontend import artifacts
 from inspect_compile.lowering.passes.inherited import Origin, aot_id, carry_over, forget, inherit, origins_in
 from inspect_compile.lowering.passes.joint import record_joint
 from inspect_compile.lowering.passes.pass_edits import Snapshot
@@ -230,9 +230,9 @@ def _record_text(probes: Probes, stage: _Stage) -> None:
     """
     if stage.has_edits and probes.keeps_texts:
         if stage.first is not None:
-            artifacts.record(probes, "before_joint_graph", "\n".join(stage.first.lines()))
+            record_text(probes, "before_joint_graph", "\n".join(stage.first.lines()))
         elif stage.name == _PRE_GRAD:
-            artifacts.record(probes, "after_pre_grad_graph", "\n".join(Snapshot(stage.fx_graph).lines()))
+            record_text(probes, "after_pre_grad_graph", "\n".join(Snapshot(stage.fx_graph).lines()))
     stage.first = None
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.aot_rows import AotRow, aot_facts, rows_of
@@ -70,7 +71,7 @@ def aot(request: Request) -> RenderableType:
     return Stack(sheets) if sheets else styled(nothing, "dim")
 
 
-def _title(found: AotMetadata) -> RenderableType:
+def _title(found: AotMetadata) -> Text:
     changed = sum(bool(one.changed) for one in found.inputs)
     told = [
         number_of(len(found.inputs), "input"),
@@ -81,6 +82,6 @@ def _title(found: AotMetadata) -> RenderableType:
     return heading(found.graph or "without a frame", ", ".join(filter(None, told)))
 
 
-def _settings(found: AotMetadata) -> RenderableType:
+def _settings(found: AotMetadata) -> Text:
     told = "  ".join(f"{name} {value}" for name, value in found.settings.items() if value not in ("None", "[]", "0"))
     return styled(one_line(told), "dim")
