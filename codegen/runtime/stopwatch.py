@@ -35,10 +35,21 @@ class Times:
         self.total = 0.0
         self.first: float | None = None
         self.least: float | None = None
+        self.in_fastest: float | None = None
+        self._in_call, self._times_in_call = 0.0, 0
+        self.times_in_fastest = 0
         self._kept: list[float] = []
+
+    def call_ended(self, *, is_fastest: bool) -> None:
+        """A call of the graph has ended: keep what was timed in it, if it was the fastest so far."""
+        if is_fastest:
+            self.in_fastest, self.times_in_fastest = self._in_call, self._times_in_call
+        self._in_call, self._times_in_call = 0.0, 0
 
     def add(self, milliseconds: float, *, in_replay: bool = False) -> None:
         """Add a time: the first one is separate, because it includes compiles, unless it is in a replay."""
+        self._in_call += milliseconds
+        self._times_in_call += 1
         if self.first is None and not in_replay:
             self.first = milliseconds
             return
@@ -60,6 +71,8 @@ class Times:
             **{name: getattr(self, name) for name in same},
             first=_rounded(self.first),
             least=_rounded(self.least),
+            in_fastest=_rounded(self.in_fastest),
+            times_in_fastest=self.times_in_fastest,
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
             total=round(self.total, 6),
         )
@@ -126,6 +139,8 @@ class HostWatch(Watch):
 
     def __init__(self, tell: Callable[[Watch], None]) -> None:
         super().__init__("cpu", lambda watch: None)
+        self._parts: dict[str, list[Times]] = {}
+        """Outermost graph → everything that is timed in it."""
         spare = Times("", "", "", None, "")
         begin, end = self.timers(spare)
         self.watched.clear()
@@ -140,16 +155,28 @@ class HostWatch(Watch):
     def timers(self, times: Times) -> tuple[Any, Any]:
         self.watched.append(times)
         clock = time.perf_counter_ns
+        is_call = times.what == "call"
 
         def end(since: int) -> None:
             spent = clock() - since
             times.calls += 1
             times.add(spent / 1e6)
             self.timed += 1
+            if is_call:
+                self._ended(times, spent / 1e6)
             if self.timed >= self._next:
                 self.tell()
 
         return clock, end
+
+    def _ended(self, call: Times, milliseconds: float) -> None:
+        """Have all that is timed in a call of a graph take note of its end."""
+        if call.graph not in self._parts:
+            of = [one for one in self.watched if one.graph.partition("/")[0] == call.graph]
+            self._parts[call.graph] = of
+        is_fastest = call.timed > 0 and call.least == milliseconds
+        for one in self._parts[call.graph]:
+            one.call_ended(is_fastest=is_fastest)
 
     def facts(self) -> list[Fact]:
         """The current rows, with the cost of measuring estimated from the cost of one time."""

@@ -17,7 +17,9 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     per_graph: ClassVar[bool] = False
 
     what: str = "launch"
-    """launch, call (the whole generated code of the graph) or replay (of a whole CUDA graph)."""
+    """launch, call (the whole generated code of the graph), memory (its statements that allocate or free), checks (of
+    its inputs' sizes) or replay (of a whole CUDA graph).
+    """
     kernel: str = ""
     line: Int64 | None = None
     """Line number in output_code.py; None for a replay."""
@@ -35,6 +37,12 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     """The median of the timed calls; None if there are none."""
     total: float = 0.0
     """The sum of the timed calls."""
+    in_fastest: float | None = None
+    """In the fastest call of its graph, which is timed as a whole: with the other parts of that call it makes up the
+    whole. None if that is not timed.
+    """
+    times_in_fastest: Int64 = 0
+    """How often it was timed in that call."""
 
 
 class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):

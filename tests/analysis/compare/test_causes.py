@@ -17,7 +17,7 @@ from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched
+from inspect_compile.facts import Fact, Launched, Measuring
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
@@ -58,8 +58,18 @@ PLANTED = {
 }
 """Change → what is told of it. Each must be told once, with nothing beside it."""
 
+TWO = {
+    "edited_and_fusion": {("source", "model.py:12"), ("fusion", "model.py:10")},
+    "helper_and_pass": {("source", "model.py:6"), ("pass", "model.py:15")},
+    "added_and_vectors": {("source", "model.py:14"), ("tiling", "model.py:10")},
+    "dtype_and_fusion": {("dynamo", "model.py:10"), ("fusion", "model.py:10")},
+    "broken_and_edited": {("source", "model.py:14"), ("source", "model.py:12")},
+    "broken_and_later": {("source", "model.py:14"), ("source", "model.py:6")},
+}
+"""Two changes in one program → the causes that are told, and no other."""
+
 SAME = ("again", "moved", "reordered")
-ALL = ("base", "training", *SAME, *PLANTED)
+ALL = ("base", "training", *SAME, *PLANTED, *TWO)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +107,31 @@ def test_a_planted_change_is_told_at_its_level(recorded: Path, change: str) -> N
 @pytest.mark.parametrize("change", SAME)
 def test_what_compiles_the_same_has_no_cause(recorded: Path, change: str) -> None:
     assert between(recorded, "base", change) == []
+
+
+@pytest.mark.parametrize("change", TWO)
+def test_two_changes_are_two_causes(recorded: Path, change: str) -> None:
+    found = between(recorded, "base", change)
+    told = [(cause.level, short(cause.where)) for cause in found if cause.where is not None]
+    assert sorted(told) == sorted(TWO[change]), found
+    settings = [setting for cause in found for setting in cause.settings]
+    assert len(settings) == len(set(settings)), "a setting is told with the cause that it decides"
+    for setting in settings:
+        (cause,) = (one for one in found if setting in one.settings)
+        assert cause.level in ("fusion", "tiling", "pass")
+    launches = [sum(getattr(cause, side).launches for cause in found) for side in ("cost_a", "cost_b")]
+    whole = upgrade([Dump(recorded / "base")], [Dump(recorded / change)], ("old", "new")).whole
+    assert all(one <= most for one, most in zip(launches, whole.launches, strict=True)), "no kernel is counted twice"
+
+
+def test_causes_of_the_same_kernels_say_so(recorded: Path) -> None:
+    first, second = between(recorded, "base", "helper_and_pass")
+    assert (first.shared_with, first.counted_with) == (("pass at model.py:15",), "")
+    assert (second.shared_with, second.counted_with) == (("source at model.py:6",), "source at model.py:6")
+    assert (second.kernels_a, second.kernels_b) == (first.kernels_a, first.kernels_b)
+    assert (second.cost_a.launches, second.cost_b.launches) == (0, 0) != first.cost_a.launches
+    alone = between(recorded, "base", "edited_and_fusion")
+    assert [cause.shared_with for cause in alone] == [(), ()], "other kernels"
 
 
 def test_costs_are_those_of_the_kernels_that_differ(recorded: Path) -> None:
@@ -221,37 +256,82 @@ def test_another_function_of_a_library(tmp_path: Path) -> None:
 
 
 def test_an_upgrade_assigns_the_whole_difference(recorded: Path) -> None:
-    same = upgrade(Dump(recorded / "base"), Dump(recorded / "again"), ("old", "new"))
+    base = [Dump(recorded / "base")]
+    same = upgrade(base, [Dump(recorded / "again")], ("old", "new"))
     assert same.causes == ()
     assert same.whole.bytes[0] == same.whole.bytes[1] > 0
     assert {row.kind for row in same.shares} == {"library functions", "same code, other time"}
     assert all((row.bytes, row.launches, row.causes) == (0, 0, 0) for row in same.shares)
-    lost = upgrade(Dump(recorded / "base"), Dump(recorded / "max_fusion_size"), ("old", "new"))
+    lost = upgrade(base, [Dump(recorded / "max_fusion_size")], ("old", "new"))
     added = {row.kind: row.bytes for row in lost.shares}
     assert added["fusion"] == sum(added.values()) == lost.whole.bytes[1] - lost.whole.bytes[0] > 0
 
 
+def timed_dump(folder: Path, milliseconds: dict[str, float]) -> Dump:
+    """A dump with the times of one call: of its launches, of memory and checks, and of all of it."""
+    places = {KERNEL: ("launch", 7), "extern_kernels.mm": ("launch", 9), LAUNCHER: ("launch", 8)}
+    rows: list[Fact] = [Measuring(device="cpu", how="clock", overhead=0.0)]
+    for name, took in milliseconds.items():
+        what, line = places.get(name, (name, None))
+        rows.append(
+            Launched(
+                graph=GRAPH,
+                what=what,
+                kernel=name if name in places else "",
+                line=line,
+                device="cpu",
+                calls=9,
+                timed=8,
+                first=9 * took,
+                least=took / 2 if name in places else took,
+                milliseconds=took,
+                in_fastest=took,
+                times_in_fastest=1,
+            )
+        )
+    return staged_dump(folder, *rows)
+
+
+OLD_TIMES = {KERNEL: 0.02, "extern_kernels.mm": 0.05, LAUNCHER: 0.01, "memory": 0.006, "checks": 0.004, "call": 0.1}
+NEW_TIMES = {KERNEL: 0.07, "extern_kernels.mm": 0.07, LAUNCHER: 0.01, "memory": 0.009, "checks": 0.004, "call": 0.18}
+
+
 def test_measured_time_is_assigned_by_what_differs(tmp_path: Path) -> None:
     """100 µs → 180 µs: a kernel that is compiled to something else adds 50, the same call of a library 20."""
-    dumps = []
-    for name, (relu, mm, call) in (("one", (0.02, 0.05, 0.1)), ("other", (0.07, 0.07, 0.18))):
-        times = (("launch", KERNEL, 7, relu), ("launch", "extern_kernels.mm", 9, mm), ("launch", LAUNCHER, 8, 0.01))
-        rows = [
-            Launched(graph=GRAPH, what=what, kernel=kernel, line=line, calls=9, timed=8, least=took, milliseconds=took)
-            for what, kernel, line, took in (*times, ("call", "", None, call))
-        ]
-        dumps.append(staged_dump(tmp_path / name, *rows))
-    (path,) = dumps[1].root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
+    one, other = timed_dump(tmp_path / "one", OLD_TIMES), timed_dump(tmp_path / "other", NEW_TIMES)
+    (path,) = other.root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
     path.write_text(path.read_text().replace("\tret;", "\ttrap;\n\tret;"))
-    found = upgrade(dumps[0], dumps[1], ("old", "new"))
+    found = upgrade([one], [other], ("old", "new"))
     assert [round((one or 0) * 1e6) for one in found.whole.seconds] == [100, 180]
+    assert (found.whole.runs, found.whole.is_noise) == (1, None)
     shares = {row.kind: round((row.seconds or 0) * 1e6) for row in found.shares}
     assert shares == {
         "same code, compiled to something else": 50,
         "library functions": 20,
         "same code, other time": 0,
-        "between kernels": 10,
+        "allocations and frees": 3,
+        "checks of inputs": 0,
+        "Python between launches": 7,
     }
     assert found.shares[0].share == pytest.approx(50 / 80)
+    assert [part.names[0] for part in found.parts[:2]] == [KERNEL, "extern_kernels.mm"]
     (cause,) = found.causes
     assert cause.level == "ptx"
+
+
+def test_noise_is_told_from_a_difference(tmp_path: Path) -> None:
+    """Of runs that overlap nothing is said; of others, which parts of the difference are more than noise."""
+
+    def run(name: str, times: dict[str, float], **other: float) -> Dump:
+        return timed_dump(tmp_path / name, times | other)
+
+    old = [run("1", OLD_TIMES), run("2", OLD_TIMES, call=0.12), run("3", OLD_TIMES, call=0.11, memory=0.01)]
+    new = [run("4", NEW_TIMES, call=0.2), run("5", NEW_TIMES), run("6", NEW_TIMES, call=0.19)]
+    found = upgrade(old, new, ("old", "new"))
+    assert found.places == (0, 1)
+    assert (found.whole.runs, found.whole.is_noise) == (3, False)
+    assert [round((one or 0) * 1e6) for one in found.whole.spread] == [20, 20]
+    noise = {row.kind: row.is_noise for row in found.shares}
+    assert (noise["library functions"], noise["allocations and frees"]) == (False, True)
+    overlapping = upgrade(old, [run("7", OLD_TIMES, call=0.115), run("8", OLD_TIMES, call=0.09)], ("old", "new"))
+    assert overlapping.whole.is_noise is True

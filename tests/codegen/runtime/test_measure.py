@@ -73,14 +73,20 @@ def test_launches_take_less_than_the_call(dump: Dump) -> None:
 
     assert call.calls == CALLS
     assert call.timed == CALLS - 1
+    others = [row for row in rows if row.what in ("memory", "checks")]
     assert 0 < sum(row.total for row in launches) < call.total
+    parts = [*launches, *others]
+    assert 0 < sum(row.in_fastest or 0 for row in parts) < (call.in_fastest or 0)
+    assert call.in_fastest == call.least
+    assert {row.times_in_fastest for row in launches} == {1}
+    assert sum(row.what == "memory" for row in others) == 1
     for row in launches:
         assert row.timed == CALLS - 1
         assert 0 < (row.least or 0) <= (row.milliseconds or 0)
         assert (row.milliseconds or 0) * row.timed / 2 < row.total
     (own,) = measuring(dump)
     assert (own.device, own.how) == ("cpu", "clock")
-    assert own.timed == CALLS * (len(launches) + 1)
+    assert own.timed == CALLS * (len(launches) + 1) + sum(row.calls for row in others)
 
 
 @pytest.mark.parametrize("by", ["kernel", "line", "module", "op"])
