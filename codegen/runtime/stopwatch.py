@@ -35,21 +35,24 @@ class Times:
         self.total = 0.0
         self.first: float | None = None
         self.least: float | None = None
-        self.in_fastest: float | None = None
-        self._in_call, self._times_in_call = 0.0, 0
-        self.times_in_fastest = 0
+        self.least_in_call: float | None = None
+        self.times_in_call = 0
+        self.in_call = 0.0
+        """Milliseconds in the current call of the graph."""
+        self._in_call = 0
         self._kept: list[float] = []
 
-    def call_ended(self, *, is_fastest: bool) -> None:
-        """A call of the graph has ended: keep what was timed in it, if it was the fastest so far."""
-        if is_fastest:
-            self.in_fastest, self.times_in_fastest = self._in_call, self._times_in_call
-        self._in_call, self._times_in_call = 0.0, 0
+    def call_ended(self, *, is_first: bool) -> None:
+        """A call of the graph has ended: what was timed in it is one number."""
+        is_least = self.least_in_call is None or self.in_call < self.least_in_call
+        if self._in_call and is_least and not is_first:
+            self.least_in_call, self.times_in_call = self.in_call, self._in_call
+        self.in_call, self._in_call = 0.0, 0
 
     def add(self, milliseconds: float, *, in_replay: bool = False) -> None:
         """Add a time: the first one is separate, because it includes compiles, unless it is in a replay."""
-        self._in_call += milliseconds
-        self._times_in_call += 1
+        self.in_call += milliseconds
+        self._in_call += 1
         if self.first is None and not in_replay:
             self.first = milliseconds
             return
@@ -71,8 +74,8 @@ class Times:
             **{name: getattr(self, name) for name in same},
             first=_rounded(self.first),
             least=_rounded(self.least),
-            in_fastest=_rounded(self.in_fastest),
-            times_in_fastest=self.times_in_fastest,
+            least_in_call=_rounded(self.least_in_call),
+            times_in_call=self.times_in_call,
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
             total=round(self.total, 6),
         )
@@ -140,7 +143,7 @@ class HostWatch(Watch):
     def __init__(self, tell: Callable[[Watch], None]) -> None:
         super().__init__("cpu", lambda watch: None)
         self._parts: dict[str, list[Times]] = {}
-        """Outermost graph → everything that is timed in it."""
+        """Outermost graph → everything that is timed in it; and what is left of its calls, the last."""
         spare = Times("", "", "", None, "")
         begin, end = self.timers(spare)
         self.watched.clear()
@@ -170,13 +173,17 @@ class HostWatch(Watch):
         return clock, end
 
     def _ended(self, call: Times, milliseconds: float) -> None:
-        """Have all that is timed in a call of a graph take note of its end."""
+        """Take note of the end of a call: what each part of it took, and what is left of it."""
         if call.graph not in self._parts:
-            of = [one for one in self.watched if one.graph.partition("/")[0] == call.graph]
-            self._parts[call.graph] = of
-        is_fastest = call.timed > 0 and call.least == milliseconds
-        for one in self._parts[call.graph]:
-            one.call_ended(is_fastest=is_fastest)
+            inside = [one for one in self.watched if one.graph.partition("/")[0] == call.graph and one is not call]
+            rest = Times(call.graph, "rest", "", None, self.device)
+            self.watched.append(rest)
+            self._parts[call.graph] = [*inside, rest]
+        *inside, rest = self._parts[call.graph]
+        rest.calls += 1
+        rest.add(max(0.0, milliseconds - sum(one.in_call for one in inside)))
+        for one in (call, *inside, rest):
+            one.call_ended(is_first=not call.timed)
 
     def facts(self) -> list[Fact]:
         """The current rows, with the cost of measuring estimated from the cost of one time."""

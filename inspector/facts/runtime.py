@@ -18,7 +18,7 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
 
     what: str = "launch"
     """launch, call (the whole generated code of the graph), memory (its statements that allocate or free), checks (of
-    its inputs' sizes) or replay (of a whole CUDA graph).
+    its inputs' sizes), rest (what is left of the call) or replay (of a whole CUDA graph).
     """
     kernel: str = ""
     line: Int64 | None = None
@@ -37,11 +37,11 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     """The median of the timed calls; None if there are none."""
     total: float = 0.0
     """The sum of the timed calls."""
-    in_fastest: float | None = None
-    """In the fastest call of its graph, which is timed as a whole: with the other parts of that call it makes up the
-    whole. None if that is not timed.
+    least_in_call: float | None = None
+    """The least that it took in one call of its graph, all its times in that call together; the first call does not
+    count. None where calls are not timed as a whole.
     """
-    times_in_fastest: Int64 = 0
+    times_in_call: Int64 = 0
     """How often it was timed in that call."""
 
 

@@ -113,10 +113,9 @@ class CompareScreen(Screen[None]):
             start(self, partial(self._show, self._found, self.rows.key), group="sides", latest=True)
 
     async def _show(self, found: Comparison, key: str) -> None:
-        told = self.query_one("#compare-story", Lines)
         story = found.story(key, self.size.width - 4)
-        told.display = bool(len(story))
-        told.restart(story)
+        self.set_class(bool(len(story)), "-cause")
+        self.query_one("#compare-story", Lines).restart(story)
         width = self.size.width // self._places - 4
         try:
             texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole, width=width))

@@ -1,4 +1,7 @@
-"""What one call of each graph's generated code is made of: the fastest call, whose parts add up to it."""
+"""What one call of each graph's generated code takes: the sum of the least that each of its parts took in any call.
+
+On a machine with other work hardly any whole call runs undisturbed, and each part does some time.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,7 +10,7 @@ import msgspec
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.kernels.launch_times import Key, in_fastest, latest, measuring
+from inspect_compile.analysis.kernels.launch_times import Key, latest, least_in_call, measuring
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched
 
@@ -15,41 +18,44 @@ MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of inputs"
 REST: Final = "Python between launches"
 _PARTS: Final = {MEMORY: "memory", CHECKS: "checks"}
+_TIMED: Final = ("launch", "call", "rest", *_PARTS.values())
 
 
 class CallTimes(msgspec.Struct, frozen=True):
     """Seconds of one call of each graph."""
 
     whole: float
+    """The sum of all."""
     launches: dict[Key, float]
     """Graph, kernel and line → seconds."""
     parts: dict[str, float]
     """MEMORY, CHECKS, and REST: what neither these nor the launches take."""
+    fastest: float
+    """The fastest call of each graph as a whole."""
 
 
 def call_times(dump: Dump) -> CallTimes | None:
     """None if a graph was not called twice, or is not timed as a whole, as on a GPU."""
     own = {row.device: row for row in measuring(dump)}
     rows = grouped(latest(dump.rows(Launched)), lambda row: row.graph.partition("/")[0])
-    whole, launches, parts = 0.0, dict[Key, float](), dict.fromkeys((*_PARTS, REST), 0.0)
+    launches, parts, fastest = dict[Key, float](), dict.fromkeys((*_PARTS, REST), 0.0), 0.0
     for graph in outermost(dump):
-        inside = rows.get(graph.graph, [])
-        call = next((row for row in inside if row.what == "call"), None)
-        if call is None or call.least is None or call.device not in own:
+        inside = {what: [row for row in rows.get(graph.graph, ()) if row.what == what] for what in _TIMED}
+        call, rest = (next(iter(inside[what]), None) for what in ("call", "rest"))
+        if call is None or call.least is None or rest is None or rest.least is None or call.device not in own:
             return None
         of = own[call.device]
-        each = 1e3 * of.seconds / of.timed if of.timed else of.overhead
-        timed = [row for row in inside if row.what != "call" and row.in_fastest is not None]
-        took = max(0.0, call.least - of.overhead - each * sum(row.times_in_fastest for row in timed)) / 1e3
-        for row in timed:
-            seconds = (in_fastest(row, of.overhead) or 0.0) / 1e3
-            if row.what == "launch":
-                launches[row.graph, row.kernel, row.line] = seconds
-            for name, what in _PARTS.items():
-                parts[name] += seconds if row.what == what else 0.0
-        whole += took
-    parts[REST] = whole - sum(launches.values()) - sum(parts.values())
-    return CallTimes(whole, launches, parts) if rows else None
+        around = (1e3 * of.seconds / of.timed if of.timed else of.overhead) - of.overhead
+        for row in inside["launch"]:
+            if (took := least_in_call(row, of.overhead)) is not None:
+                launches[row.graph, row.kernel, row.line] = took / 1e3
+        for name, what in _PARTS.items():
+            parts[name] += sum(least_in_call(row, of.overhead) or 0.0 for row in inside[what]) / 1e3
+        times = sum(row.times_in_call for what in ("launch", *_PARTS.values()) for row in inside[what])
+        parts[REST] += max(0.0, rest.least - of.overhead - around * times) / 1e3
+        fastest += max(0.0, call.least - of.overhead - (around + of.overhead) * times) / 1e3
+    whole = sum(launches.values()) + sum(parts.values())
+    return CallTimes(whole, launches, parts, fastest) if rows else None
 
 
 def spread(seconds: Sequence[float]) -> float | None:

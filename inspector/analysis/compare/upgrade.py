@@ -71,7 +71,9 @@ class Upgrade(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade"):
     versions: dict[str, str]
     """Of what differs, by name: `2.13.0 → 2.15.0`."""
     seconds: tuple[float | None, float | None]
-    """Of one call of each graph's generated code, the least of all calls; None if not measured."""
+    """Of one call of each graph's generated code, the sum of the least that each part took; None if not measured."""
+    fastest: tuple[float | None, float | None]
+    """The fastest call of each graph as a whole, in any run."""
     bytes: tuple[int, int]
     launches: tuple[int, int]
     peak: tuple[int, int]
@@ -199,6 +201,10 @@ def _whole(
     return Upgrade(
         versions=dict(_changed(a, b)),
         seconds=(None, None) if chosen is None else (chosen[0].whole, chosen[1].whole),
+        fastest=(
+            min((one.fastest for one in measured[0]), default=None),
+            min((one.fastest for one in measured[1]), default=None),
+        ),
         bytes=(sum(old.bytes for old, _ in costs), sum(new.bytes for _, new in costs)),
         launches=(sum(old.launches for old, _ in costs), sum(new.launches for _, new in costs)),
         peak=(_peak(a), _peak(b)),

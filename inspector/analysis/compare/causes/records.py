@@ -27,9 +27,7 @@ class Cost(msgspec.Struct, frozen=True):
     spills: int | None = None
     """Bytes of a thread that are spilled, of all kernels."""
     seconds: float | None = None
-    """Measured, in the fastest call of each graph, or where calls are not timed as a whole the least of all calls; None
-    if not all launches were.
-    """
+    """Measured, the least of all calls; None if not all launches were."""
 
     @property
     def measured(self) -> float | None:

@@ -11,14 +11,18 @@ _DECIDES: Final = {
     "realize": re.compile(r"^realize_|accumulated_pool"),
     "autotune": re.compile(r"autotun|coordinate_descent|max_autotune"),
     "tiling": re.compile(r"simdlen|tile|tiling|persistent|cooperative|multi_kernel|threads|num_stages|num_warps"),
-    "codegen": re.compile(r"combo_kernels|inject_|codegen|cpp\.|triton\."),
 }
 """Level → names of settings that decide there and nowhere before."""
+
+_UNSET: Final = ("default → None", "None → default")
+"""Torch writes down what was set and taken back, too."""
 
 
 def decides(finding: Finding, setting: str) -> bool:
     """Does this setting, `max_fusion_size: default → 1`, decide about what was found?"""
-    name = setting.partition(":")[0]
+    name, _, values = setting.partition(": ")
+    if values in _UNSET:
+        return False
     if finding.level == "fusion":
         reason = by_code(finding.what)
         return name in (finding.what, reason.knob if reason is not None else "")

@@ -35,29 +35,33 @@ class Upstream:
         """The causes of what differs among these lowered nodes, or those next to them, at the earliest stage."""
         part = _Part(tuple(self._differing(ours, is_b=False)), tuple(self._differing(theirs, is_b=True)))
         origins = [self._origin(key, is_b) for is_b, keys in ((False, part.a), (True, part.b)) for key in keys]
-        first = min((self._stages.compared.index(one.stage) for one in origins), default=0)
+        order = self._stages.compared.index
+        first = min((one.stage for one in origins), key=order, default=LOWERED)
         # What differs at a later stage in the same kernels can follow from what differs at the earliest one.
-        told = [one for one in dict.fromkeys(origins) if one.stage == self._stages.compared[first] or self._is_own(one)]
-        told.sort(key=lambda one: self._stages.compared.index(one.stage))
+        told = [one for one in dict.fromkeys(origins) if one.stage == first or self._is_own(one, first)]
+        told.sort(key=lambda one: order(one.stage))
         return [self._finding(key, same, part) for key, same in grouped(told, self._key).items()]
 
-    def _is_own(self, origin: Origin) -> bool:
-        """Does it follow from nothing before? So it does if a pass made it that only one side ran, or if neither what
-        it comes from nor what stands beside that differs.
+    def _is_own(self, origin: Origin, first: str) -> bool:
+        """Does it follow from nothing that differs at the stage `first`? It does not if a pass made it that only one
+        side ran; nor, of a line or of Dynamo, if neither what it comes from nor what stands beside that differs. How
+        forward and backward are cut decides over everything behind.
         """
         half = self._stages.b if origin.is_b else self._stages.a
-        if origin.stage == LOWERED:
-            if any(row.name not in self._stages.ran[not origin.is_b] for row in half.touched.get(origin.key[1], ())):
-                return True
-            before = {stage: half.before(origin.key, stage) for stage in self._stages.compared if stage != LOWERED}
-        else:
-            ref = half.ref(origin.stage, origin.key)
-            links = [] if ref is None else half.lineage.ancestors(ref)
-            before = {
-                "dynamo": [(half.lineage.path(one.kin), one.kin.name) for one in links if one.kin.stage == "dynamo"]
-            }
-        known = [(stage, key) for stage, keys in before.items() for key in keys if stage in self._stages.compared]
+        touched = half.touched.get(origin.key[1], ()) if origin.stage == LOWERED else ()
+        if any(row.name not in self._stages.ran[not origin.is_b] for row in touched):
+            return True
+        known = list(self._before(half, origin)) if first == "dynamo" else []
         return bool(known) and not any(self._differs_near(stage, key, is_b=origin.is_b) for stage, key in known)
+
+    def _before(self, half: Half, origin: Origin) -> Iterator[tuple[str, Key]]:
+        """The nodes of earlier stages that it comes from, each with its stage."""
+        ref = half.ref(origin.stage, origin.key)
+        for link in () if ref is None else half.lineage.ancestors(ref):
+            if link.kin.stage in self._stages.compared:
+                key = half.lineage.path(link.kin), link.kin.name
+                if key in half.sides[link.kin.stage].nodes:
+                    yield link.kin.stage, key
 
     def _differs_near(self, stage: str, key: Key, *, is_b: bool) -> bool:
         aligned = self._stages.at(stage)

@@ -66,6 +66,7 @@ TEXTS = {
 TEXTS |= {
     "edited_and_fusion": TEXTS["edited"],
     "helper_and_pass": TEXTS["in_helper"],
+    "helper_and_fusion": TEXTS["in_helper"],
     "added_and_vectors": TEXTS["added"],
     "broken_and_edited": TEXTS["broken"].replace("F.gelu(h + b)", "F.relu(h + b)"),
     "broken_and_later": TEXTS["broken"].replace("return h * 2", "return h * 3"),
@@ -82,12 +83,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 CONFIGS |= {
     "edited_and_fusion": CONFIGS["max_fusion_size"],
-    "dtype_and_fusion": CONFIGS["max_fusion_size"],
+    "helper_and_fusion": CONFIGS["max_fusion_size"],
     "helper_and_pass": CONFIGS["pass"],
     "added_and_vectors": CONFIGS["no_vectors"],
 }
 TRAINED = ("training", "less_memory")
-DTYPES = {"dtype": torch.bfloat16, "dtype_and_fusion": torch.bfloat16}
+DTYPES = {"dtype": torch.bfloat16}
 
 
 def loaded(path: Path) -> ModuleType:
