@@ -13,6 +13,7 @@ import pytest
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import LEVELS, Cause
+from inspect_compile.analysis.compare.causes.texts import plain
 from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
@@ -26,6 +27,7 @@ PROGRAM = Path(__file__).parent / "programs" / "planted.py"
 SECONDS = 900
 """For all of the compiles, on a machine with other work."""
 STAGES = ("ttir", "ttgir", "llir", "ptx", "sass")
+AMD = TESTS / "data" / "stages" / "gfx942" / "XBLOCK128-w2-s1" / "triton_poi_fused_relu_0.amdgcn"
 TUNED = TESTS / "data" / "h200-torch-2.11" / "tuned"
 
 
@@ -236,6 +238,22 @@ def test_one_text_of_a_kernel(
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["text"].strip() for row in rows if row["sign"] in "+-"] == ["trap;"]
     assert main(["diff", "one", "other", "--stage", "sass", KERNEL]) == 0
+
+
+def test_the_assembly_of_an_amd_gpu_has_no_places() -> None:
+    """Of a kernel that stands elsewhere in another file nothing differs; of another instruction that line."""
+    text = AMD.read_text()
+    moved = re.sub(r"(\.loc\s+\d+ )(\d+)", lambda found: f"{found[1]}{int(found[2]) + 3}", text)
+    moved = re.sub(r'(\.file\s+1 )"[^"]*" "[^"]*"', r'\1"/elsewhere" "other.py"', moved).replace(
+        AMD.stem, "triton_other"
+    )
+    assert moved.count("triton_other") > 3
+    old, new = (plain(one, "amdgcn", name) for one, name in ((text, AMD.stem), (moved, "triton_other")))
+    assert old == new
+    assert "s_endpgm" in old
+    assert not re.search(r"\.loc|\.file|debug_|\.py", old)
+    other = plain(moved.replace("s_endpgm", "s_nop 0\n\ts_endpgm"), "amdgcn", "triton_other")
+    assert set(other.splitlines()) - set(old.splitlines()) == {"\ts_nop 0"}
 
 
 def test_another_function_of_a_library(tmp_path: Path) -> None:
