@@ -17,7 +17,8 @@ _STATE = "_inspect_compile_since"
 MEMORY: Final = "memory"
 CHECKS: Final = "checks"
 _ALLOCATES: Final = ("empty_strided", "alloc_from_pool")
-_CHECKS: Final = ("assert_size_stride", "assert_alignment")
+_CHECKS: Final = "assert_"
+"""`assert_size_stride`, `assert_alignment`; from 2.15 on also `assert_size_stride_grouped`, `assert_tensor_metadata`."""
 
 
 def put_timers(
@@ -31,7 +32,7 @@ def put_timers(
     """Make the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
 
     `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. `others`: around
-    statements in a row that allocate or free (MEMORY), or that check sizes of inputs (CHECKS). Returns the lines that
+    statements in a row that allocate or free (MEMORY), or that check sizes and strides (CHECKS). Returns the lines that
     were found in a function.
     """
     calls = with_calls(module, source, path, launches, whole, others)
@@ -153,7 +154,7 @@ def _kind(statement: ast.stmt) -> str:
         return MEMORY
     value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
     name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
-    return MEMORY if name.startswith(_ALLOCATES) else CHECKS if name in _CHECKS else ""
+    return MEMORY if name.startswith(_ALLOCATES) else CHECKS if name.startswith(_CHECKS) else ""
 
 
 def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:

@@ -15,7 +15,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched
 
 MEMORY: Final = "allocations and frees"
-CHECKS: Final = "checks of inputs"
+CHECKS: Final = "checks of sizes"
 REST: Final = "Python between launches"
 _PARTS: Final = {MEMORY: "memory", CHECKS: "checks"}
 _TIMED: Final = ("launch", "call", "rest", *_PARTS.values())

@@ -38,13 +38,13 @@ class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
     """What one kind of difference adds. `upgrade --json` prints these after the `upgrade` row."""
 
     kind: str
-    """A key of KINDS, `same code, other time`, or a part of the calls: `allocations and frees`, `checks of inputs`,
+    """A key of KINDS, `same code, other time`, or a part of the calls: `allocations and frees`, `checks of sizes`,
     `Python between launches`.
     """
     seconds: float | None
     """Added to one call of each graph; negative if it takes away. None if not measured."""
     share: float | None
-    """The same as a part of the whole difference of time; None without one."""
+    """The same as a part of the whole difference of time; None without one that is more than noise."""
     is_noise: bool | None
     """True if the runs of the two environments overlap in it; None if each ran once."""
     bytes: int
@@ -154,7 +154,7 @@ def upgrade(old: Sequence[Dump], new: Sequence[Dump], names: tuple[str, str]) ->
             Share(
                 kind=kind,
                 seconds=added,
-                share=None if added is None or not difference else added / difference,
+                share=None if added is None or not difference or whole.is_noise else added / difference,
                 is_noise=_overlap(*seconds) if is_timed else None,
                 bytes=sum(new.bytes - old.bytes for old, new in pairs),
                 launches=sum(new.launches - old.launches for old, new in pairs),

@@ -141,7 +141,7 @@ _OF_KIND: Final = {
     SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 5).",
     LIBRARY: "Most of it is in calls of libraries (BLAS, oneDNN, cuDNN): compare their versions and threads.",
     MEMORY: "Most of it is allocating and freeing: compare the allocators, and peak memory with show memory.",
-    CHECKS: "Most of it is checking sizes of inputs: size_asserts of torch._inductor.config turns that off.",
+    CHECKS: "Most of it is checking sizes and strides: size_asserts of torch._inductor.config turns that off.",
     REST: "Most of it is Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
 }
 

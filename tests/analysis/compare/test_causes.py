@@ -344,7 +344,7 @@ def test_measured_time_is_assigned_by_what_differs(tmp_path: Path) -> None:
         "library functions": 20,
         "same code, other time": 0,
         "allocations and frees": 3,
-        "checks of inputs": 0,
+        "checks of sizes": 0,
         "Python between launches": 7,
     }
     assert found.shares[0].share == pytest.approx(50 / 80)
