@@ -18,7 +18,7 @@ MEMORY: Final = "memory"
 CHECKS: Final = "checks"
 _ALLOCATES: Final = ("empty_strided", "alloc_from_pool")
 _CHECKS: Final = "assert_"
-"""`assert_size_stride`, `assert_alignment`; from 2.15 on also `assert_size_stride_grouped`, `assert_tensor_metadata`."""
+"""`assert_size_stride`, `assert_alignment`; since 2.15 `assert_size_stride_grouped`, `assert_tensor_metadata`, too."""
 
 
 def put_timers(
