@@ -46,6 +46,10 @@ def printing(x):
     print("printed between graphs")
     return y + 1
 
+def breaking(x):
+    print("not in one graph")
+    return x.relu()
+
 def test_results(around, capsys):
     with around():
         print(torch.compile(f)(X), torch.compile(printing)(X).sum())
@@ -70,7 +74,7 @@ def test_exception_of_the_function(around):
 
 def test_fullgraph_fails(around):
     with around():
-        torch.compile(printing, fullgraph=True)(X)
+        torch.compile(breaking, fullgraph=True)(X)
 
 def test_exception_of_the_test(around):
     with around():

@@ -199,7 +199,7 @@ def _of_graphs(
                     [first, *near], [aligned.to_b[key] for key in (first, *near) if key in aligned.to_b]
                 )
                 found = found or [lowered.finding(first)]
-        later = scheduled.fusion(region) or scheduled.loops(region)
+        later = (scheduled.fusion(region) or scheduled.loops(region)) if settings or not found else None
         if not found:
             found = [later or _generated(region)]
         elif later is not None and any(decides(later, setting) for setting in settings):
