@@ -3,7 +3,7 @@
 On a machine with other work hardly any whole call runs undisturbed, and each part does some time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,7 +12,7 @@ from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import Key, latest, least_in_call, measuring
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched
+from inspect_compile.facts import Launched, Measuring
 
 MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of sizes"
@@ -35,27 +35,39 @@ class CallTimes(msgspec.Struct, frozen=True):
 
 
 def call_times(dump: Dump) -> CallTimes | None:
-    """None if a graph was not called twice, or is not timed as a whole, as on a GPU."""
+    """None if a graph, or one of its launches, was not timed after its first call. On a GPU, of launches alone."""
     own = {row.device: row for row in measuring(dump)}
     rows = grouped(latest(dump.rows(Launched)), lambda row: row.graph.partition("/")[0])
     launches, parts, fastest = dict[Key, float](), dict.fromkeys((*_PARTS, REST), 0.0), 0.0
     for graph in outermost(dump):
         inside = {what: [row for row in rows.get(graph.graph, ()) if row.what == what] for what in _TIMED}
         call, rest = (next(iter(inside[what]), None) for what in ("call", "rest"))
-        if call is None or call.least is None or rest is None or rest.least is None or call.device not in own:
+        took = {row: _seconds(row, own) for what in ("launch", *_PARTS.values()) for row in inside[what]}
+        if call is None and (not took or None in took.values()):
             return None
-        of = own[call.device]
-        around = (1e3 * of.seconds / of.timed if of.timed else of.overhead) - of.overhead
-        for row in inside["launch"]:
-            if (took := least_in_call(row, of.overhead)) is not None:
-                launches[row.graph, row.kernel, row.line] = took / 1e3
+        launches |= {(row.graph, row.kernel, row.line): took[row] or 0.0 for row in inside["launch"]}
         for name, what in _PARTS.items():
-            parts[name] += sum(least_in_call(row, of.overhead) or 0.0 for row in inside[what]) / 1e3
-        times = sum(row.times_in_call for what in ("launch", *_PARTS.values()) for row in inside[what])
+            parts[name] += sum(took[row] or 0.0 for row in inside[what])
+        if call is None:
+            fastest += sum(seconds or 0.0 for seconds in took.values())
+            continue
+        if call.least is None or rest is None or rest.least is None or call.device not in own:
+            return None
+        of, times = own[call.device], sum(row.times_in_call for row in took)
+        around = (1e3 * of.seconds / of.timed if of.timed else of.overhead) - of.overhead
         parts[REST] += max(0.0, rest.least - of.overhead - around * times) / 1e3
         fastest += max(0.0, call.least - of.overhead - (around + of.overhead) * times) / 1e3
     whole = sum(launches.values()) + sum(parts.values())
     return CallTimes(whole, launches, parts, fastest) if rows else None
+
+
+def _seconds(row: Launched, own: Mapping[str, Measuring]) -> float | None:
+    """The least in one call, or where calls are not timed as a whole of each; None if it ran in none but the first."""
+    off = own[row.device].overhead if row.device in own else 0.0
+    took = least_in_call(row, off)
+    if took is None and row.least is not None:
+        took = max(0.0, row.least - off)
+    return None if took is None else took / 1e3
 
 
 def spread(seconds: Sequence[float]) -> float | None:

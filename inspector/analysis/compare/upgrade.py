@@ -144,7 +144,8 @@ def upgrade(old: Sequence[Dump], new: Sequence[Dump], names: tuple[str, str]) ->
         for kind, both in sums.keys.items()
     }
     if is_timed:
-        every |= {kind: [[one.parts[kind] for one in side] for side in measured] for kind in (MEMORY, CHECKS, REST)}
+        parts = {kind: [[one.parts[kind] for one in side] for side in measured] for kind in (MEMORY, CHECKS, REST)}
+        every |= {kind: seconds for kind, seconds in parts.items() if any(map(any, seconds))}
     difference = chosen[1].whole - chosen[0].whole if chosen is not None else None
     shares = []
     for kind, seconds in every.items():
