@@ -42,7 +42,7 @@ for room in ("_inductor", "_dynamo", "_functorch"):
 print(json.dumps(found))
 """
 _WITH_SETTINGS: Final = """\
-import importlib, json, runpy, sys
+import importlib, json, os, runpy, sys
 for name, value in json.loads(sys.argv[1]).items():
     room, _, setting = name.partition(".")
     setattr(importlib.import_module(f"torch.{room}.config"), setting, value)
@@ -51,7 +51,7 @@ del sys.argv[: 3 if is_module else 2]
 if is_module:
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 else:
-    sys.path[0] = __import__("os").path.dirname(__import__("os").path.abspath(sys.argv[0]))
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
     runpy.run_path(sys.argv[0], run_name="__main__")
 """
 

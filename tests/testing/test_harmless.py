@@ -120,10 +120,6 @@ def test_counters(around):
 
 def test_nothing_is_left():
     print(sorted(name for name in os.environ if "INSPECT" in name), sys.gettrace(), sys.getprofile())
-
-def test_ends(around):
-    with around():
-        pytest.exit("the suite ends here", returncode=7)
 """
 
 
@@ -152,8 +148,8 @@ def _plain(done: subprocess.CompletedProcess[str], folder: Path) -> str:
 @pytest.mark.harmless
 def test_a_suite_is_the_same_without_it_with_it_and_where_tests_capture(tmp_path: Path, inductor_cache: Path) -> None:
     alone = outcome(tmp_path / "alone", inductor_cache)
-    assert alone[0] == 7, alone[1]
-    assert "2 failed, 10 passed, 1 skipped, 1 xfailed" in alone[1], alone[1]
+    assert alone[0] == 1, alone[1]
+    assert "2 failed, 9 passed, 1 skipped, 1 xfailed" in alone[1], alone[1]
     assert alone[3] == ["conftest.py", "test_suite.py"]
     assert outcome(tmp_path / "loaded", inductor_cache, *PLUGIN) == alone
     assert outcome(tmp_path / "captures", inductor_cache, *PLUGIN, captures=True) == alone
