@@ -29,7 +29,7 @@ class Proof(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_proof"):
     spread: float | None
     """How far the runs with these settings are apart."""
     back: float | None
-    """Which part of the difference of time came back; None without one."""
+    """Which part of the difference of time came back; None without one that is known to be more than noise."""
     gone: tuple[str, ...]
     """The causes that are no longer there: `fusion at model.py:12`."""
     left: int
@@ -56,7 +56,7 @@ def proof(
     seconds = again.whole.seconds[1]
     timed = [times.whole for dump in back if (times := call_times(dump)) is not None]
     came = None
-    if before is not None and after is not None and seconds is not None and after != before:
+    if before is not None and after is not None and seconds is not None and found.whole.is_noise is False:
         came = (after - seconds) / (after - before)
     still = {_identity(cause) for cause in again.causes}
     gone = [cause for cause in found.causes if _identity(cause) not in still]
