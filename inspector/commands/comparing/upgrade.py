@@ -69,8 +69,8 @@ class Upgrade:
         if arguments.json:
             print_json([found.whole, *found.shares, *([proved] if proved else []), *found.causes, *found.parts])
         else:
-            roots = (str(dumps[at].root) for dumps, at in zip((old, new), found.places, strict=True))
-            print_table(page(found, *roots, proved))
+            a, b = found.places
+            print_table(page(found, str(old[a].root), str(new[b].root), proved))
         return 1 if found.causes else 0
 
 
