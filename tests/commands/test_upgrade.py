@@ -58,7 +58,8 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     said = run([*COMMAND, "diff", "both/old", "both/new", "--json"], tmp_path)
     first = json.loads(said.stdout.splitlines()[0])
     assert (first["fact"], first["level"]) == ("difference_cause", "fusion")
-    assert run([*COMMAND, "diff", "both/old", "both/back", "--json"], tmp_path).stdout == ""
+    (left,) = map(json.loads, run([*COMMAND, "diff", "both/old", "both/back", "--json"], tmp_path).stdout.splitlines())
+    assert (left["fact"], left["kind"]) == ("difference", "settings"), "the variable itself"
 
 
 def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
