@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_compile.codegen.runtime.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times, Watch
-from inspect_compile.codegen.runtime.timed_code import put_timers
+from inspect_compile.codegen.runtime.timed_code import CHECKS, MEMORY, put_timers
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
@@ -114,11 +114,11 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
             without.add(device)
         elif line + offset not in timers:
             timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, watch.device))
-    whole = None
-    if elsewhere == "cpu":
-        host = MEASURE.of("cpu")
-        whole = host.timers(Times(graph, "call", "", None, "cpu")) if host is not None else None
-    found = put_timers(module, source, path, timers, whole)
+    whole, others = None, {}
+    if elsewhere == "cpu" and (host := MEASURE.of("cpu")) is not None:
+        whole = host.timers(Times(graph, "call", "", None, "cpu"))
+        others = {kind: host.timers(Times(graph, kind, "", None, "cpu")) for kind in (MEMORY, CHECKS)}
+    found = put_timers(module, source, path, timers, whole, others)
     reasons = []
     if without:
         reasons.append(f"launches on {', '.join(sorted(without))}: only those on the CPU and on CUDA devices are")

@@ -35,10 +35,24 @@ class Times:
         self.total = 0.0
         self.first: float | None = None
         self.least: float | None = None
+        self.least_in_call: float | None = None
+        self.times_in_call = 0
+        self.in_call = 0.0
+        """Milliseconds in the current call of the graph."""
+        self._in_call = 0
         self._kept: list[float] = []
+
+    def call_ended(self, *, is_first: bool) -> None:
+        """A call of the graph has ended: what was timed in it is one number."""
+        is_least = self.least_in_call is None or self.in_call < self.least_in_call
+        if self._in_call and is_least and not is_first:
+            self.least_in_call, self.times_in_call = self.in_call, self._in_call
+        self.in_call, self._in_call = 0.0, 0
 
     def add(self, milliseconds: float, *, in_replay: bool = False) -> None:
         """Add a time: the first one is separate, because it includes compiles, unless it is in a replay."""
+        self.in_call += milliseconds
+        self._in_call += 1
         if self.first is None and not in_replay:
             self.first = milliseconds
             return
@@ -60,6 +74,8 @@ class Times:
             **{name: getattr(self, name) for name in same},
             first=_rounded(self.first),
             least=_rounded(self.least),
+            least_in_call=_rounded(self.least_in_call),
+            times_in_call=self.times_in_call,
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
             total=round(self.total, 6),
         )
@@ -126,6 +142,8 @@ class HostWatch(Watch):
 
     def __init__(self, tell: Callable[[Watch], None]) -> None:
         super().__init__("cpu", lambda watch: None)
+        self._parts: dict[str, list[Times]] = {}
+        """Outermost graph → everything that is timed in it; and what is left of its calls, the last."""
         spare = Times("", "", "", None, "")
         begin, end = self.timers(spare)
         self.watched.clear()
@@ -140,16 +158,32 @@ class HostWatch(Watch):
     def timers(self, times: Times) -> tuple[Any, Any]:
         self.watched.append(times)
         clock = time.perf_counter_ns
+        is_call = times.what == "call"
 
         def end(since: int) -> None:
             spent = clock() - since
             times.calls += 1
             times.add(spent / 1e6)
             self.timed += 1
+            if is_call:
+                self._ended(times, spent / 1e6)
             if self.timed >= self._next:
                 self.tell()
 
         return clock, end
+
+    def _ended(self, call: Times, milliseconds: float) -> None:
+        """Take note of the end of a call: what each part of it took, and what is left of it."""
+        if call.graph not in self._parts:
+            inside = [one for one in self.watched if one.graph.partition("/")[0] == call.graph and one is not call]
+            rest = Times(call.graph, "rest", "", None, self.device)
+            self.watched.append(rest)
+            self._parts[call.graph] = [*inside, rest]
+        *inside, rest = self._parts[call.graph]
+        rest.calls += 1
+        rest.add(max(0.0, milliseconds - sum(one.in_call for one in inside)))
+        for one in (call, *inside, rest):
+            one.call_ended(is_first=not call.timed)
 
     def facts(self) -> list[Fact]:
         """The current rows, with the cost of measuring estimated from the cost of one time."""

@@ -1,4 +1,4 @@
-"""Adds two calls around each launching statement in the functions of a generated module.
+"""Adds two calls around each launching statement, and others that take time, in the functions of a generated module.
 
 The module's file stays as torch wrote it, and line numbers in tracebacks stay the same. Imports no torch.
 """
@@ -6,23 +6,36 @@ The module's file stays as torch wrote it, and line numbers in tracebacks stay t
 import ast
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 Begin = Callable[[], Any]
 End = Callable[[Any], None]
 
 _STATE = "_inspect_compile_since"
 
+MEMORY: Final = "memory"
+CHECKS: Final = "checks"
+_ALLOCATES: Final = ("empty_strided", "alloc_from_pool")
+_CHECKS: Final = "assert_"
+"""`assert_size_stride`, `assert_alignment`; since 2.15 `assert_size_stride_grouped`, `assert_tensor_metadata`, too."""
+
 
 def put_timers(
-    module: Any, source: str, path: str, launches: Mapping[int, tuple[Begin, End]], whole: tuple[Begin, End] | None
+    module: Any,
+    source: str,
+    path: str,
+    launches: Mapping[int, tuple[Begin, End]],
+    whole: tuple[Begin, End] | None,
+    others: Mapping[str, tuple[Begin, End]] | None = None,
 ) -> set[int]:
     """Make the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
 
-    `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. Returns the lines
-    that were found in a function.
+    `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. `others`: around
+    statements in a row that allocate or free (MEMORY), or that check sizes and strides (CHECKS). Returns the lines that
+    were found in a function.
     """
-    calls = with_calls(module, source, path, launches, whole)
+    calls = with_calls(module, source, path, launches, whole, others)
     vars(module).update(calls.names)
     for function, code in calls.codes:
         function.__code__ = code
@@ -46,6 +59,7 @@ def with_calls(
     path: str,
     launches: Mapping[int, tuple[Callable[..., Any], Callable[..., None]]],
     whole: tuple[Begin, End] | None = None,
+    others: Mapping[str, tuple[Begin, End]] | None = None,
     *,
     given: str = "",
 ) -> WithCalls:
@@ -61,6 +75,8 @@ def with_calls(
             body, index = place
             found[line] = body[index]
             body[index : index + 1] = _around(body[index], names, str(number), timers, given)
+    if others:
+        _around_others(tree, names, others)
     if whole is not None:
         _around_all(tree, getattr(module, "call", None), names, whole)
     codes = dict(_codes(compile(tree, path, "exec", dont_inherit=True)))
@@ -105,6 +121,40 @@ def _around(
     for call in calls:
         _stand_at(call, statement)
     return [calls[0], statement, calls[1]]
+
+
+def _around_others(tree: ast.Module, names: dict[str, Any], others: Mapping[str, tuple[Begin, End]]) -> None:
+    """Put the timers of its kind around each row of statements of one kind."""
+    named = {kind: _named(names, kind, timers) for kind, timers in others.items()}
+    bodies = [
+        body
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if not isinstance(node, ast.ClassDef)
+        for body in _bodies(node)
+    ]
+    for body in {id(one): one for one in bodies}.values():
+        rows = [(kind, list(row)) for kind, row in groupby(body, _kind)]
+        body.clear()
+        for kind, row in rows:
+            if kind not in named:
+                body += row
+                continue
+            before, after = named[kind]
+            begin, end = ast.parse(f"{_STATE}_{kind} = {before}()\n{after}({_STATE}_{kind})").body
+            _stand_at(begin, row[0])
+            _stand_at(end, row[-1])
+            body += [begin, *row, end]
+
+
+def _kind(statement: ast.stmt) -> str:
+    """MEMORY, CHECKS, or nothing."""
+    if isinstance(statement, ast.Delete):
+        return MEMORY
+    value = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+    name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    return MEMORY if name.startswith(_ALLOCATES) else CHECKS if name.startswith(_CHECKS) else ""
 
 
 def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:

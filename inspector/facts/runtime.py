@@ -17,7 +17,9 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     per_graph: ClassVar[bool] = False
 
     what: str = "launch"
-    """launch, call (the whole generated code of the graph) or replay (of a whole CUDA graph)."""
+    """launch, call (the whole generated code of the graph), memory (its statements that allocate or free), checks (of
+    sizes and strides), rest (what is left of the call) or replay (of a whole CUDA graph).
+    """
     kernel: str = ""
     line: Int64 | None = None
     """Line number in output_code.py; None for a replay."""
@@ -35,6 +37,12 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     """The median of the timed calls; None if there are none."""
     total: float = 0.0
     """The sum of the timed calls."""
+    least_in_call: float | None = None
+    """The least that it took in one call of its graph, all its times in that call together; the first call does not
+    count. None where calls are not timed as a whole.
+    """
+    times_in_call: Int64 = 0
+    """How often it was timed in that call."""
 
 
 class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):

@@ -8,7 +8,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from inspect_compile.errors import CommandError
 
 _NEEDED: Final = ("msgspec", "rich", "pygments", "markdown_it", "mdurl", "graphviz")
 _SECONDS: Final = 120
+Plain = bool | int | float | str | None
 _ASKED: Final = """\
 import importlib.metadata, importlib.util, json, sys
 def version(name):
@@ -28,6 +29,30 @@ def version(name):
 missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
 names = ("torch", "triton")
 print(json.dumps({"tag": sys.implementation.cache_tag, "missing": missing, "versions": {n: version(n) for n in names}}))
+"""
+
+_SETTINGS: Final = """\
+import importlib, json
+found = {}
+for room in ("_inductor", "_dynamo", "_functorch"):
+    config = importlib.import_module(f"torch.{room}.config")
+    for name, value in config.get_config_copy().items():
+        if value is None or isinstance(value, (bool, int, float, str)):
+            found[f"{room}.{name}"] = value
+print(json.dumps(found))
+"""
+_WITH_SETTINGS: Final = """\
+import importlib, json, os, runpy, sys
+for name, value in json.loads(sys.argv[1]).items():
+    room, _, setting = name.partition(".")
+    setattr(importlib.import_module(f"torch.{room}.config"), setting, value)
+is_module = sys.argv[2] == "-m"
+del sys.argv[: 3 if is_module else 2]
+if is_module:
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+else:
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
@@ -72,8 +97,30 @@ def environment(given: str) -> Environment:
     return found
 
 
-def record(found: Environment, dump: Path, links: Path, words: Sequence[str], options: Sequence[str]) -> int:
-    """Run the program with that Python, recorded into `dump`; returns its exit status. `links` is a folder of ours."""
+def settings(found: Environment) -> dict[str, Plain]:
+    """The settings of torch there that are plain values: `_inductor.max_fusion_size`. Empty if it does not tell."""
+    try:
+        done = subprocess.run(
+            [found.python, "-c", _SETTINGS], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+        return msgspec.json.decode(done.stdout.splitlines()[-1] if done.stdout.strip() else "", type=dict)
+    except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError):
+        return {}
+
+
+def record(
+    found: Environment,
+    dump: Path,
+    links: Path,
+    words: Sequence[str],
+    options: Sequence[str],
+    own_settings: Mapping[str, Plain] | None = None,
+) -> int:
+    """Run the program with that Python, recorded into `dump`; returns its exit status. `links` is a folder of ours.
+    With `own_settings` these settings of torch are set before the program begins.
+    """
+    if own_settings is not None:
+        words = ["-c", _WITH_SETTINGS, msgspec.json.encode(own_settings).decode(), *words]
     _link(found, links)
     path = os.pathsep.join(filter(None, (str(links), os.environ.get("PYTHONPATH"))))
     command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump), *options]

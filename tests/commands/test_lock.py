@@ -4,7 +4,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from tests.conftest import DumpOf
+import pytest
+
+from tests.conftest import SAMPLES, DumpOf
 from tests.running import COMMAND, run
 
 PROGRAM = """\
@@ -20,8 +22,9 @@ torch.compile(f)(torch.ones(64))
 """
 
 
-def called(folder: Path, cache: Path, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache), "GITHUB_WORKSPACE": None}
+def called(folder: Path, cache: Path, *words: str | Path, in_ci: bool = False) -> subprocess.CompletedProcess[str]:
+    """A command, with or without the variable that CI systems set, and that torch reads."""
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache), "GITHUB_WORKSPACE": None, "CI": "true" if in_ci else None}
     return run([*COMMAND, *words], folder, environment=environment)
 
 
@@ -30,7 +33,7 @@ def test_a_contract_is_made_kept_broken_and_updated(tmp_path: Path, inductor_cac
     program.write_text(PROGRAM)
     made = called(tmp_path, inductor_cache, "lock", "step.py", "-o", "my.lock", "--", "-o", "its own")
     assert (made.returncode, made.stdout) == (0, "['-o', 'its own']\n"), made.stderr
-    good = called(tmp_path, inductor_cache, "check", "--lock", "my.lock", "step.py", "its", "own")
+    good = called(tmp_path, inductor_cache, "check", "--lock", "my.lock", "step.py", "its", "own", in_ci=True)
     assert good.returncode == 0, good.stdout
     assert good.stdout.startswith("['its', 'own']\nmy.lock: nothing differs that must not (1 graph, 4 rules)")
     program.write_text(PROGRAM.replace("    return y + 1", "    print('in it')\n    return y + 1"))
@@ -49,6 +52,17 @@ def test_a_contract_is_made_kept_broken_and_updated(tmp_path: Path, inductor_cac
     assert (again.returncode, again.stderr) == (0, ""), again.stdout
     rows = called(tmp_path, inductor_cache, "check", newest, "--lock", "my.lock", "--format", "json")
     assert (rows.returncode, rows.stdout) == (0, "")
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("sample", ["flex_attention", "training_step", "dynamic_shapes"])
+def test_a_contract_of_ones_own_machine_holds_in_ci(sample: str, tmp_path: Path, inductor_cache: Path) -> None:
+    """Where CI is set torch has other settings, other configurations of attention, and compiles anew."""
+    program = SAMPLES / f"{sample}.py"
+    made = called(tmp_path, inductor_cache, "lock", program, "-o", "my.lock")
+    assert made.returncode == 0, made.stderr
+    good = called(tmp_path, inductor_cache, "check", program, "--lock", "my.lock", in_ci=True)
+    assert good.returncode == 0, good.stdout
 
 
 def test_errors_are_one_line(tmp_path: Path, dump_of: DumpOf, inductor_cache: Path) -> None:

@@ -8,25 +8,22 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.commands import main
-from inspect_compile.dump import Dump
 from tests.running import COMMAND, run, settle
 
 PROGRAM = """\
-import os
 import sys
 import torch
 
-torch._inductor.config.max_fusion_size = int(os.environ.get("MOST", "64"))
-
 def f(x):
-    y = x.relu()
-    return torch.softmax(y, -1), y.sum(0)
+    return x.sin(), x.cos()
 
 print(sys.argv[1:])
 compiled = torch.compile(f)
 for _ in range(4):
     compiled(torch.ones(64, 128))
 """
+VARIABLE = "TORCHINDUCTOR_CPP_MAX_HORIZONTAL_FUSION_SIZE"
+"""Where torch takes a default from: as if it had changed from one version to the next."""
 
 Capture = pytest.CaptureFixture[str]
 
@@ -38,27 +35,31 @@ def environment(path: Path, variable: str) -> Path:
     return path
 
 
-def test_a_lost_fusion_is_told_with_what_to_do(tmp_path: Path, inductor_cache: Path) -> None:
+def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Path, inductor_cache: Path) -> None:
     (tmp_path / "step.py").write_text(PROGRAM)
-    new = environment(tmp_path / "python-new", "MOST=1")
-    words = ["upgrade", "--old", sys.executable, "--new", str(new), "--dump", "both", "step.py", "--its", "own"]
+    new = environment(tmp_path / "python-new", f"{VARIABLE}=0")
+    places = ["--old", sys.executable, "--new", str(new), "--dump", "both"]
+    words = ["upgrade", *places, "--runs", "1", "--prove", "step.py", "--its", "own"]
     done = run([*COMMAND, *words], tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
-    for name in ("old", "new"):
+    for name in ("old", "new", "back"):
         settle(tmp_path / "both" / name)
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
-    assert [line for line in lines if "['--its', 'own']" in line] == ["['--its', 'own']"] * 2
-    assert len(lines) <= 42, "the program's two lines, and a page of 40"
+    assert [line for line in lines if "['--its', 'own']" in line] == ["['--its', 'own']"] * 3
+    assert len(lines) <= 43, "the program's three lines, and a page of 40"
     assert any("time of one call of each graph" in line for line in lines)
+    assert any("one run of each: what is noise is not known" in line for line in lines)
     assert any(line.startswith("fusion ") and line.endswith("1") for line in lines), done.stdout
-    assert any(" ▲ step.py:9  return torch.softmax(y, -1), y.sum(0)" in line for line in lines)
-    assert "max_fusion_size: 64 → 1" in done.stdout or "max_fusion_size: default → 1" in done.stdout
+    assert any(line.startswith("allocations and frees ") for line in lines), done.stdout
+    assert any(" ▲ step.py:5  return x.sin(), x.cos()" in line for line in lines)
+    assert "Swapped back: cpp.max_horizontal_fusion_size 0 → 16" in lines
+    assert any("; 1 of 1 cause gone: fusion at step.py:5" in line for line in lines), done.stdout
     assert lines[-1].endswith("inspect-compile diff both/old both/new")
-    measured = [Dump(tmp_path / "both" / name) for name in ("old", "new")]
-    assert [dump.run.environment.get("MOST") for dump in measured] == [None, None], "not a variable that is kept"
     said = run([*COMMAND, "diff", "both/old", "both/new", "--json"], tmp_path)
     first = json.loads(said.stdout.splitlines()[0])
     assert (first["fact"], first["level"]) == ("difference_cause", "fusion")
+    (left,) = map(json.loads, run([*COMMAND, "diff", "both/old", "both/back", "--json"], tmp_path).stdout.splitlines())
+    assert (left["fact"], left["kind"]) == ("difference", "settings"), "the variable itself"
 
 
 def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -14,6 +14,8 @@ from typing import Final
 
 import pytest
 
+from inspect_compile.analysis.compare.causes.records import Cause, Cost
+from inspect_compile.analysis.compare.side_by_side import Side
 from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
@@ -32,9 +34,11 @@ from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models import bars
+from inspect_compile.tui.models.causes import cause_rows, side, story
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.command import command
+from inspect_compile.tui.models.compare import comparison
 from inspect_compile.tui.models.cost import PARTS
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
@@ -285,6 +289,41 @@ def _program(root: Path) -> Iterator[str]:
     yield ""
 
 
+def _compare(root: Path) -> Iterator[str]:
+    """A dump beside itself, and causes with its words: of equal dumps there are none."""
+    dump = open_dump(root)
+    found = comparison([Side("old", dump), Side("new", dump)])
+    yield from _sheet(found.table)
+    for place in range(min(FEW, len(found.table))):
+        for text in found.beside(found.table.key(place)):
+            yield from _sheet(text)
+    for number, (kernel, node) in enumerate(zip(dump.rows(Kernel)[:FEW], dump.rows(Node)[:FEW], strict=False)):
+        words = (kernel.name, node.target, node.name)
+        cause = Cause(
+            level=("source", "fusion")[number % 2],
+            what=node.target,
+            message=f"{kernel.name} {node.target}",
+            where=node.where,
+            old_where=node.where,
+            a=words,
+            b=(),
+            settings=words[:1],
+            graphs=(kernel.graph,),
+            kernels_a=words,
+            kernels_b=(),
+            cost_a=Cost(launches=1, bytes=number),
+            cost_b=Cost(),
+            shared_with=words[:number],
+            counted_with=node.name if number % 3 == 0 else "",
+        )
+        for row, _ in cause_rows([cause]):
+            assert not callable(row.cells)
+            yield "".join(span.text for cell in row.cells for span in cell)
+        yield from _sheet(story(cause, 40))
+        for is_b in (False, True):
+            yield from _sheet(side(cause, is_b=is_b, width=40))
+
+
 def _model(model: Model) -> View:
     def view(root: Path) -> Iterator[str]:
         dump = open_dump(root)
@@ -398,6 +437,7 @@ VIEWS: Final[dict[str, View]] = {
     "tree": _tree,
     "run page": _run_page,
     "program": _program,
+    "tui compare": _compare,
     **{
         f"tui {name}": _model(model)
         for name, model in (

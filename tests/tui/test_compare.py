@@ -74,6 +74,27 @@ async def test_a_kernel_shows_both_sources_and_a_difference_what_each_side_has(t
         assert not isinstance(pilot.app.screen, CompareScreen)
 
 
+async def test_causes_come_first_with_their_story(two: tuple[list[Side], str]) -> None:
+    async with InspectApp(two[0][0].dump, beside=two).run_test(size=(80, 24)) as pilot:
+        await compared(pilot)
+        rows = texts(pilot, "compare-rows")
+        assert rows[0] == "1 cause of differences, the most expensive first"
+        assert " ".join(rows[1].split()) == "▲ mixed.py:19 codegen the same loops are written as other code"
+        assert rows[2] == "kernels"
+        assert screen(pilot).rows.cursor == 1
+        await until(pilot, lambda: len(texts(pilot, "compare-story")) == 3)
+        assert texts(pilot, "compare-story") == [
+            "mixed.py:19  z = self.down(gelu(self.up(y)))",
+            "codegen: the same loops are written as other code",
+            "1 launch, 1.05 MB: as many as before",
+        ]
+        await until(pilot, lambda: CHANGED in texts(pilot, "compare-side-1"))
+        assert [texts(pilot, f"compare-side-{place}")[0] for place in range(2)] == ["old", "new"]
+        assert screen(pilot).query_one("#compare-story", Lines).display
+        await choose(pilot, CHANGED, CHANGED)
+        assert not screen(pilot).query_one("#compare-story", Lines).display, "a kernel has no story"
+
+
 async def test_the_ranks_of_a_run(here: Path) -> None:
     for rank in range(2):
         shutil.copytree(RECORDED, here / "run" / f"rank_{rank}")

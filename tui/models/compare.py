@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from inspect_compile.analysis.compare.causes.find import causes
+from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.content import content
 from inspect_compile.analysis.compare.differences import Difference, compare
 from inspect_compile.analysis.compare.replays import FIRST
@@ -14,6 +16,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.compare.side_by_side import columns, told
 from inspect_compile.tables.text import number_of, one_line
+from inspect_compile.tui.models import causes as told_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
 from inspect_compile.tui.models.kernels.kernels import SHORT_NOTE, kernel_source
@@ -29,13 +32,31 @@ class Comparison:
     table: Table
     told: str
     """How much differs, in words."""
-    rows: dict[str, SideRow | Difference] = field(default_factory=dict)
+    rows: dict[str, SideRow | Difference | Cause] = field(default_factory=dict)
     """Key of a row of the table → what it is about."""
     _chains: dict[tuple[int, str], Chain] = field(default_factory=dict)
 
-    def beside(self, key: str, *, is_whole: bool = False) -> list[Code]:
-        """For each side what it has for a row: a kernel's source, or the lines that it alone has."""
+    @property
+    def first(self) -> int:
+        """Index of the row to begin with: the first that is no title."""
+        return next((place for place in range(len(self.table)) if self.table.key(place) in self.rows), 0)
+
+    def story(self, key: str, width: int) -> Code:
+        """What a cause is, wrapped to a width in columns; nothing for another row."""
         row = self.rows.get(key)
+        return told_of.story(row, width) if isinstance(row, Cause) else NOTHING
+
+    def beside(self, key: str, *, is_whole: bool = False, width: int = 80) -> list[Code]:
+        """For each side what it has for a row: a kernel's source, the lines that it alone has, or what it has at the
+        level of a cause, wrapped to a width in columns.
+        """
+        row = self.rows.get(key)
+        if isinstance(row, Cause):
+            place = {row.a_name: False, row.b_name: True}
+            return [
+                told_of.side(row, is_b=place[side.name], width=width) if side.name in place else NOTHING
+                for side in self.sides
+            ]
         if isinstance(row, Difference):
             texts = {row.a_name: row.a, row.b_name: row.b}
             return [_only(side.name, texts.get(side.name)) for side in self.sides]
@@ -58,16 +79,25 @@ class Comparison:
 
 
 def comparison(sides: Sequence[Side]) -> Comparison:
-    """Compare them: the graphs and kernels, then every difference of the other sides from the first."""
+    """Compare them: why the others differ from the first, the graphs and kernels, then every difference."""
     rows = side_by_side(sides)
     names = [side.name for side in sides]
     first = content(sides[0].dump)
+    why: list[Cause] = []
     found: list[Difference] = []
     for side in sides[1:]:
+        two = sides[0].name, side.name
+        why += causes(sides[0].dump, side.dump, two)
         if not side.dump.run.replay_of:
-            found += compare(first, content(side.dump), (sides[0].name, side.name))
-    known: dict[str, SideRow | Difference] = {}
+            found += compare(first, content(side.dump), two)
+    known: dict[str, SideRow | Difference | Cause] = {}
     lines: list[Row] = []
+    for line, cause in told_of.cause_rows(why):
+        lines.append(line)
+        if cause is not None:
+            known[line.key] = cause
+    if why:
+        lines.append(Row.title("kernels", "kernels"))
     shown: tuple[Column[SideRow], ...] = columns(names)
     for row in rows:
         key = f"{row.graph} {row.kernel} {'' if row.sides[0] is not None else row.names}"

@@ -25,7 +25,7 @@ _NARROWEST: Final = 36
 
 
 class CompareScreen(Screen[None]):
-    """The rows of `diff --kernels` and `diff`; below, what each side has for the row under the cursor."""
+    """The rows of `diff` and `diff --kernels`; below, what each side has for the row under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,b", "dismiss", "Back", show=False),
@@ -43,9 +43,10 @@ class CompareScreen(Screen[None]):
         self._is_whole = False
 
     def compose(self) -> ComposeResult:
-        """The rows, and a list for each side."""
+        """The rows, the story of a cause, and a list for each side."""
         yield Bar(id="compare-top")
         yield Lines(id="compare-rows").add_class("rows")
+        yield Lines(id="compare-story").add_class("detail")
         with Horizontal(id="compare-sides"):
             for place in range(len(self._sides)):
                 yield Lines(id=f"compare-side-{place}").add_class("detail")
@@ -70,16 +71,21 @@ class CompareScreen(Screen[None]):
     def on_resize(self) -> None:
         """Show as many sides as fit."""
         self._fit()
+        self._moved()
 
     @property
     def rows(self) -> Lines:
         """The list of graphs, kernels and differences."""
         return self.query_one("#compare-rows", Lines)
 
+    @property
+    def _places(self) -> int:
+        """How many sides fit."""
+        return min(len(self._sides), max(2, self.size.width // _NARROWEST))
+
     def _fit(self) -> None:
-        most = max(2, self.size.width // _NARROWEST)
         for place, lines in enumerate(self.query("#compare-sides > Lines")):
-            lines.display = place < most
+            lines.display = place < self._places
 
     async def _compare(self) -> None:
         try:
@@ -91,6 +97,7 @@ class CompareScreen(Screen[None]):
             return
         self.rows.empty = "Nothing was compiled."
         self.rows.restart(self._found.table)
+        self.rows.begin(self._found.first)
         self._say(self._found.told)
         self._moved()
 
@@ -105,8 +112,12 @@ class CompareScreen(Screen[None]):
             start(self, partial(self._show, self._found, self.rows.key), group="sides", latest=True)
 
     async def _show(self, found: Comparison, key: str) -> None:
+        story = found.story(key, self.size.width - 4)
+        self.set_class(bool(len(story)), "-cause")
+        self.query_one("#compare-story", Lines).restart(story)
+        width = self.size.width // self._places - 4
         try:
-            texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole))
+            texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole, width=width))
         except Exception as error:  # a dump can contain anything
             words = f"This cannot be shown: {type(error).__name__}: {error}"
             texts = [Code([CodeLine(words, role="bad")]), *(NOTHING for _ in self._sides[1:])]

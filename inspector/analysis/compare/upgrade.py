@@ -1,18 +1,19 @@
 """What another environment does to a program's time and memory, and which share of that each kind of difference has."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.compare.call_times import CHECKS, MEMORY, REST, CallTimes, call_times, is_apart, spread
+from inspect_compile.analysis.compare.causes.compiled import Call, total
 from inspect_compile.analysis.compare.causes.find import comparison
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
 from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.kernels.launch_times import latest, measuring
+from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched
 
 KINDS: Final = {
     "program": ("source",),
@@ -28,19 +29,24 @@ KINDS: Final = {
 """Kind of difference → the levels of causes."""
 LIBRARY: Final = "library functions"
 SAME: Final = "same code, other time"
-AROUND: Final = "between kernels"
 _KIND_OF: Final = {level: kind for kind, levels in KINDS.items() for level in levels}
+_PARTS: Final = 6
+"""Kernels and functions that are told."""
 
 
 class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
     """What one kind of difference adds. `upgrade --json` prints these after the `upgrade` row."""
 
     kind: str
-    """A key of KINDS, `same code, other time` or `between kernels`."""
+    """A key of KINDS, `same code, other time`, or a part of the calls: `allocations and frees`, `checks of sizes`,
+    `Python between launches`.
+    """
     seconds: float | None
     """Added to one call of each graph; negative if it takes away. None if not measured."""
     share: float | None
-    """The same as a part of the whole difference of time; None without one."""
+    """The same as a part of the whole difference of time; None without one that is more than noise."""
+    is_noise: bool | None
+    """True if the runs of the two environments overlap in it; None if each ran once."""
     bytes: int
     """Added to what kernels read and write."""
     launches: int
@@ -49,18 +55,36 @@ class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
     """Number of causes."""
 
 
+class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_part"):
+    """The launches of one kernel or library function, in one call of each graph. `upgrade --json` prints these last."""
+
+    kind: str
+    names: tuple[str, str]
+    """In either environment; empty where it has none."""
+    launches: tuple[int, int]
+    seconds: tuple[float, float]
+
+
 class Upgrade(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade"):
     """A program in two environments. The first row of `upgrade --json`."""
 
     versions: dict[str, str]
     """Of what differs, by name: `2.13.0 → 2.15.0`."""
     seconds: tuple[float | None, float | None]
-    """Of one call of each graph's generated code, the least of all calls; None if not measured."""
+    """Of one call of each graph's generated code, the sum of the least that each part took; None if not measured."""
+    fastest: tuple[float | None, float | None]
+    """The fastest call of each graph as a whole, in any run."""
     bytes: tuple[int, int]
     launches: tuple[int, int]
     peak: tuple[int, int]
     """The largest peak of memory of a graph, in bytes, from its memory plan."""
     graphs: tuple[int, int]
+    runs: int
+    """How often each ran."""
+    spread: tuple[float | None, float | None]
+    """How far the runs of one environment are apart, in seconds; None of a single run."""
+    is_noise: bool | None
+    """True if the runs of the two environments overlap: their times do not differ. None if each ran once."""
 
 
 class Assigned(msgspec.Struct, frozen=True):
@@ -70,56 +94,125 @@ class Assigned(msgspec.Struct, frozen=True):
     shares: tuple[Share, ...]
     """The largest first."""
     causes: tuple[Cause, ...]
+    parts: tuple[Part, ...]
+    """Those that add or take away most."""
+    places: tuple[int, int]
+    """Which run of each was compared: the fastest, from 0."""
 
 
-def upgrade(a: Dump, b: Dump, names: tuple[str, str]) -> Assigned:
-    """Compare two dumps of one program, and assign the difference of time to kinds of differences."""
+class _Sums:
+    """The launches of each kind on both sides."""
+
+    def __init__(self) -> None:
+        self.costs: dict[str, list[tuple[Cost, Cost]]] = {}
+        self.keys: dict[str, tuple[list[Key], list[Key]]] = {}
+        self.parts: dict[tuple[str, str, str], tuple[list[Key], list[Key]]] = {}
+
+    def add(self, kind: str, ours: Sequence[Call], theirs: Sequence[Call]) -> None:
+        """Launches that have a part of the graphs in common."""
+        self.costs.setdefault(kind, []).append((total(ours), total(theirs)))
+        keys = self.keys.setdefault(kind, ([], []))
+        names = [next((call.name for call in calls), "") for calls in (ours, theirs)]
+        part = self.parts.setdefault((kind, names[0], names[1]), ([], []))
+        for place, calls in enumerate((ours, theirs)):
+            found = [(call.launch.graph, call.name, call.launch.line) for call in calls]
+            keys[place].extend(found)
+            part[place].extend(found)
+
+
+def upgrade(old: Sequence[Dump], new: Sequence[Dump], names: tuple[str, str]) -> Assigned:
+    """Compare the dumps of one program in two environments, one or several runs of each, and assign the difference of
+    time to kinds of differences. What was compiled is that of the fastest run of each, and the times are its times.
+    """
+    times = [[call_times(dump) for dump in dumps] for dumps in (old, new)]
+    places = [_fastest(found) for found in times]
+    a, b = old[places[0]], new[places[1]]
     found = comparison(a, b, names, has_same=True)
-    times = call_seconds(a), call_seconds(b)
-    sums: dict[str, list[tuple[Cost, Cost]]] = {}
-    for cause in found.causes:
-        sums.setdefault(_KIND_OF[cause.level], []).append((cause.cost_a, cause.cost_b))
+    sums = _Sums()
+    for cause, ours, theirs in found.launches:
+        sums.add(_KIND_OF[cause.level], ours, theirs)
     for one, other in found.same:
-        kind = LIBRARY if one.launch.kernel.kind == "extern" else SAME
-        sums.setdefault(kind, []).append((one.cost, other.cost))
-    counts = {kind: sum(_KIND_OF[cause.level] == kind for cause in found.causes) for kind in sums}
-    added = {kind: _added(costs) for kind, costs in sums.items()}
-    costs = [cost for pairs in sums.values() for cost in pairs]
-    whole = _whole(a, b, times, costs)
-    total = None if None in times else (times[1] or 0.0) - (times[0] or 0.0)
-    if total is not None and None not in added.values():
-        added[AROUND] = total - sum(seconds or 0.0 for seconds in added.values())
-        sums[AROUND] = []
-    shares = [
-        Share(
-            kind=kind,
-            seconds=seconds,
-            share=None if seconds is None or not total else seconds / total,
-            bytes=sum(new.bytes - old.bytes for old, new in sums[kind]),
-            launches=sum(new.launches - old.launches for old, new in sums[kind]),
-            causes=counts.get(kind, 0),
+        sums.add(LIBRARY if one.launch.kernel.kind == "extern" else SAME, (one,), (other,))
+    counts = Counter(_KIND_OF[cause.level] for cause in found.causes)
+    costs = [cost for pairs in sums.costs.values() for cost in pairs]
+    measured = [[one for one in side if one is not None] for side in times]
+    is_timed = all(len(side) == len(all_) for side, all_ in zip(measured, times, strict=True))
+    chosen = (measured[0][places[0]], measured[1][places[1]]) if is_timed else None
+    whole = _whole(a, b, measured if is_timed else [[], []], chosen, costs)
+    every = {
+        kind: [[_sum(one, keys) for one in side] for side, keys in zip(measured, both, strict=True)]
+        for kind, both in sums.keys.items()
+    }
+    if is_timed:
+        parts = {kind: [[one.parts[kind] for one in side] for side in measured] for kind in (MEMORY, CHECKS, REST)}
+        every |= {kind: seconds for kind, seconds in parts.items() if any(map(any, seconds))}
+    difference = chosen[1].whole - chosen[0].whole if chosen is not None else None
+    shares = []
+    for kind, seconds in every.items():
+        pairs = sums.costs.get(kind, [])
+        added = seconds[1][places[1]] - seconds[0][places[0]] if is_timed else None
+        shares.append(
+            Share(
+                kind=kind,
+                seconds=added,
+                share=None if added is None or not difference or whole.is_noise else added / difference,
+                is_noise=_overlap(*seconds) if is_timed else None,
+                bytes=sum(new.bytes - old.bytes for old, new in pairs),
+                launches=sum(new.launches - old.launches for old, new in pairs),
+                causes=counts.get(kind, 0),
+            )
         )
-        for kind, seconds in added.items()
-    ]
     shares.sort(key=lambda row: (-abs(row.seconds or 0.0), -abs(row.bytes), -abs(row.launches)))
-    return Assigned(whole, tuple(shares), tuple(found.causes))
+    return Assigned(whole, tuple(shares), tuple(found.causes), tuple(_parts(sums, chosen)), (places[0], places[1]))
 
 
-def _added(costs: Iterable[tuple[Cost, Cost]]) -> float | None:
-    found = [(old.measured, new.measured) for old, new in costs]
-    if any(None in pair for pair in found):
-        return None
-    return sum((new or 0.0) - (old or 0.0) for old, new in found)
+def _fastest(times: Sequence[CallTimes | None]) -> int:
+    return min(range(len(times)), key=lambda place: one.whole if (one := times[place]) is not None else 0.0)
 
 
-def _whole(a: Dump, b: Dump, times: tuple[float | None, float | None], costs: list[tuple[Cost, Cost]]) -> Upgrade:
+def _sum(times: CallTimes, keys: Iterable[Key]) -> float:
+    return sum(times.launches.get(key, 0.0) for key in dict.fromkeys(keys))
+
+
+def _overlap(old: Sequence[float], new: Sequence[float]) -> bool | None:
+    apart = is_apart(old, new)
+    return None if apart is None else not apart
+
+
+def _parts(sums: _Sums, chosen: tuple[CallTimes, CallTimes] | None) -> list[Part]:
+    """The kernels and functions whose time differs most."""
+    if chosen is None:
+        return []
+    found = [
+        Part(kind, (one, other), (len(both[0]), len(both[1])), (_sum(chosen[0], both[0]), _sum(chosen[1], both[1])))
+        for (kind, one, other), both in sums.parts.items()
+    ]
+    found.sort(key=lambda part: -abs(part.seconds[1] - part.seconds[0]))
+    return found[:_PARTS]
+
+
+def _whole(
+    a: Dump,
+    b: Dump,
+    measured: Sequence[Sequence[CallTimes]],
+    chosen: tuple[CallTimes, CallTimes] | None,
+    costs: Sequence[tuple[Cost, Cost]],
+) -> Upgrade:
+    runs = [[one.whole for one in side] for side in measured]
     return Upgrade(
         versions=dict(_changed(a, b)),
-        seconds=times,
+        seconds=(None, None) if chosen is None else (chosen[0].whole, chosen[1].whole),
+        fastest=(
+            min((one.fastest for one in measured[0]), default=None),
+            min((one.fastest for one in measured[1]), default=None),
+        ),
         bytes=(sum(old.bytes for old, _ in costs), sum(new.bytes for _, new in costs)),
         launches=(sum(old.launches for old, _ in costs), sum(new.launches for _, new in costs)),
         peak=(_peak(a), _peak(b)),
         graphs=(len(outermost(a)), len(outermost(b))),
+        runs=len(runs[0]),
+        spread=(spread(runs[0]), spread(runs[1])),
+        is_noise=_overlap(*runs),
     )
 
 
@@ -132,18 +225,3 @@ def _changed(a: Dump, b: Dump) -> Iterator[tuple[str, str]]:
 
 def _peak(dump: Dump) -> int:
     return max((memories(dump, graph.graph)[graph.graph].peak for graph in outermost(dump)), default=0)
-
-
-def call_seconds(dump: Dump) -> float | None:
-    """One call of each graph; None if one was not timed after its first call."""
-    off = {row.device: row.overhead for row in measuring(dump)}
-    rows = latest(dump.rows(Launched))
-    calls = {row.graph: row for row in rows if row.what == "call"}
-    inside = Counter(row.graph.partition("/")[0] for row in rows if row.what == "launch")  # each is measured, too
-    total = 0.0
-    for graph in outermost(dump):
-        row = calls.get(graph.graph)
-        if row is None or row.least is None:
-            return None
-        total += max(0.0, row.least - off.get(row.device, 0.0) * (1 + inside[graph.graph]))
-    return total / 1e3 if calls else None

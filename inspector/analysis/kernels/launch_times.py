@@ -18,6 +18,8 @@ class Measured(msgspec.Struct, frozen=True):
     milliseconds: float
     """The median; the first call counts only if there was no other."""
     least: float
+    in_call: float | None
+    """The least in one call of its graph; None where calls were not timed as a whole."""
     is_cold: bool
     """Only the first call was timed, in which kernels are compiled and tuned and caches are cold."""
     device: str
@@ -39,9 +41,14 @@ def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
             off = added.get(row.device, 0.0)
             is_cold = row.milliseconds is None
             found[row.graph, row.kernel, row.line] = Measured(
-                row.calls, max(0.0, took - off), max(0.0, least - off), is_cold, row.device
+                row.calls, max(0.0, took - off), max(0.0, least - off), least_in_call(row, off), is_cold, row.device
             )
     return found
+
+
+def least_in_call(row: Launched, overhead: float) -> float | None:
+    """Milliseconds in one call of the graph, less the overhead of measuring each time."""
+    return None if row.least_in_call is None else max(0.0, row.least_in_call - overhead * row.times_in_call)
 
 
 def measuring(dump: Dump) -> list[Measuring]:

@@ -19,10 +19,10 @@ def diff_stage(dumps: "tuple[Dump, Dump]", names: tuple[str, str], arguments: "a
 
     stage, asked = arguments.stage
     kernels = _kernels(dumps, asked)
-    texts = [
+    (stage, one), (_, other) = (
         _text(dump, kernel, stage, is_trusted=arguments.compile) for dump, kernel in zip(dumps, kernels, strict=True)
-    ]
-    rows = unified(stage, kernels, (texts[0], texts[1]))
+    )
+    rows = unified(stage, kernels, (one, other))
     if arguments.json:
         print_json(rows)
     else:
@@ -48,7 +48,8 @@ def _kernels(dumps: "tuple[Dump, Dump]", asked: str) -> "tuple[Kernel, Kernel]":
     return (found[0], kernel) if is_b else (kernel, found[0])
 
 
-def _text(dump: "Dump", kernel: "Kernel", stage: str, *, is_trusted: bool) -> str:
+def _text(dump: "Dump", kernel: "Kernel", stage: str, *, is_trusted: bool) -> tuple[str, str]:
+    """The stage by its own name (`asm` of a Triton kernel is ptx or amdgcn), and the text."""
     from inspect_compile.analysis.compare.causes.texts import SOURCE
     from inspect_compile.analysis.kernels.stage_lines import KernelStages
     from inspect_compile.commands.kernel_stage import stage_of
@@ -57,8 +58,8 @@ def _text(dump: "Dump", kernel: "Kernel", stage: str, *, is_trusted: bool) -> st
     if stage == SOURCE:
         if not stages.source:
             raise CommandError(f"{kernel.name}: its source is not in {dump.root}")
-        return "\n".join(stages.source)
+        return stage, "\n".join(stages.source)
     found, _ = stage_of(dump, stages, stage, None, is_trusted=is_trusted)
     if not found.text:
         raise CommandError(f"{kernel.name} in {dump.root}: {found.note}")
-    return found.text
+    return found.name or stage, found.text

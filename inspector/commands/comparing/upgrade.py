@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from inspect_compile.analysis.compare.proof import Plain, Proof
+    from inspect_compile.analysis.compare.upgrade import Assigned
     from inspect_compile.commands.program import Program
     from inspect_compile.dump import Dump
+
+
+RUNS = 3
 
 
 class Upgrade:
@@ -27,7 +34,23 @@ class Upgrade:
         parser.add_argument("--dump", metavar="DIR", help="where to record both; a new or empty directory")
         parser.add_argument("--target", metavar="GPU", help="compile for a GPU that is not here (sm_90, …), unmeasured")
         parser.add_argument(
-            "--runs", metavar="N", type=int, default=1, help="run each N times, in turn; the fastest run of each counts"
+            "--runs",
+            metavar="N",
+            type=int,
+            help=f"run each N times, in turn, to tell noise (default {RUNS}; 1 where nothing is timed)",
+        )
+        parser.add_argument(
+            "--prove",
+            action="store_true",
+            help="run NEW again with the settings of torch whose defaults were others in OLD, and say what came back",
+        )
+        parser.add_argument(
+            "--swap",
+            metavar="NAME=VALUE",
+            action="append",
+            default=[],
+            type=_setting,
+            help="the same with this setting, of torch._inductor.config or with _dynamo. or _functorch. before it",
         )
         parser.add_argument("--no-measure", action="store_true", help="do not time launches")
         parser.add_argument("--json", action="store_true", help="one JSON object per line")
@@ -38,44 +61,83 @@ class Upgrade:
         from inspect_compile.commands.printing import print_json, print_table
         from inspect_compile.tables.compare.upgrade import page
 
-        old, new = _recorded(arguments)
+        runs = _Runs(arguments)
+        runs.record_both()
+        old, new = runs.dumps["old"], runs.dumps["new"]
         found = upgrade(old, new, ("old", "new"))
+        proved = runs.proved(found) if arguments.prove or arguments.swap else None
         if arguments.json:
-            print_json([found.whole, *found.shares, *found.causes])
+            print_json([found.whole, *found.shares, *([proved] if proved else []), *found.causes, *found.parts])
         else:
-            print_table(page(found, *(str(dump.root) for dump in (old, new))))
+            a, b = found.places
+            print_table(page(found, str(old[a].root), str(new[b].root), proved))
         return 1 if found.causes else 0
 
 
-def _recorded(arguments: argparse.Namespace) -> "tuple[Dump, Dump]":
-    """The fastest dump of each environment. Raises CommandError if one fails, or compiles nothing."""
-    from inspect_compile.analysis.compare.upgrade import call_seconds
-    from inspect_compile.commands.dump_selection import for_target
-    from inspect_compile.dump import Dump
-    from inspect_compile.dump.root import make_root
-    from inspect_compile.launch.elsewhere import environment, record
+class _Runs:
+    """The runs of the program, and their dumps."""
 
-    words = _words(arguments.program)
-    if arguments.runs < 1:
-        raise CommandError(f"--runs {arguments.runs}: at least 1")
-    environments = {"old": environment(arguments.old), "new": environment(arguments.new)}
-    root = Path(arguments.dump) if arguments.dump else Path(tempfile.mkdtemp(prefix="inspect_compile_upgrade_"))
-    make_root(root)
-    is_timed = not (arguments.no_measure or arguments.target)
-    options = [*(["--measure"] if is_timed else []), *(["--target", arguments.target] if arguments.target else [])]
-    found: dict[str, list[Dump]] = {"old": [], "new": []}
-    for number in range(1, arguments.runs + 1):
-        for name, one in environments.items():
-            place = root / (name if arguments.runs == 1 else f"{name}_{number}")
-            status = record(one, place, root / f".python_{name}", words, options)
-            if status:
-                raise CommandError(f"{' '.join(words)} ended with status {status} in {getattr(arguments, name)}")
-            dump = for_target(Dump(place), arguments.target)
-            if not dump.graphs():
-                raise CommandError(f"{' '.join(words)}: nothing was compiled in {getattr(arguments, name)}")
-            found[name].append(dump)
-    fastest = [min(dumps, key=lambda dump: call_seconds(dump) or 0.0) for dumps in found.values()]
-    return fastest[0], fastest[1]
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        """Raises CommandError."""
+        from inspect_compile.dump.root import make_root
+        from inspect_compile.launch.elsewhere import environment
+
+        self._arguments = arguments
+        self._words = _words(arguments.program)
+        is_timed = not (arguments.no_measure or arguments.target)
+        self._runs = arguments.runs if arguments.runs is not None else RUNS if is_timed else 1
+        if self._runs < 1:
+            raise CommandError(f"--runs {self._runs}: at least 1")
+        self._environments = {"old": environment(arguments.old), "new": environment(arguments.new)}
+        self._root = Path(arguments.dump or tempfile.mkdtemp(prefix="inspect_compile_upgrade_"))
+        make_root(self._root)
+        target = ["--target", arguments.target] if arguments.target else []
+        self._options = [*(["--measure"] if is_timed else []), *target]
+        self.dumps: dict[str, list[Dump]] = {"old": [], "new": [], "back": []}
+
+    def record_both(self) -> None:
+        """Each environment in turn. Raises CommandError if one fails, or compiles nothing."""
+        for number in range(1, self._runs + 1):
+            for name in ("old", "new"):
+                self._record(name, name, number, None)
+
+    def proved(self, found: "Assigned") -> "Proof | None":
+        """The new environment with settings of the old one; None if there are none to set."""
+        from inspect_compile.analysis.compare.proof import old_settings, proof
+        from inspect_compile.launch.elsewhere import settings
+
+        before, now = (settings(self._environments[name]) for name in ("old", "new"))
+        chosen = dict(self._arguments.swap) or old_settings(before, now)
+        if not chosen:
+            return None
+        for number in range(1, self._runs + 1):
+            self._record("back", "new", number, chosen)
+        told = {name: f"{now.get(name)!r} → {value!r}" for name, value in chosen.items()}
+        return proof(found, self.dumps["old"], self.dumps["back"], told, ("old", "new with settings of old"))
+
+    def _record(self, name: str, of: str, number: int, settings: "Mapping[str, Plain] | None") -> None:
+        from inspect_compile.commands.dump_selection import for_target
+        from inspect_compile.dump import Dump
+        from inspect_compile.launch.elsewhere import record
+
+        place = self._root / (name if self._runs == 1 else f"{name}_{number}")
+        links, target = self._root / f".python_{of}", self._arguments.target
+        status = record(self._environments[of], place, links, self._words, self._options, settings)
+        where = getattr(self._arguments, of)
+        if status:
+            raise CommandError(f"{' '.join(self._words)} ended with status {status} in {where}")
+        dump = for_target(Dump(place), target)
+        if not dump.graphs():
+            raise CommandError(f"{' '.join(self._words)}: nothing was compiled in {where}")
+        self.dumps[name].append(dump)
+
+
+def _setting(text: str) -> "tuple[str, Plain]":
+    """`max_fusion_size=1`, of torch._inductor.config unless it begins with _dynamo. or _functorch."""
+    from inspect_compile.commands.replay import setting
+
+    name, value = setting(text)
+    return name if name.startswith(("_inductor.", "_dynamo.", "_functorch.")) else f"_inductor.{name}", value
 
 
 def _words(program: "Program | None") -> list[str]:

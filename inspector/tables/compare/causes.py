@@ -41,6 +41,8 @@ def block(row: Cause, most: int | None) -> Iterator[RenderableType]:
     cost = " · ".join(cost_words(row))
     if cost:
         yield Claim(joined("   ", (cost, "bold")))
+    for words in shared_words(row):
+        yield joined(("   shared  ", "dim"), words, one_line=True)
     for setting in row.settings[:most]:
         yield joined(("   setting  ", "dim"), one_line(setting), one_line=True)
     for name, lines in ((row.a_name, row.a), (row.b_name, row.b)):
@@ -84,6 +86,15 @@ def cost_words(row: Cause) -> Iterator[str]:
             yield _went(name, old, new, words)
     if same and a.launches:
         yield f"{number_of(a.launches, 'launch', 'launches')}, {byte_text(a.bytes)}: as many as before"
+
+
+def shared_words(row: Cause) -> Iterator[str]:
+    """Where the cost of kernels is counted that differ for other causes, too."""
+    if row.counted_with:
+        yield f"the same kernels differ for {one_line(row.counted_with)}, where their cost is counted"
+    elif row.shared_with:
+        others = one_line(few(row.shared_with, _KERNELS))
+        yield f"some of these kernels differ for {others}, too; their cost is counted once, with the earliest level"
 
 
 def _flops(count: int) -> str:

@@ -5,8 +5,11 @@ from typing import Final
 
 from rich.console import RenderableType
 
+from inspect_compile.analysis.compare.call_times import CHECKS, MEMORY, REST
 from inspect_compile.analysis.compare.causes.records import Cause
-from inspect_compile.analysis.compare.upgrade import AROUND, LIBRARY, SAME, Assigned, Share, Upgrade
+from inspect_compile.analysis.compare.proof import Proof
+from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Part, Share, Upgrade
+from inspect_compile.analysis.dumps.names import few
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.causes import cost_words, level_words, line_words
@@ -14,7 +17,9 @@ from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
-CAUSES: Final = 4
+PARTS: Final = 4
+CAUSES: Final = 3
+_SETTINGS: Final = 4
 """Causes that are told, two lines each: the page has at most 40 lines."""
 _VERSIONS: Final = 3
 _SMALL: Final = 0.02
@@ -24,13 +29,14 @@ COLUMNS: Final[tuple[Column[Share], ...]] = (
     Column("where the difference comes from", lambda row: row.kind, stretch=True, least=24),
     Column("share", lambda row: "" if row.share is None else f"{row.share:.0%}", right=True, optional=True),
     Column("time", lambda row: "" if row.seconds is None else _signed_time(row.seconds), right=True, optional=True),
+    Column("", lambda row: "noise" if row.is_noise else "", optional=True),
     Column("bytes", lambda row: _signed(byte_text(abs(row.bytes)), row.bytes), right=True),
     Column("launches", lambda row: _signed(f"{abs(row.launches):,}", row.launches), right=True),
     Column("causes", lambda row: f"{row.causes:,}" if row.causes else "", right=True),
 )
 
 
-def page(found: Assigned, old: str, new: str) -> RenderableType:
+def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> RenderableType:
     """The page; `old` and `new` are the dumps as a person types them."""
     whole = found.whole
     changed = list(whole.versions.items())
@@ -39,28 +45,59 @@ def page(found: Assigned, old: str, new: str) -> RenderableType:
     parts: list[RenderableType] = [Stack(head, gap=False)]
     if found.shares:
         parts.append(TerminalTable(COLUMNS, found.shares))
+    if told := list(_parts(found)):
+        parts.append(Stack([styled("launches whose time differs most", "bold"), *told], gap=False))
     if found.causes:
         parts.append(Stack(_causes(found.causes), gap=False))
+    if proved is not None:
+        parts.append(Stack(_proof(proved), gap=False))
     parts.append(Stack([styled("What to do", "bold"), *_advice(found, old, new)], gap=False))
     return Stack(parts)
 
 
-def _figures(whole: Upgrade) -> Iterator[RenderableType]:
-    before, after = whole.seconds
+def _figures(found: Upgrade) -> Iterator[RenderableType]:
+    before, after = found.seconds
     if before is not None and after is not None:
         share = f", {after / before - 1:+.0%}" if before else ""
         yield styled(
             f"  time of one call of each graph  {time_text(before)} → {time_text(after)} "
-            f"({_signed_time(after - before)}{share}; the least of all calls)"
+            f"({_signed_time(after - before)}{share})"
         )
+        whole = " and ".join(time_text(one or 0.0) for one in found.fastest)
+        yield styled(f"  that is the sum of the least of each part; the fastest whole calls took {whole}", "dim")
+        yield _noise(found)
     else:
         yield styled("  time: not measured (a graph has to be called at least twice, without --target)")
-    old, new = whole.bytes
-    launches = f"{whole.launches[0]:,} → {whole.launches[1]:,} launches"
+    old, new = found.bytes
+    launches = f"{found.launches[0]:,} → {found.launches[1]:,} launches"
     yield styled(f"  kernels move  {byte_text(old)} → {byte_text(new)} in {launches}")
-    yield styled(f"  peak memory of a graph  {byte_text(whole.peak[0])} → {byte_text(whole.peak[1])}")
-    if whole.graphs[0] != whole.graphs[1]:
-        yield styled(f"  graphs  {whole.graphs[0]:,} → {whole.graphs[1]:,}", "red")
+    yield styled(f"  peak memory of a graph  {byte_text(found.peak[0])} → {byte_text(found.peak[1])}")
+    if found.graphs[0] != found.graphs[1]:
+        yield styled(f"  graphs  {found.graphs[0]:,} → {found.graphs[1]:,}", "red")
+
+
+def _noise(whole: Upgrade) -> RenderableType:
+    if whole.is_noise is None:
+        return styled("  one run of each: what is noise is not known (--runs 3)", "dim")
+    spreads = " and ".join(time_text(one or 0.0) for one in whole.spread)
+    of = f"{whole.runs} runs of each, apart by {spreads}"
+    if whole.is_noise:
+        return styled(f"  no difference of time beyond noise: runs of both overlap ({of})", "green")
+    return styled(f"  more than noise: all runs of one are faster than all of the other ({of})", "dim")
+
+
+def _parts(found: Assigned) -> Iterator[RenderableType]:
+    for part in found.parts[:PARTS]:
+        old, new = part.seconds
+        if abs(new - old) >= _SMALL * abs((found.whole.seconds[1] or 0.0) - (found.whole.seconds[0] or 0.0)):
+            yield joined("  ", (_part_words(part), ""), ("  ", ""), (f"{part.kind}", "dim"), one_line=True)
+
+
+def _part_words(part: Part) -> str:
+    names = " → ".join(dict.fromkeys(one_line(name) or "nothing" for name in part.names))
+    counts = "×" + " → ".join(dict.fromkeys(f"{count:,}" for count in part.launches))
+    old, new = part.seconds
+    return f"{_signed_time(new - old)}  {names} {counts}  {time_text(old)} → {time_text(new)}"
 
 
 def _causes(causes: tuple[Cause, ...]) -> Iterator[RenderableType]:
@@ -72,15 +109,26 @@ def _causes(causes: tuple[Cause, ...]) -> Iterator[RenderableType]:
         yield joined(words if len(words) <= 100 else f"{words[:99]}…", ("  ", ""), (cost, "bold"), one_line=True)
 
 
+def _proof(proved: Proof) -> Iterator[RenderableType]:
+    names = [f"{name.removeprefix('_inductor.')} {words}" for name, words in proved.settings.items()]
+    yield Claim(joined(("Swapped back: ", "bold"), one_line(few(names, _SETTINGS))))
+    total = len(proved.gone) + proved.left
+    gone = f"{len(proved.gone)} of {number_of(total, 'cause')} gone"
+    labels = f": {one_line(few(proved.gone, _SETTINGS))}" if proved.gone else ""
+    time = "" if proved.seconds is None else f"new takes {time_text(proved.seconds)} with that"
+    back = "" if proved.back is None else f", {proved.back:.0%} of the difference came back"
+    yield Claim(styled(f"  {'; '.join(filter(None, (time + back, gone)))}{labels}"))
+
+
 def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
     """What to do about what costs most, then where everything is."""
     before, after = found.whole.seconds
     largest = next(iter(found.shares), None)
-    is_small = before and after is not None and abs(after - before) < _SMALL * before
+    is_small = found.whole.is_noise or (before and after is not None and abs(after - before) < _SMALL * before)
     if not found.causes:
         yield styled("  Nothing: both environments compile the same.")
     elif is_small:
-        yield styled("  Nothing about time: it is the same within 2 %.")
+        yield styled("  Nothing about time: it is the same within 2 %, or within noise.")
     is_timed = largest is not None and largest.seconds is not None and not is_small
     if found.causes and largest is not None and is_timed and largest.kind in _OF_KIND:
         yield styled(f"  {_OF_KIND[largest.kind]}")
@@ -90,9 +138,11 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
 
 
 _OF_KIND: Final = {
-    SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 3).",
-    LIBRARY: "Most of it is in calls of libraries (BLAS, cuDNN): compare their versions, measure again (--runs 3).",
-    AROUND: "Most of it is not in kernels: allocation, launching, or noise; measure again (--runs 3).",
+    SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 5).",
+    LIBRARY: "Most of it is in calls of libraries (BLAS, oneDNN, cuDNN): compare their versions and threads.",
+    MEMORY: "Most of it is allocating and freeing: compare the allocators, and peak memory with show memory.",
+    CHECKS: "Most of it is checking sizes and strides: size_asserts of torch._inductor.config turns that off.",
+    REST: "Most of it is Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
 }
 
 

@@ -13,19 +13,20 @@ import pytest
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import LEVELS, Cause
+from inspect_compile.analysis.compare.causes.texts import plain
 from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
-from tests.stages import KERNEL, LABELS, LAUNCHER, staged_dump
+from tests.stages import KERNEL, LABELS, staged_dump
 
 PROGRAM = Path(__file__).parent / "programs" / "planted.py"
 SECONDS = 900
 """For all of the compiles, on a machine with other work."""
 STAGES = ("ttir", "ttgir", "llir", "ptx", "sass")
+AMD = TESTS / "data" / "stages" / "gfx942" / "XBLOCK128-w2-s1" / "triton_poi_fused_relu_0.amdgcn"
 TUNED = TESTS / "data" / "h200-torch-2.11" / "tuned"
 
 
@@ -58,8 +59,18 @@ PLANTED = {
 }
 """Change → what is told of it. Each must be told once, with nothing beside it."""
 
+TWO = {
+    "edited_and_fusion": {("source", "model.py:12"), ("fusion", "model.py:10")},
+    "helper_and_pass": {("source", "model.py:6"), ("pass", "model.py:15")},
+    "added_and_vectors": {("source", "model.py:14"), ("tiling", "model.py:10")},
+    "helper_and_fusion": {("source", "model.py:6"), ("fusion", "model.py:10")},
+    "broken_and_edited": {("source", "model.py:14"), ("source", "model.py:12")},
+    "broken_and_later": {("source", "model.py:14"), ("source", "model.py:6")},
+}
+"""Two changes in one program → the causes that are told, and no other."""
+
 SAME = ("again", "moved", "reordered")
-ALL = ("base", "training", *SAME, *PLANTED)
+ALL = ("base", "training", *SAME, *PLANTED, *TWO)
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +108,32 @@ def test_a_planted_change_is_told_at_its_level(recorded: Path, change: str) -> N
 @pytest.mark.parametrize("change", SAME)
 def test_what_compiles_the_same_has_no_cause(recorded: Path, change: str) -> None:
     assert between(recorded, "base", change) == []
+
+
+@pytest.mark.parametrize("change", TWO)
+def test_two_changes_are_two_causes(recorded: Path, change: str) -> None:
+    found = between(recorded, "base", change)
+    told = [(cause.level, short(cause.where)) for cause in found if cause.where is not None]
+    assert sorted(told) == sorted(TWO[change]), found
+    settings = [setting for cause in found for setting in cause.settings]
+    assert len(settings) == len(set(settings)), "a setting is told with the cause that it decides"
+    for setting in settings:
+        (cause,) = (one for one in found if setting in one.settings)
+        assert cause.level in ("fusion", "tiling", "pass")
+    launches = [sum(getattr(cause, side).launches for cause in found) for side in ("cost_a", "cost_b")]
+    whole = upgrade([Dump(recorded / "base")], [Dump(recorded / change)], ("old", "new")).whole
+    assert all(one <= most for one, most in zip(launches, whole.launches, strict=True)), "no kernel is counted twice"
+
+
+def test_causes_of_the_same_kernels_say_so(recorded: Path) -> None:
+    first, second = between(recorded, "base", "helper_and_pass")
+    assert (first.shared_with, first.counted_with) == (("pass at model.py:15",), "")
+    assert (second.shared_with, second.counted_with) == (("source at model.py:6",), "source at model.py:6")
+    assert (second.kernels_a, second.kernels_b) == (first.kernels_a, first.kernels_b)
+    assert (second.cost_a.launches, second.cost_b.launches) == (0, 0)
+    assert (first.cost_a.launches, first.cost_b.launches) == (1, 1)
+    alone = between(recorded, "base", "edited_and_fusion")
+    assert [cause.shared_with for cause in alone] == [(), ()], "other kernels"
 
 
 def test_costs_are_those_of_the_kernels_that_differ(recorded: Path) -> None:
@@ -203,6 +240,22 @@ def test_one_text_of_a_kernel(
     assert main(["diff", "one", "other", "--stage", "sass", KERNEL]) == 0
 
 
+def test_the_assembly_of_an_amd_gpu_has_no_places() -> None:
+    """Of a kernel that stands elsewhere in another file nothing differs; of another instruction that line."""
+    text = AMD.read_text()
+    moved = re.sub(r"(\.loc\s+\d+ )(\d+)", lambda found: f"{found[1]}{int(found[2]) + 3}", text)
+    moved = re.sub(r'(\.file\s+1 )"[^"]*" "[^"]*"', r'\1"/elsewhere" "other.py"', moved).replace(
+        AMD.stem, "triton_other"
+    )
+    assert moved.count("triton_other") > 3
+    old, new = (plain(one, "amdgcn", name) for one, name in ((text, AMD.stem), (moved, "triton_other")))
+    assert old == new
+    assert "s_endpgm" in old
+    assert not re.search(r"\.loc|\.file|debug_|\.py", old)
+    other = plain(moved.replace("s_endpgm", "s_nop 0\n\ts_endpgm"), "amdgcn", "triton_other")
+    assert set(other.splitlines()) - set(old.splitlines()) == {"\ts_nop 0"}
+
+
 def test_another_function_of_a_library(tmp_path: Path) -> None:
     one, other = (
         made(
@@ -221,37 +274,12 @@ def test_another_function_of_a_library(tmp_path: Path) -> None:
 
 
 def test_an_upgrade_assigns_the_whole_difference(recorded: Path) -> None:
-    same = upgrade(Dump(recorded / "base"), Dump(recorded / "again"), ("old", "new"))
+    base = [Dump(recorded / "base")]
+    same = upgrade(base, [Dump(recorded / "again")], ("old", "new"))
     assert same.causes == ()
     assert same.whole.bytes[0] == same.whole.bytes[1] > 0
     assert {row.kind for row in same.shares} == {"library functions", "same code, other time"}
     assert all((row.bytes, row.launches, row.causes) == (0, 0, 0) for row in same.shares)
-    lost = upgrade(Dump(recorded / "base"), Dump(recorded / "max_fusion_size"), ("old", "new"))
+    lost = upgrade(base, [Dump(recorded / "max_fusion_size")], ("old", "new"))
     added = {row.kind: row.bytes for row in lost.shares}
     assert added["fusion"] == sum(added.values()) == lost.whole.bytes[1] - lost.whole.bytes[0] > 0
-
-
-def test_measured_time_is_assigned_by_what_differs(tmp_path: Path) -> None:
-    """100 µs → 180 µs: a kernel that is compiled to something else adds 50, the same call of a library 20."""
-    dumps = []
-    for name, (relu, mm, call) in (("one", (0.02, 0.05, 0.1)), ("other", (0.07, 0.07, 0.18))):
-        times = (("launch", KERNEL, 7, relu), ("launch", "extern_kernels.mm", 9, mm), ("launch", LAUNCHER, 8, 0.01))
-        rows = [
-            Launched(graph=GRAPH, what=what, kernel=kernel, line=line, calls=9, timed=8, least=took, milliseconds=took)
-            for what, kernel, line, took in (*times, ("call", "", None, call))
-        ]
-        dumps.append(staged_dump(tmp_path / name, *rows))
-    (path,) = dumps[1].root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
-    path.write_text(path.read_text().replace("\tret;", "\ttrap;\n\tret;"))
-    found = upgrade(dumps[0], dumps[1], ("old", "new"))
-    assert [round((one or 0) * 1e6) for one in found.whole.seconds] == [100, 180]
-    shares = {row.kind: round((row.seconds or 0) * 1e6) for row in found.shares}
-    assert shares == {
-        "same code, compiled to something else": 50,
-        "library functions": 20,
-        "same code, other time": 0,
-        "between kernels": 10,
-    }
-    assert found.shares[0].share == pytest.approx(50 / 80)
-    (cause,) = found.causes
-    assert cause.level == "ptx"

@@ -73,14 +73,22 @@ def test_launches_take_less_than_the_call(dump: Dump) -> None:
 
     assert call.calls == CALLS
     assert call.timed == CALLS - 1
+    others = [row for row in rows if row.what in ("memory", "checks")]
     assert 0 < sum(row.total for row in launches) < call.total
+    (rest,) = (row for row in rows if row.what == "rest")
+    parts = [row.least_in_call or 0.0 for row in (*launches, *others, rest)]
+    assert 0 < sum(parts) <= (call.least or 0.0), "each is the least of all calls"
+    assert 0 < (rest.least or 0.0) < (call.least or 0.0)
+    assert (call.least_in_call, rest.calls) == (call.least, CALLS)
+    assert {row.times_in_call for row in launches} == {1}
+    assert sum(row.what == "memory" for row in others) == 1
     for row in launches:
         assert row.timed == CALLS - 1
         assert 0 < (row.least or 0) <= (row.milliseconds or 0)
         assert (row.milliseconds or 0) * row.timed / 2 < row.total
     (own,) = measuring(dump)
     assert (own.device, own.how) == ("cpu", "clock")
-    assert own.timed == CALLS * (len(launches) + 1)
+    assert own.timed == CALLS * (len(launches) + 1) + sum(row.calls for row in others)
 
 
 @pytest.mark.parametrize("by", ["kernel", "line", "module", "op"])

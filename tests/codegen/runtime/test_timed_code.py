@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.codegen.runtime.timed_code import put_timers
+from inspect_compile.codegen.runtime.timed_code import CHECKS, MEMORY, put_timers
 
 SOURCE = """\
 done = []
@@ -46,10 +46,35 @@ call = runner.call
 INNER, WITH, ASSIGNED, ELSE, LOOP = 10, 21, 22, 24, 26
 
 
+ALLOCATES = """\
+from contextlib import nullcontext as guard
+
+def empty_strided_cpu(size):
+    return [size]
+
+def assert_size_stride(given, size):
+    assert given == size
+
+def call(args):
+    a, b = args
+    assert_size_stride(a, 1)
+    assert_size_stride(b, 2)
+    with guard():
+        buf0 = empty_strided_cpu(a)
+        buf0.append("kernel")
+        del a
+        buf1 = empty_strided_cpu(b)
+        return (buf0, buf1, )
+"""
+
+
 @pytest.fixture
 def module(tmp_path: Path) -> ModuleType:
-    path = tmp_path / "generated.py"
-    path.write_text(SOURCE)
+    return loaded(tmp_path / "generated.py", SOURCE)
+
+
+def loaded(path: Path, source: str) -> ModuleType:
+    path.write_text(source)
     spec = importlib.util.spec_from_file_location("generated", path)
     assert spec is not None
     assert spec.loader is not None
@@ -105,3 +130,18 @@ def test_a_line_in_no_function_is_told(module: ModuleType) -> None:
         module, SOURCE, str(module.__file__), {1: (list, print), WITH: (list, lambda state: None)}, None
     ) == {WITH}
     assert module.call([]) == ["else", "inner"]
+
+
+def test_statements_in_a_row_that_allocate_or_check_have_one_timer(tmp_path: Path) -> None:
+    module, heard = loaded(tmp_path / "generated.py", ALLOCATES), list[str]()
+
+    def timers(what: str) -> Any:
+        return (lambda: heard.append(f"({what}")), lambda state: heard.append(f"{what})")
+
+    launches = {15: timers("launch")}
+    others = {kind: timers(kind) for kind in (MEMORY, CHECKS)}
+    assert put_timers(module, ALLOCATES, str(module.__file__), launches, timers("all"), others) == {15}
+    assert module.call([1, 2]) == ([1, "kernel"], [2])
+    told = ["checks", "memory", "launch", "memory"]
+    assert [word.strip("()") for word in heard if word.startswith("(") and word != "(all"] == told
+    assert heard.count("memory)") == 2

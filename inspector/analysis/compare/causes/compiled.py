@@ -139,7 +139,7 @@ class Compiled:
                 0 if done is None else done.heavy + done.scalar,
                 None if binary is None else binary.registers,
                 None if binary is None else binary.spills,
-                None if took is None else took.least / 1e3,
+                None if took is None else (took.least if took.in_call is None else took.in_call) / 1e3,
             )
             nodes = tuple((path, name) for name in launch.nodes)
             own = set(kernel.computes)

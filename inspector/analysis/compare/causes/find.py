@@ -1,6 +1,6 @@
 """The causes of all differences between two dumps, the most expensive first."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -10,9 +10,10 @@ from inspect_compile.analysis.compare.causes.compiled import Call, Compiled, cha
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.frames import FrameCauses
 from inspect_compile.analysis.compare.causes.lowered import Lowered
-from inspect_compile.analysis.compare.causes.records import Cause
+from inspect_compile.analysis.compare.causes.records import Cause, label
 from inspect_compile.analysis.compare.causes.regions import Region, regions
 from inspect_compile.analysis.compare.causes.scheduled import Scheduled
+from inspect_compile.analysis.compare.causes.settings import decides
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Stages
 from inspect_compile.analysis.compare.causes.upstream import Upstream
 from inspect_compile.analysis.compare.content import Content, content
@@ -44,10 +45,19 @@ class _Block:
     graphs: dict[str, None] = field(default_factory=dict)
     a: dict[int, Call] = field(default_factory=dict)
     b: dict[int, Call] = field(default_factory=dict)
-    also: dict[str, None] = field(default_factory=dict)
-    """Kernels whose cost is counted with another cause."""
+    also: tuple[dict[str, None], dict[str, None]] = field(default_factory=lambda: ({}, {}))
+    """Kernels of either side whose cost is counted with another cause."""
+    beside: dict[object, None] = field(default_factory=dict)
+    """Keys of the causes that kernels of these groups differ for, too."""
+    counted: dict[object, None] = field(default_factory=dict)
+    """Those of them that have the cost."""
     settings: dict[str, None] = field(default_factory=dict)
     places: int = 0
+
+    @property
+    def label(self) -> str:
+        """`fusion at model.py:12`."""
+        return label(self.finding.level, _own(self.finding.where or self.finding.old_where))
 
 
 class Comparison(NamedTuple):
@@ -55,6 +65,8 @@ class Comparison(NamedTuple):
 
     causes: list[Cause]
     """The most expensive first."""
+    launches: list[tuple[Cause, tuple[Call, ...], tuple[Call, ...]]]
+    """Of each cause, the launches whose cost is counted with it, on either side."""
     same: list[tuple[Call, Call]]
     """The launches that do the same with the same code."""
 
@@ -79,7 +91,7 @@ def comparison(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b"), *, has_sam
             if pair.a == pair.b and not has_same and not _is_compiled_for_gpu(ours):
                 continue
             settings = changed_settings(ours, theirs)
-            found = _of_graphs(ours, theirs, frames, unchanged)
+            found = _of_graphs(ours, theirs, frames, settings, unchanged)
         else:
             only = ours or theirs
             assert only is not None
@@ -90,17 +102,32 @@ def comparison(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b"), *, has_sam
                 block = blocks.setdefault(one.key, _Block(one))
                 block.graphs[(ours or theirs).graph] = None  # type: ignore[union-attr]
                 block.places += 1
+                block.beside |= {other.key: None for other in findings if other.key != one.key}
                 if one.level in _SETTINGS_OF:
                     block.settings |= dict.fromkeys(settings)
                 if place:
-                    block.also |= {call.name: None for call in (*region.a, *region.b)}
+                    for calls, also in zip(region, block.also, strict=True):
+                        also |= {call.name: None for call in calls}
+                    block.counted[findings[0].key] = None
                     continue
                 block.a |= {id(call): call for call in region.a}
                 block.b |= {id(call): call for call in region.b}
-    for one in frames.breaks():
+    for one in (*frames.breaks(), *frames.edits()):
         blocks.setdefault(one.key, _Block(one))
-    found_causes = [_cause(block, names) for block in blocks.values()]
-    return Comparison(sorted(found_causes, key=_expense, reverse=True), unchanged)
+    _divide_settings([*blocks.values()])
+    found_causes = [
+        (_cause(block, blocks, names), tuple(block.a.values()), tuple(block.b.values())) for block in blocks.values()
+    ]
+    found_causes.sort(key=lambda found: _expense(found[0]), reverse=True)
+    return Comparison([found[0] for found in found_causes], found_causes, unchanged)
+
+
+def _divide_settings(blocks: Sequence[_Block]) -> None:
+    """A setting that is known to decide about one of the causes is told there alone."""
+    own = [[one for one in block.settings if decides(block.finding, one)] for block in blocks]
+    taken = {setting for settings in own for setting in settings}
+    for block, decisive in zip(blocks, own, strict=True):
+        block.settings = dict.fromkeys(decisive or [one for one in block.settings if one not in taken])
 
 
 def counterparts(a: Dump, b: Dump, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
@@ -145,7 +172,7 @@ def _is_compiled_for_gpu(side: Compiled) -> bool:
 
 
 def _of_graphs(
-    a: Compiled, b: Compiled, frames: FrameCauses, unchanged: list[tuple[Call, Call]]
+    a: Compiled, b: Compiled, frames: FrameCauses, settings: Sequence[str], unchanged: list[tuple[Call, Call]]
 ) -> Iterator[tuple[list[Finding], Region]]:
     """Of each group of launches that differ, its causes. The launches that are the same are put into `unchanged`."""
     stages = Stages(Half(a.dump, a.graph), Half(b.dump, b.graph))
@@ -162,7 +189,8 @@ def _of_graphs(
         ours, theirs = ([key for call in calls for key in call.nodes] for calls in region)
         found = upstream.findings(ours, theirs)
         if broken is not None and (not found or found[0].level in ("source", "dynamo")):
-            found = [broken]
+            edits = [one for one in found if frames.is_edit(one)]
+            found = edits if found and len(edits) == len(found) else [broken, *edits]
         if not found:
             first = lowered.first(ours)
             if first is not None:
@@ -171,9 +199,11 @@ def _of_graphs(
                     [first, *near], [aligned.to_b[key] for key in (first, *near) if key in aligned.to_b]
                 )
                 found = found or [lowered.finding(first)]
+        later = (scheduled.fusion(region) or scheduled.loops(region)) if settings or not found else None
         if not found:
-            later = scheduled.fusion(region) or scheduled.loops(region) or _generated(region)
-            found = [later]
+            found = [later or _generated(region)]
+        elif later is not None and any(decides(later, setting) for setting in settings):
+            found = [*found, later]  # what is decided by a setting follows from nothing before
         yield found, region
     for one, other in same:
         finding = binaries.finding(one, other)
@@ -192,6 +222,8 @@ def _generated(region: Region) -> Finding:
     kinds = {call.launch.kernel.kind for calls in region for call in calls}
     if region.a and region.b and kinds == {"extern"}:
         told = f"{kernels[1][0]} is called, was {kernels[0][0]}"
+        if kernels[0] == kernels[1]:
+            told = f"{kernels[1][0]} is called for other nodes, as far as these were recorded"
         return Finding("library", kernels[1][0], told, ("library", kernels), where, old, *kernels)
     if region.a and region.b and "extern" not in kinds:
         message = "the same loops are written as other code"
@@ -199,7 +231,7 @@ def _generated(region: Region) -> Finding:
     return Finding("not known", "", "nothing in the dumps says why", ("not known", ""), where, old, *kernels)
 
 
-def _cause(block: _Block, names: tuple[str, str]) -> Cause:
+def _cause(block: _Block, blocks: Mapping[object, _Block], names: tuple[str, str]) -> Cause:
     one = block.finding
     a, b = block.a.values(), block.b.values()
     where = one.where if one.where is not None else one.old_where
@@ -213,11 +245,13 @@ def _cause(block: _Block, names: tuple[str, str]) -> Cause:
         b=one.b,
         settings=tuple(block.settings),
         graphs=tuple(block.graphs),
-        kernels_a=_names(a),
-        kernels_b=_names(b) or (() if a else tuple(block.also)),
+        kernels_a=tuple(dict.fromkeys([*_names(a), *block.also[0]])),
+        kernels_b=tuple(dict.fromkeys([*_names(b), *block.also[1]])),
         cost_a=total(a),
         cost_b=total(b),
         places=block.places,
+        shared_with=tuple(dict.fromkeys(blocks[key].label for key in block.beside)),
+        counted_with="" if a or b else next((blocks[key].label for key in block.counted), ""),
         a_name=names[0],
         b_name=names[1],
     )

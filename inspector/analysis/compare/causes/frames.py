@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from inspect_compile.analysis.compare.causes.finding import Finding
+from inspect_compile.analysis.compare.causes.sources import Edit, Sources, edit_finding
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, own
 from inspect_compile.analysis.compare.differences import frame_pairs
 from inspect_compile.analysis.dumps.names import file_name
@@ -84,6 +85,18 @@ class FrameCauses:
     def breaks(self) -> list[Finding]:
         """Breaks that only one side has, whether or not they made kernels differ."""
         return list(dict.fromkeys([*self._breaks[False].values(), *self._breaks[True].values()]))
+
+    def edits(self) -> list[Finding]:
+        """The lines of the program that are other ones, where breaks or recompiles divide it into other graphs."""
+        return [edit_finding(edit) for edit in self._edited] if self.breaks() else []
+
+    def is_edit(self, finding: Finding) -> bool:
+        """Is it about a line that is another one, and not only in another graph?"""
+        return finding.key in {("source", edit) for edit in self._edited}
+
+    @cached_property
+    def _edited(self) -> list[Edit]:
+        return Sources(*(dump.rows(DynamoNode) for dump in self._dumps)).edited()
 
     def _break_of(self, frame: FrameContent) -> Finding | None:
         """The break that ended the graph before a frame that goes on from there; of any other frame, the only one."""

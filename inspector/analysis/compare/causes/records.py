@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.names import short
 from inspect_compile.facts import Location
 
 LEVELS: Final = (
@@ -80,5 +81,21 @@ class Cause(msgspec.Struct, frozen=True, tag_field="fact", tag="difference_cause
     cost_b: Cost
     places: int = 1
     """How many separate groups of kernels it is about."""
+    shared_with: tuple[str, ...] = ()
+    """Other causes that some of these kernels differ for, too: `fusion at model.py:12`. The cost of such kernels is
+    counted once, with the earliest cause.
+    """
+    counted_with: str = ""
+    """Of a cause without a cost of its own: the one that has the cost of its kernels."""
     a_name: str = "a"
     b_name: str = "b"
+
+    @property
+    def label(self) -> str:
+        """`fusion at model.py:12`."""
+        return label(self.level, self.where)
+
+
+def label(level: str, where: Location | None) -> str:
+    """A cause in a few words: `fusion at model.py:12`."""
+    return level if where is None else f"{level} at {short(where)}"

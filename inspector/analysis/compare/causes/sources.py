@@ -2,13 +2,16 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Final
 
 import msgspec
 
 from inspect_compile.analysis.compare.causes.alignment import calls_to, in_order
+from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.content import own
 from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.facts import Location, Node
 
 _Function = tuple[str, str]
@@ -36,8 +39,12 @@ class Sources:
             False: {(function, line.code.strip()) for function, lines in ours.items() for line in lines},
             True: {(function, line.code.strip()) for function, lines in theirs.items() for line in lines},
         }
-        for function in ours.keys() & theirs.keys():
+        for function in sorted(ours.keys() & theirs.keys()):
             self._compare(function, ours[function], theirs[function])
+
+    def edited(self) -> list[Edit]:
+        """The lines that are other ones: neither only added nor only removed."""
+        return [edit for edit in dict.fromkeys(self._edits.values()) if edit.old and edit.new]
 
     def edit(self, where: Location | None, *, is_b: bool) -> Edit | None:
         """The edit that a line, or one that led to it, is part of: the outermost. None if all of them are the same."""
@@ -60,6 +67,26 @@ class Sources:
                 self._edits.update({(is_b, *function, line.line): edit for line in lines})
 
 
+_EDITED: Final = {
+    (True, True): ("edited", "the program has another line"),
+    (False, True): ("added", "the program has one more line"),
+    (True, False): ("removed", "the program has one line less"),
+}
+"""Whether there are old lines and new ones → what that is."""
+
+
+def edit_finding(
+    edit: Edit,
+    places: tuple[Location | None, Location | None] = (None, None),
+    nodes: tuple[tuple[str, ...], tuple[str, ...]] = ((), ()),
+) -> Finding:
+    """An edit as a cause. Where one side has no line: its place (of the other side, of the first), and its nodes."""
+    what, message = _EDITED[bool(edit.old), bool(edit.new)]
+    where, old = next(iter(edit.new), places[0]), next(iter(edit.old), places[1])
+    texts = [tuple(line.code for line in lines) for lines in (edit.old, edit.new)]
+    return Finding("source", what, message, ("source", edit), where, old, texts[0] or nodes[0], texts[1] or nodes[1])
+
+
 def _lines(nodes: Iterable[Node], has_calls: bool) -> dict[_Function, list[Location]]:
     """Function → its lines that made nodes, or called what did, in the order of the file, each once."""
     found: dict[tuple[str, str, int], Location] = {}
@@ -72,4 +99,5 @@ def _lines(nodes: Iterable[Node], has_calls: bool) -> dict[_Function, list[Locat
 
 
 def _function(where: Location) -> _Function:
-    return file_name(own(where.file)), where.function
+    rest = resumed(where.function)  # what comes after a graph break is of the same function
+    return file_name(own(where.file)), where.function if rest is None else rest[0]

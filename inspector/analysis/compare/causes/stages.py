@@ -102,6 +102,11 @@ class Stages:
         return self._aligned[stage]
 
     @cached_property
+    def ran(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The names of the passes that each side ran."""
+        return frozenset(row.name for row in self.a.passes), frozenset(row.name for row in self.b.passes)
+
+    @cached_property
     def sources(self) -> Sources:
         """The lines of the program on both sides."""
         first = self.compared[0]

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.causes.alignment import Key, results_of
 from inspect_compile.analysis.compare.causes.finding import Finding
-from inspect_compile.analysis.compare.causes.sources import Edit
+from inspect_compile.analysis.compare.causes.sources import Edit, edit_finding
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Origin, Stages
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
@@ -35,10 +35,38 @@ class Upstream:
         """The causes of what differs among these lowered nodes, or those next to them, at the earliest stage."""
         part = _Part(tuple(self._differing(ours, is_b=False)), tuple(self._differing(theirs, is_b=True)))
         origins = [self._origin(key, is_b) for is_b, keys in ((False, part.a), (True, part.b)) for key in keys]
-        first = min((self._stages.compared.index(one.stage) for one in origins), default=0)
+        order = self._stages.compared.index
+        first = min((one.stage for one in origins), key=order, default=LOWERED)
         # What differs at a later stage in the same kernels can follow from what differs at the earliest one.
-        earliest = [one for one in dict.fromkeys(origins) if one.stage == self._stages.compared[first]]
-        return [self._finding(key, same, part) for key, same in grouped(earliest, self._key).items()]
+        told = [one for one in dict.fromkeys(origins) if one.stage == first or self._is_own(one, first)]
+        told.sort(key=lambda one: order(one.stage))
+        return [self._finding(key, same, part) for key, same in grouped(told, self._key).items()]
+
+    def _is_own(self, origin: Origin, first: str) -> bool:
+        """Does it follow from nothing that differs at the stage `first`? It does not if a pass made it that only one
+        side ran; nor, of a line or of Dynamo, if neither what it comes from nor what stands beside that differs. How
+        forward and backward are cut decides over everything behind.
+        """
+        half = self._stages.b if origin.is_b else self._stages.a
+        touched = half.touched.get(origin.key[1], ()) if origin.stage == LOWERED else ()
+        if any(row.name not in self._stages.ran[not origin.is_b] for row in touched):
+            return True
+        known = list(self._before(half, origin)) if first == "dynamo" else []
+        return bool(known) and not any(self._differs_near(stage, key, is_b=origin.is_b) for stage, key in known)
+
+    def _before(self, half: Half, origin: Origin) -> Iterator[tuple[str, Key]]:
+        """The nodes of earlier stages that it comes from, each with its stage."""
+        ref = half.ref(origin.stage, origin.key)
+        for link in () if ref is None else half.lineage.ancestors(ref):
+            if link.kin.stage in self._stages.compared:
+                key = half.lineage.path(link.kin), link.kin.name
+                if key in half.sides[link.kin.stage].nodes:
+                    yield link.kin.stage, key
+
+    def _differs_near(self, stage: str, key: Key, *, is_b: bool) -> bool:
+        aligned = self._stages.at(stage)
+        side = aligned.b if is_b else aligned.a
+        return any(aligned.kind(one, is_b=is_b) for one in (key, *side.near(key)))
 
     def _differing(self, keys: Iterable[Key], *, is_b: bool) -> Iterator[Key]:
         """Those that differ; without any, those next to them that do."""
@@ -77,24 +105,7 @@ class Upstream:
         lines = [[self._text(one) for one in origins if one.is_b == is_b] for is_b in (False, True)]
         where, old = (self._line(origins, is_b=is_b) for is_b in (True, False))
         if isinstance(key, Edit):
-            texts = [tuple(line.code for line in edited) for edited in (key.old, key.new)]
-            where, old = next(iter(key.new), where), next(iter(key.old), old)
-            what = "edited" if key.old and key.new else "added" if key.new else "removed"
-            message = {
-                "edited": "the program has another line",
-                "added": "the program has one more line",
-                "removed": "the program has one line less",
-            }[what]
-            return Finding(
-                "source",
-                what,
-                message,
-                ("source", key),
-                where,
-                old,
-                texts[0] or tuple(lines[0][:_MOST]),
-                texts[1] or tuple(lines[1][:_MOST]),
-            )
+            return edit_finding(key, (where, old), (tuple(lines[0][:_MOST]), tuple(lines[1][:_MOST])))
         ours, theirs = (_few(found) for found in lines)
         made = self._made_of(first)
         if first.stage == "dynamo":

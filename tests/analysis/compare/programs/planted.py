@@ -63,6 +63,14 @@ TEXTS = {
     ),
     "broken": edited("    y = torch", "    torch._dynamo.graph_break()\n    y = torch"),
 }
+TEXTS |= {
+    "edited_and_fusion": TEXTS["edited"],
+    "helper_and_pass": TEXTS["in_helper"],
+    "helper_and_fusion": TEXTS["in_helper"],
+    "added_and_vectors": TEXTS["added"],
+    "broken_and_edited": TEXTS["broken"].replace("F.gelu(h + b)", "F.relu(h + b)"),
+    "broken_and_later": TEXTS["broken"].replace("return h * 2", "return h * 3"),
+}
 """Name of a change → the program; without one, MODEL."""
 
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -72,6 +80,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "joint_pass": {"joint_custom_post_pass": other_sine},
     "no_vectors": {"cpp.simdlen": 1},
     "other_code": {"cpp.inject_relu_bug_TESTING_ONLY": "accuracy"},
+}
+CONFIGS |= {
+    "edited_and_fusion": CONFIGS["max_fusion_size"],
+    "helper_and_fusion": CONFIGS["max_fusion_size"],
+    "helper_and_pass": CONFIGS["pass"],
+    "added_and_vectors": CONFIGS["no_vectors"],
 }
 TRAINED = ("training", "less_memory")
 DTYPES = {"dtype": torch.bfloat16}
