@@ -19,6 +19,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     takes_from_values,
     without_form,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
@@ -198,6 +199,8 @@ class Exacts:
     def of(self, seed: int | None = None) -> Exact:
         """With the noise of a seed, or without noise."""
         if seed not in self._known:
+            if self._known:
+                give_back()
             noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
             self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
