@@ -55,7 +55,7 @@ ALSO: Final = {
 PROGRAMS: Final = (
     *("mlp", "attention", "distances", "pictures", "recurrent", "words", "rotary", "experts"),
     *("block", "graph", "adam", "focal", "scans", "resized", "mlp-half", "pictures-half"),
-    *("stages", "nested"),
+    *("stages", "nested", "channels-last", "autocast", "dynamic", "foreach", "aliased"),
 )
 
 
@@ -146,6 +146,8 @@ def _is_of_its_kind(one: Outcome) -> bool:
         ("adam", "--kinds", "plus", "--count", "1"),
         # Branches, loops and regions.
         ("nested", "--kinds", "minus", "slight constant", "--count", "2"),
+        # One operator for a list of tensors; views of an input that is changed.
+        ("foreach", "aliased", "--kinds", "constant", "--count", "1"),
     ],
 )
 def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
@@ -156,6 +158,24 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
     assert all(one.statement and _is_of_its_kind(one) for one in counted), "\n".join(map(str, counted))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("dynamic", "channels-last", "--kinds", "constant", "--count", "1"),
+        ("autocast", "--kinds", "minus", "--count", "1"),
+        ("template", "--kinds", "constant", "--count", "2"),
+    ],
+)
+def test_the_kernel_is_named_in_other_forms(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
+    """Symbols for sizes, channels-last, autocast, the epilogue of a tuned template."""
+    found = outcomes(tmp_path, inductor_cache, *words)
+
+    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
+    counted = [one for one in found if one.matters]
+    assert counted
+    assert all(one.found for one in counted), "\n".join(map(str, counted))
 
 
 @pytest.mark.harmless
