@@ -16,6 +16,7 @@ from inspect_compile.lowering.intervention.numerics.continued import Continued, 
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
@@ -68,6 +69,8 @@ class LaunchCheck:
         self._repeats = asked.repeats
         self._always_exact = asked.exact
         self._offloads = asked.offload
+        self._is_collective = has_collectives(plan.module)
+        """What this rank finds makes no further call of the graph: the others would not take part in it."""
         self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock
@@ -124,7 +127,7 @@ class LaunchCheck:
                 if levels is not None and not reason:
                     rows += levels.launched(plain, forced.results, rows)
                 told += self._statements(args, plain, judge, rows, state)
-                self._keeper.keep(args, number, plain, rows, state)
+                self._keeper.keep(args, number, plain, rows, state, launches=not self._is_collective)
                 if self._repeats:
                     again: list[Checked] = []
                     self._forced(args, plain, number, ByEarlier(kept.values), again, state)
@@ -183,6 +186,8 @@ class LaunchCheck:
         statement is wrong, or of the first one.
         """
         wrong: dict[str, list[Checked]] = {}
+        if self._is_collective:
+            return
         for row in rows:
             if row.kernel and verdict(row) == WRONG:
                 wrong.setdefault(row.kernel, []).append(row)

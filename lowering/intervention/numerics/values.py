@@ -114,9 +114,9 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
     `graph_of` gives the name of such a graph, `lowered_of` what its lowering left behind.
     """
     graph, lowered = graph_of(lowering), lowered_of(lowering)
-    for name, value in lowered.constants.items():
-        if not hasattr(lowering.module, name):
-            setattr(lowering.module, name, value)
+    for constant, value in lowered.constants.items():
+        if not hasattr(lowering.module, constant):
+            setattr(lowering.module, constant, value)
     nodes: dict[str, str] = {}
     views: dict[str, View] = {}
     for node, result in lowered.results:

@@ -103,7 +103,7 @@ class Offload:
         return _Waiting(known[1], value.dtype, value.storage_offset(), tuple(value.shape), value.stride())
 
     def _written(self, storage: torch.UntypedStorage) -> _Memory:
-        here = storage if storage.device.type == "cpu" else storage.cpu()
+        here = storage if storage.device.type == "cpu" else storage.cpu()  # type: ignore[no-untyped-call]
         start = -(-self._file.seek(0, 2) // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         self._file.seek(start)
         contents = memoryview((ctypes.c_char * here.nbytes()).from_address(here.data_ptr())).cast("B")

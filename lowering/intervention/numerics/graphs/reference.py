@@ -122,12 +122,12 @@ class _Turns:
         apart = {memory_of(one) for one in inputs if isinstance(one, torch.Tensor)} - {0}
         is_fixed = changes_only_inputs(module)
 
-        def values() -> Values:
+        def new() -> Values:
             return Values(self._store, apart, is_fixed=is_fixed)
 
-        run = _Plain(module, self._draws, nested, self, doubt, known, only, values)
+        run = _Plain(module, self._draws, nested, self, doubt, known, only, new)
         found = run.run(*inputs)
-        results = Returned(found if isinstance(found, (tuple, list)) else (found,), values())
+        results = Returned(found if isinstance(found, (tuple, list)) else (found,), new())
         values = run.values, run.unknown, run.late, run.after, run.tied
         numbered = {} if known is None else {node.name: number for node, number in known.numbers.items()}
         return Reference(*values, results, self._draws, self._kept, numbered), found
@@ -158,7 +158,7 @@ class _Plain(Interpreter):
         doubt: str,
         known: SharedRun | None,
         only: Collection[str] | None,
-        values: Callable[[], Values],
+        new: Callable[[], Values],
     ) -> None:
         super().__init__(module, garbage_collect_values=only is not None)
         self._draws = draws
@@ -168,7 +168,7 @@ class _Plain(Interpreter):
         self._known = known
         self._only = only
         self._needed = None if only is None or known is None else known.needed(only)
-        self.values, self.late, self.after = values(), values(), values()
+        self.values, self.late, self.after = new(), new(), new()
         self.unknown: dict[str, str] = {}
         self.tied: dict[str, str] = {}
         self._changed: set[str] = set()

@@ -136,7 +136,7 @@ class Shared:
 
     def known(self) -> frozenset[Number]:
         """The numbers of all values that are known."""
-        return frozenset(self._values)
+        return frozenset(self._values.data)  # type: ignore[arg-type]
 
     def value(self, number: Number) -> Any:
         """The value of this number, which is known."""

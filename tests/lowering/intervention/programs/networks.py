@@ -12,7 +12,7 @@ from unittest import mock
 
 import torch
 import torch.nn.functional as F
-from special import Picture, Template, aliased, autocast, dynamic, each
+from special import Picture, Template, aliased, autocast, dynamic, each  # type: ignore[import-not-found]
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
 from torch._inductor import config
