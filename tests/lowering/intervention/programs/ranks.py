@@ -24,7 +24,7 @@ def plant() -> None:
 
 @torch.compile
 def summed(x: Tensor) -> Tensor:
-    whole: Tensor = funcol.all_reduce(x.tanh() * 1.25, "sum", "0")
+    whole: Tensor = funcol.all_reduce(x.tanh() * 1.25, "sum", [0, 1])
     return whole.sin() - 0.3
 
 
