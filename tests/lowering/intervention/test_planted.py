@@ -165,7 +165,7 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     "words",
     [
         ("dynamic", "channels-last", "--kinds", "constant", "--count", "1"),
-        ("autocast", "--kinds", "minus", "--count", "1"),
+        ("autocast", "--kinds", "function", "--count", "1"),
         ("template", "--kinds", "constant", "--count", "2"),
     ],
 )
