@@ -1,5 +1,5 @@
 """What a check of numerics costs: `python benchmarks/bench_numerics.py [--models gpt2 …] [--kinds training …]
-[--turns 3] [--device cuda] [--exact]`.
+[--turns 3] [--device cuda] [--exact] [--offload]`.
 
 Each model runs under `inspect-compile numerics`, which checks its third call, and alone, in turn. Printed are medians
 over the turns: the CPU seconds of one thread (on a GPU the time until it has ended) for an eager call and for the check
@@ -31,17 +31,19 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--exact", action="store_true", help="check with --exact")
+    parser.add_argument("--offload", action="store_true", help="check with --offload")
     asked = parser.parse_args()
+    options = [f"--{name}" for name in ("exact", "offload") if getattr(asked, name)]
     with tempfile.TemporaryDirectory() as folder:
         heads = f"{'eager':>9}{'check':>10}{'ratio':>8}{'eager MiB':>11}{'checked MiB':>13}{'ratio':>8}{'others':>9}"
         print(" " * 20 + heads)
         for model in asked.models:
             for kind in asked.kinds:
-                _compared((model, kind, CALL, asked.device), asked.turns, asked.exact, Path(folder))
+                _compared((model, kind, CALL, asked.device), asked.turns, options, Path(folder))
 
 
-def _compared(asked: tuple[str, ...], turns: int, exact: bool, folder: Path) -> None:
-    words, options = (str(PROGRAM), *asked), ("--exact",) if exact else ()
+def _compared(asked: tuple[str, ...], turns: int, options: list[str], folder: Path) -> None:
+    words = (str(PROGRAM), *asked)
     model, kind = asked[:2]
     checked, plain = [], []
     for turn in range(turns):

@@ -32,18 +32,20 @@ class BisectFusions:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add the options that stand before the command."""
         parser.usage = (
-            "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]  |  "
-            "--numerics SCRIPT [ARG …]  |  --numerics -m MODULE [ARG …]  |  --numerics -- COMMAND [ARG …]"
+            "inspect-compile bisect-fusions [--graph G] [--dump DIR] -- COMMAND [ARG …]  |  SCRIPT [ARG …]  |  "
+            "-m MODULE [ARG …]  |  --numerics -- COMMAND [ARG …]"
         )
         parser.epilog = (
             "COMMAND compiles, runs, compares, and exits with a status other than 0 when the result is wrong. It is "
             "run with all fusions, with none, then with the first half of them, and so on. What it prints is kept in "
-            "files. With --numerics the program compares nothing: `inspect-compile numerics` says of each run whether "
-            "a launch is wrong, and the program's exit status does not count. "
+            "files. A SCRIPT or MODULE, and with --numerics a COMMAND, compares nothing: `inspect-compile numerics` "
+            "says of each run whether a launch is wrong, and the program's exit status does not count. "
             "Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
         )
         parser.add_argument(
-            "--numerics", action="store_true", help="check the launches of each graph's first call against fp64"
+            "--numerics",
+            action="store_true",
+            help="check the launches of each graph's first call against fp64; without `--` that is the check anyway",
         )
         parser.add_argument(
             "--graph", metavar="G", help="count the fusions of this graph alone, the others are compiled as always"
@@ -60,16 +62,17 @@ class BisectFusions:
         from inspect_compile.tables.text import number_of, unbroken
 
         if arguments.program is None or not arguments.program.words:
-            ways = "bisect-fusions -- COMMAND, or bisect-fusions --numerics SCRIPT"
+            ways = "bisect-fusions -- COMMAND, or bisect-fusions SCRIPT, which numerics checks"
             raise CommandError(f"which {'program' if arguments.numerics else 'check'}? {ways}")
         path, argv = command_of(arguments.program, arguments.commands)
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
         make_root(root.absolute(), is_dump=False)
-        numerics = Asked().plain() if arguments.numerics else None
         is_plain = arguments.program.kind != "command"
+        by_numerics = arguments.numerics or is_plain
+        numerics = Asked().plain() if by_numerics else None
         check = Check(path, argv, root.absolute(), plain=is_plain, numerics=numerics)
-        search = _Search(check, argv, by_numerics=arguments.numerics)
+        search = _Search(check, argv, by_numerics=by_numerics)
         try:
             return search.found(arguments.graph or "")
         except UndecidedError as error:

@@ -80,6 +80,12 @@ class Numerics:
             "is so near to that of the level above that it cannot be wrong is called `rounding`, and its error is not "
             "measured",
         )
+        parser.add_argument(
+            "--offload",
+            action="store_true",
+            help="keep the values that checked calls are compared with in a temporary file (in TMPDIR), and not in "
+            "memory, until a launch needs them",
+        )
         kinds = parser.add_mutually_exclusive_group()
         kinds.add_argument(
             "--deterministic",
@@ -167,6 +173,7 @@ def _asked(arguments: argparse.Namespace) -> "Asked":
             keep=usual if arguments.keep is None else arguments.keep,
             eager=arguments.eager,
             exact=arguments.exact,
+            offload=arguments.offload,
             continue_with=arguments.continue_with,
         )
     except ValueError as error:

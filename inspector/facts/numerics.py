@@ -46,6 +46,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Compute exact values for results of graphs, too, that are so near to those of the level above that none could
     make them wrong.
     """
+    offload: bool = False
+    """Values wait in a temporary file, and not in memory, for the launches that need them."""
     continue_with: Literal["compiled", "reference"] = "compiled"
     """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
     """
@@ -53,6 +55,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.recorder and (self.nonfinite or self.repeats or self.eager):
             raise ValueError("the recorder looks for NaN and Inf alone: it goes with calls, every, graphs and keep")
+        if self.only_nonfinite and self.offload:
+            raise ValueError("looking for NaN and Inf keeps no values that could be offloaded")
         if self.only_nonfinite and self.continue_with == "reference":
             raise ValueError("looking for NaN and Inf checks no call: there is no reference to continue with")
 

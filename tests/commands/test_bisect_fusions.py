@@ -108,7 +108,7 @@ def test_a_check_that_changes_its_mind_is_flaky(tmp_path: Path, inductor_cache: 
 @pytest.mark.harmless
 def test_numerics_is_the_check(tmp_path: Path, inductor_cache: Path) -> None:
     """The program's exit status does not count."""
-    done = bisected(["--numerics", PROGRAMS / "wrong_when_fused.py", "4"], tmp_path, inductor_cache)
+    done = bisected([PROGRAMS / "wrong_when_fused.py", "4"], tmp_path, inductor_cache)
 
     assert done.returncode == 0, done.stderr
     assert "with all fusions: 1 result wrong" in done.stderr
@@ -151,6 +151,8 @@ def test_errors_say_what_there_is(tmp_path: Path, capsys: Capture, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     assert main(["bisect-fusions"]) == 2
     assert "which check? bisect-fusions -- COMMAND" in capsys.readouterr().err
+    assert main(["bisect-fusions", "nosuchscript.py"]) == 2
+    assert "nosuchscript.py" in capsys.readouterr().err
     assert main(["bisect-fusions", "--"]) == 2
     assert "which check?" in capsys.readouterr().err
     assert main(["bisect-fusions", "--numerics"]) == 2

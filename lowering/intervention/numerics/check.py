@@ -148,6 +148,8 @@ def install(check: Check) -> None:
             result = plain(lowering, node)
             lowered = check.lowered.setdefault(lowering, Lowered())
             lowered.results.append((node.name, result))
+            if node.op == "get_attr" and "." not in node.target:
+                lowered.constants[node.target] = getattr(lowering.module, node.target, None)
             for operation in lowering.operations[before:]:
                 lowered.makers.setdefault(operation.get_operation_name(), node.name)
             return result

@@ -10,6 +10,7 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
@@ -242,7 +243,7 @@ class Forced:
             self.trouble = f"{launch.kernel}: {type(error).__name__}: {error}"[:300]
 
 
-_NOTHING: Final = Reference({}, {}, {}, {}, {}, (), None, {}, {})
+_NOTHING: Final = Reference(Values(), {}, Values(), Values(), {}, Returned((), Values()), None, {}, {})
 """That of a turn of which nothing is kept."""
 
 

@@ -16,6 +16,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
 )
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
+from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_graph
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
@@ -27,7 +28,9 @@ _SIZES: Final = "it has another size, and sizes depend on values"
 class ByReference:
     """Compares with eager's value, and with the exact one."""
 
-    def __init__(self, plan: Plan, plain: Reference) -> None:
+    def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
+        """`gives_back`: before each launch, what was freed is given back to the system."""
+        self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
         self._noise: dict[int, Noise] = {}
@@ -40,6 +43,8 @@ class ByReference:
         """See `Judge`."""
         self._exacts.clear()
         self._wanted = nodes
+        if self._gives_back:
+            give_back()
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
         """See `Judge`."""

@@ -16,6 +16,8 @@ from inspect_compile.lowering.intervention.numerics.continued import Continued, 
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, not_checked, unseen
@@ -66,6 +68,9 @@ class LaunchCheck:
         self._code = code
         self._repeats = asked.repeats
         self._always_exact = asked.exact
+        self._offloads = asked.offload
+        self._is_collective = has_collectives(plan.module)
+        """What this rank finds makes no further call of the graph: the others would not take part in it."""
         self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock
@@ -94,12 +99,14 @@ class LaunchCheck:
         launches, unstable, middle = 0, 0, 0.0
         started = time.perf_counter()
         try:
-            with self._lock, RandomState(args) as state, unseen():
+            store = Offload() if self._offloads else None
+            with self._lock, RandomState(args) as state, unseen(), store or contextlib.nullcontext():
                 draws = philox.form_of(self._code.source)
-                shared, module = Shared(), self._plan.module
+                shared, module = Shared(store), self._plan.module
                 inputs, kept_nodes = given(module, args), self._plan.compared
                 plain = reference(module, inputs, draws, self._plan.nested, shared, only=kept_nodes)
                 del inputs
+                give_back()
                 middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
@@ -107,18 +114,20 @@ class LaunchCheck:
                     rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
                 else:
                     rows += self._upstream.rows(args, number, state, shared)
+                give_back()
                 levels = self._level_check(args, number, state, shared) if self._levels else None
                 if levels is not None:
                     rows += levels.rows(plain)
                 del shared
-                judge = ByReference(self._plan, plain)
+                give_back()
+                judge = ByReference(self._plan, plain, gives_back=self._offloads)
                 kept = Kept(judge)
                 forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
                 launches, reason = forced.launches, forced.trouble
                 if levels is not None and not reason:
                     rows += levels.launched(plain, forced.results, rows)
                 told += self._statements(args, plain, judge, rows, state)
-                self._keeper.keep(args, number, plain, rows, state)
+                self._keeper.keep(args, number, plain, rows, state, launches=not self._is_collective)
                 if self._repeats:
                     again: list[Checked] = []
                     self._forced(args, plain, number, ByEarlier(kept.values), again, state)
@@ -129,6 +138,7 @@ class LaunchCheck:
             let_pass(error)
             reason = f"{type(error).__name__}: {error}"[:300]
             error.__traceback__ = None
+        give_back()
         ended = time.perf_counter()
         why_not = "" if not self._continues else reason if instead is None else instead.obstacle
         for fact in (*rows, *told):
@@ -176,6 +186,8 @@ class LaunchCheck:
         statement is wrong, or of the first one.
         """
         wrong: dict[str, list[Checked]] = {}
+        if self._is_collective:
+            return
         for row in rows:
             if row.kernel and verdict(row) == WRONG:
                 wrong.setdefault(row.kernel, []).append(row)

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
@@ -79,7 +78,7 @@ class LevelCheck:
         judged = [row for row in rows if row.kernel and row.graph == self._plan.graph and not row.is_step]
         known = {row.node for row in judged if verdict(row) != NOT_COMPARABLE}
         known.update(node.name for node in self._plan.module.graph.find_nodes(op="placeholder"))
-        memories = {_memory(plain.values.get(name)) for name in known}
+        memories = {plain.values.memory(name) for name in known}
         wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
         explained = _made_of(self._plan.module, {row.node for row in judged if verdict(row) == WRONG})
         told = []
@@ -88,7 +87,7 @@ class LevelCheck:
                 continue
             if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
-            if _memory(plain.results[at]) in memories:
+            if plain.results.memory(at) in memories:
                 continue
             row = self._row(at, after.name, LOWERING, LOWERED_GRAPH)
             told.append(self._compared(row, before.name, found[at]))
@@ -134,7 +133,3 @@ def _made_of(module: GraphModule, names: set[str]) -> set[Node]:
         if node.name in names or not found.isdisjoint(node.all_input_nodes):
             found.add(node)
     return found
-
-
-def _memory(value: Any) -> int:
-    return value.untyped_storage().data_ptr() if isinstance(value, torch.Tensor) else 0

@@ -28,6 +28,8 @@ class Lowered:
     """FX node and its IR, in graph order."""
     makers: dict[str, str] = field(default_factory=dict)
     """Operation → the FX node whose lowering made it."""
+    constants: dict[str, Any] = field(default_factory=dict)
+    """Attribute of the graph → what it was: a template that packs a weight deletes it there."""
 
 
 class View(NamedTuple):
@@ -112,6 +114,9 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
     `graph_of` gives the name of such a graph, `lowered_of` what its lowering left behind.
     """
     graph, lowered = graph_of(lowering), lowered_of(lowering)
+    for constant, value in lowered.constants.items():
+        if not hasattr(lowering.module, constant):
+            setattr(lowering.module, constant, value)
     nodes: dict[str, str] = {}
     views: dict[str, View] = {}
     for node, result in lowered.results:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -55,7 +56,7 @@ ALSO: Final = {
 PROGRAMS: Final = (
     *("mlp", "attention", "distances", "pictures", "recurrent", "words", "rotary", "experts"),
     *("block", "graph", "adam", "focal", "scans", "resized", "mlp-half", "pictures-half"),
-    *("stages", "nested"),
+    *("stages", "nested", "channels-last", "autocast", "dynamic", "foreach", "aliased"),
 )
 
 
@@ -146,6 +147,8 @@ def _is_of_its_kind(one: Outcome) -> bool:
         ("adam", "--kinds", "plus", "--count", "1"),
         # Branches, loops and regions.
         ("nested", "--kinds", "minus", "slight constant", "--count", "2"),
+        # One operator for a list of tensors; views of an input that is changed.
+        ("foreach", "aliased", "--kinds", "constant", "--count", "1"),
     ],
 )
 def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
@@ -156,6 +159,42 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
     assert all(one.statement and _is_of_its_kind(one) for one in counted), "\n".join(map(str, counted))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("dynamic", "channels-last", "--kinds", "constant", "--count", "1"),
+        ("autocast", "--kinds", "function", "--count", "1"),
+        ("template", "--kinds", "constant", "--count", "2"),
+    ],
+)
+def test_the_kernel_is_named_in_other_forms(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
+    """Symbols for sizes, channels-last, autocast, the epilogue of a tuned template."""
+    found = outcomes(tmp_path, inductor_cache, *words)
+
+    assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))
+    counted = [one for one in found if one.matters]
+    assert counted
+    assert all(one.found for one in counted), "\n".join(map(str, counted))
+
+
+def test_a_mistake_on_one_rank_does_not_keep_the_other_waiting(tmp_path: Path, inductor_cache: Path) -> None:
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "OMP_NUM_THREADS": "1"}
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    words: list[str | Path] = [*COMMAND, "numerics", "--dump", "dump", "--", *torchrun, PLANTED.parent / "ranks.py"]
+
+    done = run(words, tmp_path, environment=environment)
+
+    assert done.returncode == 1, done.stderr
+    wrong = [{row.kernel for row in judged(rank_of(tmp_path, rank)) if row.verdict == WRONG} for rank in (0, 1)]
+    assert wrong[0] == set()
+    assert len(wrong[1]) == 1
+    assert all(any(row.verdict != WRONG for row in judged(rank_of(tmp_path, rank))) for rank in (0, 1))
+
+
+def rank_of(folder: Path, rank: int) -> Dump:
+    return Dump(folder / "dump" / f"rank_{rank}")
 
 
 @pytest.mark.harmless

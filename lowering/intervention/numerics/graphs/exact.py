@@ -19,11 +19,13 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     takes_from_values,
     without_form,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+_PACKED_LINEAR: Final = ("mkl._mkl_linear", "mkl._mkl_linear.default")
 _ROW: Final = 65_521
 """How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
 _QUIET: Final = 8
@@ -131,7 +133,7 @@ class Exact(Interpreter):
             args = map_aggregate(args, self._noise.in_tf32)
         try:
             given = _unshared(node, map_aggregate(args, raised))
-            found = node.target(*given, **map_aggregate(kwargs, raised))  # type: ignore[operator]
+            found = _in_fp64(node)(*given, **map_aggregate(kwargs, raised))
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
             if node.name not in self._values:
@@ -174,6 +176,8 @@ class Exact(Interpreter):
     def _with_noise(self, value: Any, own: Any) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
             return value
+        if value.layout is not torch.strided:  # oneDNN's own form of a weight
+            return value
         return self._noise.on(value, own.dtype)  # type: ignore[union-attr]
 
 
@@ -198,6 +202,8 @@ class Exacts:
     def of(self, seed: int | None = None) -> Exact:
         """With the noise of a seed, or without noise."""
         if seed not in self._known:
+            if self._known:
+                give_back()
             noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
             self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
@@ -250,6 +256,16 @@ class Noise:
 def _beyond(dtype: torch.dtype) -> float:
     """How many roundings may be rounding, as verdicts have it."""
     return HALF_BEYOND_ROUNDING if dtype in (torch.float16, torch.bfloat16) else BEYOND_ROUNDING
+
+
+def _in_fp64(node: Node) -> Callable[..., Any]:
+    """What computes the value of a node in fp64."""
+    return _packed_linear if str(node.target) in _PACKED_LINEAR else node.target  # type: ignore[return-value]
+
+
+def _packed_linear(x: torch.Tensor, packed: Any, weight: torch.Tensor, bias: Any, _: int) -> torch.Tensor:
+    """MKL's, whose argument `packed` is the weight in its own layout."""
+    return torch.nn.functional.linear(x, weight, bias)
 
 
 def _unshared(node: Node, args: Any) -> Any:

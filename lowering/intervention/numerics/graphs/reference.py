@@ -17,12 +17,15 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     has_equal,
     is_order,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import (
     Number,
     Shared,
     SharedRun,
     can_share,
+    changes_only_inputs,
+    memory_of,
 )
 from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
@@ -50,17 +53,17 @@ class Graph(Protocol):
 class Reference(NamedTuple):
     """An FX graph's values in their dtypes."""
 
-    values: dict[str, Any]
+    values: Values
     """Node → its value when it was computed."""
     unknown: dict[str, str]
     """Nodes whose random numbers are not those of the compiled code, and those that depend on them: why."""
-    late: dict[tuple[str, str], Any]
+    late: Values
     """Node, and one of its inputs that was changed in place before the node ran → the input's value then."""
-    after: dict[tuple[str, str], Any]
+    after: Values
     """Node that changes memory in place, and a node whose value is in that memory → that value afterwards."""
     tied: dict[str, str]
     """Nodes that tell the order of elements of which some are equal: why another order is as right."""
-    results: tuple[Any, ...]
+    results: Returned
     """Of the graph, in the state in which the last node left their memory."""
     draws: philox.Form | None
     """How the random numbers were drawn that a kernel draws."""
@@ -85,7 +88,7 @@ def reference(
     `numbers`: those of the inputs in it, if they are not the inputs of all these graphs. `only`: the nodes whose values
     are kept, in this and in `shared`; others are freed after their last use, or not computed at all.
     """
-    turns = _Turns(draws)
+    turns = _Turns(draws, None if shared is None else shared.store)
     if shared is not None and not can_share(module):
         shared = None
     with torch.no_grad(), warnings.catch_warnings():
@@ -96,8 +99,9 @@ def reference(
 class _Turns:
     """A call of a graph, and the values of the graphs that are nested in it."""
 
-    def __init__(self, draws: philox.Form | None) -> None:
+    def __init__(self, draws: philox.Form | None, store: Offload | None) -> None:
         self._draws = draws
+        self._store = store
         self._ran: Counter[str] = Counter()
         self._kept: dict[tuple[str, int], Reference] = {}
 
@@ -115,9 +119,15 @@ class _Turns:
         empty if they are.
         """
         known = None if shared is None else SharedRun(shared, module, inputs, numbers)
-        run = _Plain(module, self._draws, nested, self, doubt, known, only)
+        apart = {memory_of(one) for one in inputs if isinstance(one, torch.Tensor)} - {0}
+        is_fixed = changes_only_inputs(module)
+
+        def new() -> Values:
+            return Values(self._store, apart, is_fixed=is_fixed)
+
+        run = _Plain(module, self._draws, nested, self, doubt, known, only, new)
         found = run.run(*inputs)
-        results = tuple(found) if isinstance(found, (tuple, list)) else (found,)
+        results = Returned(found if isinstance(found, (tuple, list)) else (found,), new())
         values = run.values, run.unknown, run.late, run.after, run.tied
         numbered = {} if known is None else {node.name: number for node, number in known.numbers.items()}
         return Reference(*values, results, self._draws, self._kept, numbered), found
@@ -148,6 +158,7 @@ class _Plain(Interpreter):
         doubt: str,
         known: SharedRun | None,
         only: Collection[str] | None,
+        new: Callable[[], Values],
     ) -> None:
         super().__init__(module, garbage_collect_values=only is not None)
         self._draws = draws
@@ -157,10 +168,8 @@ class _Plain(Interpreter):
         self._known = known
         self._only = only
         self._needed = None if only is None or known is None else known.needed(only)
-        self.values: dict[str, Any] = {}
+        self.values, self.late, self.after = new(), new(), new()
         self.unknown: dict[str, str] = {}
-        self.late: dict[tuple[str, str], Any] = {}
-        self.after: dict[tuple[str, str], Any] = {}
         self.tied: dict[str, str] = {}
         self._changed: set[str] = set()
 
@@ -182,8 +191,7 @@ class _Plain(Interpreter):
                     self.late[n.name, node.name] = self.env[node].clone()
         shared = self._sharing([args[at] for at in changed_arguments(n) if at < len(args)])
         for node in shared:
-            if self.values[node.name] is self.env[node]:
-                self.values[node.name] = self.env[node].clone()
+            self.values.part_from(node.name, self.env[node])
         made = _random(n, args, self._draws, self.unknown)
         found = made if made is not None else self._ran(n, reason)
         if found is None:
@@ -197,11 +205,8 @@ class _Plain(Interpreter):
 
     def _noted(self, n: Node, found: Any) -> Any:
         """The value of a node, after it was noted."""
-        self.values[n.name] = found
-        if self._only is not None:
-            for node in self.user_to_last_uses.get(n, ()):
-                if node.name not in self._only:
-                    self.values.pop(node.name, None)
+        if self._only is None or n.name in self._only:
+            self.values[n.name] = found
         if is_order(n) and has_equal(self.env[n.args[0]][0], n.args[0]):  # type: ignore[index, arg-type]
             self.tied[n.name] = "some of the elements that it orders are equal"
         return found

@@ -30,7 +30,7 @@ class Results:
             ran = self.whole
         else:
             ran = run(names)
-        self._values = {name: ran.values.get(name) for name in names}
+        self._values = ran.values
         self.last = ran.results
         """The results in the state in which the last node left their memory."""
         self.numbers = [ran.numbers.get(one.name) if isinstance(one, Node) else None for one in self._given]
@@ -43,7 +43,7 @@ class Results:
 
     def value(self, name: str) -> Any:
         """The value of a result, by the name of its node."""
-        return self._values[name]
+        return self._values.get(name)
 
     def values(self) -> list[Any]:
         """The values of all results, as they were computed."""

@@ -21,6 +21,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     name_of,
     results_of,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Values
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
 from inspect_compile.lowering.intervention.numerics.steps.loops import Loops
 
@@ -62,9 +63,11 @@ class _NoKeyError(Exception):
 class Shared:
     """The values of some graphs that run on the same inputs."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Offload | None = None) -> None:
+        """`store`: where the values of these graphs are; None for memory."""
+        self.store = store
         self._numbers: dict[Hashable, Number] = {}
-        self._values: dict[Number, Any] = {}
+        self._values = Values(store, is_fixed=True)
         self._views: dict[tuple[str, Number], tuple[Number, tuple[int, ...], tuple[int, ...]]] = {}
         """Kind of view, and the number of one → the number of what is seen, the form of that, and that of the view."""
         self._next = itertools.count()
@@ -133,7 +136,7 @@ class Shared:
 
     def known(self) -> frozenset[Number]:
         """The numbers of all values that are known."""
-        return frozenset(self._values)
+        return frozenset(self._values.data)  # type: ignore[arg-type]
 
     def value(self, number: Number) -> Any:
         """The value of this number, which is known."""
@@ -144,7 +147,8 @@ class Shared:
         tensors = [one for one in leaves(value) if isinstance(one, torch.Tensor)]
         if any(one.layout is not torch.strided or memory_of(one) in inputs for one in tensors):
             return
-        self._values.setdefault(number, value)
+        if number not in self._values:
+            self._values[number] = value
 
     def _number(self, key: Hashable) -> Number:
         found = self._numbers.get(key)

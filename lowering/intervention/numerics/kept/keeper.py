@@ -31,15 +31,24 @@ class Keeper:
         """The verdict for which a call is kept."""
 
     def keep(
-        self, args: Sequence[Any], number: int, plain: Reference, rows: Sequence[Checked], state: RandomState
+        self,
+        args: Sequence[Any],
+        number: int,
+        plain: Reference,
+        rows: Sequence[Checked],
+        state: RandomState,
+        *,
+        launches: bool,
     ) -> None:
-        """Keep what the results `rows` of this call call for; `plain` has the reference's values."""
+        """Keep what the results `rows` of this call call for; `plain` has the reference's values. Without `launches`
+        the call is not made again for what wrong ones are given.
+        """
         if not self._room.is_wanted:
             return
         verdicts = [(verdict(row), row) for row in rows]
         wrong = {row.kernel: row for said, row in reversed(verdicts) if said == WRONG and row.kernel}
         wanted = [row for kernel, row in wrong.items() if kernel not in self._kernels]
-        if wanted:
+        if wanted and launches:
             self._kernels.update(row.kernel for row in wanted)
             state.restore()
             call = KeepingLaunches(

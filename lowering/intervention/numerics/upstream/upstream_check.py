@@ -11,6 +11,7 @@ from torch.fx import GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
@@ -36,11 +37,18 @@ _NO_FORWARD: Final = "its forward call was not checked, or saved other values"
 class _Forward:
     """A checked call of a forward graph."""
 
-    args: list[Any]
+    kept: list[Any]
     """Copies of its inputs."""
+    store: Offload | None
+    """Where these are; None for memory."""
     state: RandomState
     saved: frozenset[int]
     """Where the values are that it returned for the backward."""
+
+    @functools.cached_property
+    def args(self) -> list[Any]:
+        """Its inputs."""
+        return self.kept if self.store is None else list(self.store.get(self.kept))
 
 
 class UpstreamCheck:
@@ -53,7 +61,7 @@ class UpstreamCheck:
         self._module = level.module
         self._origin = origin
         self._is_backward = is_backward
-        self._before: tuple[list[Any], RandomState] | None = None
+        self._before: tuple[list[Any], Offload | None, RandomState] | None = None
         assert origin.traced is not None
         self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
 
@@ -63,7 +71,7 @@ class UpstreamCheck:
         """
         try:
             if self._is_backward:
-                return self._of_backward(args, number)
+                return self._of_backward(args, number, shared.store)
             return self._of_forward(args, number, state, shared)
         except Exception as error:
             let_pass(error)
@@ -87,14 +95,14 @@ class UpstreamCheck:
         if not self._origin.is_joint:
             return rows
         if self._origin.backward_inputs:
-            self._before = copies(args), state
+            self._before = *_kept(args, None if shared.store is None else Offload()), state
         check = self._joint(number, self._forward, values, 0)
         primals = self._origin.primals
         stages = self._stages(lambda module: results(forward_part(module, primals), args, state, shared).values())
         without = depends_on_random(self._module)
         return rows + check.rows(results(self._module, args, state, shared, without=without).values(), stages)
 
-    def _of_backward(self, args: Sequence[Any], number: int) -> list[Checked]:
+    def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
         call = self._call(args)
         assert joint is not None
@@ -104,7 +112,7 @@ class UpstreamCheck:
         tangents = list(args[len(args) - count :])
         whole = [*call.args, *tangents]
         first = len(results_of(self._forward))
-        shared = Shared()
+        shared = Shared(store)
         values = results(joint, whole, call.state, shared)
         rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first)
@@ -164,6 +172,11 @@ class UpstreamCheck:
         if found is not None:
             pending.remove(found)
         return found
+
+
+def _kept(args: Sequence[Any], store: Offload | None) -> tuple[list[Any], Offload | None]:
+    """Copies of these, as far as there is room in the place for them."""
+    return copies(args if store is None else store.put(list(args), is_fixed=True)), store
 
 
 def _is_tensor(node: Node) -> bool:

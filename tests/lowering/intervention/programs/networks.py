@@ -5,14 +5,17 @@ it trains.
 """
 
 import contextlib
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 from unittest import mock
 
 import torch
 import torch.nn.functional as F
+from special import Picture, Template, aliased, autocast, dynamic, each  # type: ignore[import-not-found]
 from torch import Tensor, nn
 from torch._higher_order_ops.while_loop import while_loop
+from torch._inductor import config
 from torch._inductor.codegen.cpp import CppScheduling
 
 Step = Callable[[Callable[..., Tensor]], list[Tensor]]
@@ -28,6 +31,10 @@ class Program(NamedTuple):
     """It computes in bfloat16."""
     apart: bool = False
     """Each operation has a kernel of its own."""
+    settings: Mapping[str, Any] = MappingProxyType({})
+    """Settings of Inductor's."""
+    is_dynamic: bool | None = None
+    """Whether sizes are symbols; None as torch decides."""
 
 
 class Mlp(nn.Module):
@@ -264,6 +271,21 @@ PROGRAMS: dict[str, Program] = {
     "stages": Program(lambda: (stages, (torch.randn(30, 20), torch.randint(12, (30,)))), apart=True),
     "nested": Program(lambda: (nested, (torch.randn(16, 24),))),
     "resized": Program(lambda: (resized, (torch.randn(2, 3, 9, 11),))),
+    "template": Program(
+        lambda: (Template().eval(), (torch.randn(48, 32),)),
+        settings={"max_autotune": True, "max_autotune_gemm_backends": "CPP", "freezing": True},
+    ),
+    "channels-last": Program(
+        lambda: (
+            Picture().to(memory_format=torch.channels_last),
+            (torch.randn(2, 4, 8, 8).to(memory_format=torch.channels_last),),
+        ),
+        trains=True,
+    ),
+    "autocast": Program(lambda: (autocast, (torch.randn(16, 32), torch.randn(32, 24))), trains=True),
+    "dynamic": Program(lambda: (dynamic, (torch.randn(9, 20), torch.randn(7, 20))), is_dynamic=True),
+    "foreach": Program(lambda: (each, (torch.randn(9, 20), torch.randn(7, 20)))),
+    "aliased": Program(lambda: (aliased, (torch.randn(9, 8), torch.randn(8, 8)))),
     "mlp-half": Program(lambda: (Mlp(), (torch.randn(4, 16, 64),)), trains=True, half=True),
     "pictures-half": Program(lambda: (Pictures().eval(), (torch.randn(4, 3, 12, 12),)), half=True),
 }
@@ -291,10 +313,11 @@ def results(name: str, *, compiled: bool) -> list[Tensor]:
     """What a program computes: gradients, and the running statistics of a batch norm, included."""
     function, args = prepared(name)
     apart = compiled and PROGRAMS[name].apart
-    run = torch.compile(function, options={"max_fusion_size": 1} if apart else None) if compiled else function
+    settings = {"max_fusion_size": 1} if apart else dict(PROGRAMS[name].settings)
+    run = torch.compile(function, dynamic=PROGRAMS[name].is_dynamic) if compiled else function
     # C++ kernels take as many operations as there is room for their arguments.
     room = mock.patch.object(CppScheduling, "MAX_FUSED_KERNEL_ARGS_NUM", 0) if apart else contextlib.nullcontext()
-    with torch.set_grad_enabled(PROGRAMS[name].trains), room:
+    with torch.set_grad_enabled(PROGRAMS[name].trains), room, config.patch(settings):
         found = run(*args)
     if not PROGRAMS[name].trains:
         return [found]
