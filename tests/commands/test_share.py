@@ -18,8 +18,8 @@ from inspect_compile.facts import FACTS, Frame, Kernel, Location, Node, Run
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
 from tests.conftest import run_once
+from tests.disks import small_disk
 from tests.handmade import GRAPH, at, ended, graph, kernel, lowered, made, node
-from tests.harmless.test_disks import small_disk
 from tests.running import COMMAND, inspected, run
 from tests.tui.driving import go_to, press, said, settled
 
