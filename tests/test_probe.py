@@ -2,9 +2,12 @@
 
 import gc
 import logging
+import os
 import resource
 import signal
+import subprocess
 import sys
+import threading
 import time
 import traceback
 import types
@@ -148,6 +151,52 @@ def test_a_slow_hook_stands_aside(thing: Any, tmp_path: Path, monkeypatch: pytes
 
     assert probes.hooks[0].calls < 20
     assert "it cost" in _hooks(tmp_path)[0].reason
+
+
+SPIN = """
+import os, sys
+os.sched_setaffinity(0, {int(sys.argv[1])})
+print("on", flush=True)
+while True:
+    pass
+"""
+
+
+@pytest.mark.skipif(
+    not Path("/proc/thread-self/schedstat").exists(), reason="the system does not say what a thread waits"
+)
+def test_waiting_for_a_processor_is_not_a_hooks_own_cost(
+    thing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspect_compile.probe.harmless.SLOW_SECONDS", 0.6)
+    processor = min(os.sched_getaffinity(0))
+    probes = Probes(Writer(tmp_path))
+
+    def spin(*args: Any) -> None:
+        start = time.thread_time()
+        while time.thread_time() - start < 0.04:
+            pass
+
+    def call() -> None:
+        os.sched_setaffinity(0, {processor})
+        for _ in range(10):
+            thing().work(1)
+
+    probes.wrap("p", TARGET, before=spin)
+    busy = [subprocess.Popen([sys.executable, "-c", SPIN, str(processor)], stdout=subprocess.PIPE) for _ in range(4)]
+    try:
+        assert [one.stdout is not None and one.stdout.readline() for one in busy] == [b"on\n"] * 4
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+    finally:
+        for one in busy:
+            one.kill()
+            one.communicate()
+
+    assert probes.hooks[0].seconds > 0.6
+    assert not probes.hooks[0].off
+    assert probes.hooks[0].calls == 10
 
 
 def test_an_answer_stands_for_the_function(thing: Any, tmp_path: Path) -> None:

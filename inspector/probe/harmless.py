@@ -15,7 +15,11 @@ from inspect_compile.probe.hook import HookState
 
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
-"""A hook that has cost more than both limits (the share is of compile time) is turned off."""
+"""A hook that has cost more than both limits (the share is of compile time) is turned off. Seconds in which its thread
+only waited for a processor are not its own: on a busy machine every hook would reach the first limit sooner or later.
+"""
+LATER = 1.5
+"""A hook below the limit, but for such waiting, is looked at again when it has cost this many times as much."""
 PAUSE_SECONDS = 10.0
 """If hooks are silent for longer than this, nothing was being compiled."""
 
@@ -67,9 +71,7 @@ class Guard:
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
             self._last = now
             if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
-                hook.off = True
-                hook.state, hook.reason = "failed", f"it cost {hook.seconds:.1f} s in {hook.calls} calls"
-                self.record(hook)
+                self._judge(hook)
         try:
             self._settle(hook, caught)
         except BaseException as error:
@@ -78,6 +80,17 @@ class Guard:
         finally:
             del caught
         return None
+
+    def _judge(self, hook: HookState) -> None:
+        """Turn a hook off whose seconds are over the limits, unless most of them went into waiting for a processor."""
+        if hook.seconds < hook.looked_at * LATER:
+            return
+        hook.looked_at = hook.seconds
+        if hook.seconds * (1 - waiting_share()) <= SLOW_SECONDS:
+            return
+        hook.off = True
+        hook.state, hook.reason = "failed", f"it cost {hook.seconds:.1f} s in {hook.calls} calls"
+        self.record(hook)
 
     def untimed(self, hook: HookState, call: Callable[..., Any], *args: Any) -> None:
         """Like `guard`, for calls that are too frequent to be timed. Were one to call the other, a hook would cost a
@@ -117,6 +130,18 @@ class Guard:
     def record(self, hook: HookState) -> None:
         """Write the state of a hook."""
         self.sink.add(hook.fact())
+
+
+def waiting_share() -> float:
+    """How much of the time in which this thread could have run it has waited for a processor, from 0 to 1; 0 where the
+    system does not say (Linux does, in the first two numbers of schedstat: ns run, ns waited).
+    """
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            ran, waited = map(int, file.read().split()[:2])
+    except (OSError, ValueError):
+        return 0.0
+    return waited / (ran + waited) if ran + waited > 0 else 0.0
 
 
 def on_fresh_stack(function: Any) -> Any:

@@ -20,6 +20,8 @@ class HookState:
         """One call in this many is timed."""
         self.calls = 0
         self.seconds = 0.0
+        self.looked_at = 0.0
+        """Its seconds when they were last held against the limit."""
         self._timed, self._last = 0, 0.0
         """Index of the last call that was timed, and its cost."""
         self.state, self.reason = "installed", ""
@@ -39,7 +41,7 @@ class HookState:
 
     def forget(self) -> None:
         """Start counting again."""
-        self.calls, self.seconds = 0, 0.0
+        self.calls, self.seconds, self.looked_at = 0, 0.0, 0.0
         self._timed, self._last = 0, 0.0
 
     def fact(self, state: str | None = None) -> Hook:
