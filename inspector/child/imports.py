@@ -5,6 +5,7 @@ import _frozen_importlib_external
 import _thread
 import sys
 import time
+from _thread import _local as local_of_thread  # `threading.local`, without importing threading
 from collections.abc import Callable, Iterable, Sequence
 
 TYPE_CHECKING = False  # importing `typing` takes longer than all of this
@@ -45,7 +46,7 @@ class ImportWatch:
         """Begin to watch."""
         system: Any = _frozen_importlib
         plain = system._load_unlocked
-        took, now, local = self._took, time.time, _thread._local()
+        took, now, local = self._took, time.time, local_of_thread()
 
         def load(spec: "Any") -> "ModuleType":
             name = spec.name

@@ -52,7 +52,7 @@ SCHEDULE_PRE_FUSION: Final = "schedule_pre_fusion"
 SCHEDULE_POST_FUSION: Final = "schedule_post_fusion"
 """Each with `.dot`, and with `.svg` if requested."""
 DRAWINGS: Final = (
-    "schedule", "fusion", "fx", "kernel", "node", "dynamo", "memory", "roofline", "timeline", "ranks",
+    "schedule", "fusion", "fx", "kernel", "node", "dynamo", "memory", "roofline", "timeline", "startup", "ranks",
 )  # fmt: skip
 """What the names of drawings begin with; those of a nested graph have its name before that."""
 DRAWN: Final = (".dot", ".svg", ".png", ".pdf")

@@ -148,8 +148,8 @@ def test_a_limit_of_the_size_of_files_costs_what_is_beyond_it(tmp_path: Path, le
     assert done.stdout == f"{why}; {missing} are incomplete or missing\n"
     Writer(tmp_path / "dump").run(Run())
     rows = Dump(tmp_path / "dump").rows(Launched)
-    assert len(rows) > 20
-    assert [row.calls for row in rows][:20] == list(range(20))
+    assert len(rows) > 10
+    assert [row.calls for row in rows] == list(range(len(rows)))
     assert not (tmp_path / "dump" / "text").exists()
     assert (tmp_path / "dump" / "short").exists()
 

@@ -383,7 +383,7 @@ def refusal(result: subprocess.CompletedProcess[str], exit_code: int = 125) -> s
         (["--", "./script.py"], "./script.py: is not an executable file"),
         (["--dump", "new", "--", "./no-program"], "/no-program: can't be started (Exec format error)"),
         (["--no-such-option", "script.py"], "unrecognized arguments: --no-such-option"),
-        (["--graphs", "0", "script.py"], "'0' is no number of graphs"),
+        (["--graphs", "0", "script.py"], "argument --graphs: '0' is no number; write 1, 2, …"),
         (["--max-dump", "much", "script.py"], "'much' is no size"),
         (["--cache", "no", "script.py"], "invalid choice: 'no'"),
         (["--dump", "file", "script.py"], "file: a file"),

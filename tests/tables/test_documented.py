@@ -14,9 +14,11 @@ from inspect_compile.analysis.compare.causes.records import Cost as CauseCost
 from inspect_compile.analysis.compare.causes.texts import DiffLine
 from inspect_compile.analysis.compare.differences import KINDS as DIFFERENCES
 from inspect_compile.analysis.compare.differences import Difference
+from inspect_compile.analysis.compare.proof import Proof
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
+from inspect_compile.analysis.compare.upgrade import Part as UpgradePart
 from inspect_compile.analysis.compare.upgrade import Share, Upgrade
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
@@ -168,6 +170,8 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     DiffLine,
     Upgrade,
     Share,
+    UpgradePart,
+    Proof,
     Change,
     Compiled,
     SharedFile,
