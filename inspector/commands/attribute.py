@@ -1,11 +1,11 @@
 """`attribute`: the kernels of a profile, each with its launch, FX nodes and source line."""
 
 import argparse
-import gc
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspect_compile.commands.garbage import uncollected
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ class Attribute:
         path = Path(trace)
         dump = selected(dumps[0] if dumps else None, arguments)
         needs_rank(dump, "graphs")
-        gc.disable()  # a long profile is millions of small objects, none of them in a cycle
-        try:
+        with uncollected():  # a long profile is millions of small objects, none of them in a cycle
             answer = find_profile(dump, trace)
             if isinstance(answer, Unknown) and answer.kind == "file of a profile":
                 raise CommandError(f"{unresolved_text(answer)}; attribute takes [DUMP] TRACE, the profile last")
@@ -72,8 +71,6 @@ class Attribute:
             self._print(dump, found, profile, arguments)
             if arguments.output is not None:
                 _annotate(path, Path(arguments.output), dump, found, profile)
-        finally:
-            gc.enable()
         tell_left_out(dump)
         return 0
 

@@ -1,11 +1,11 @@
 """`draw`: pictures of a dump as SVG, PNG, PDF and DOT."""
 
 import argparse
-import gc
 import sys
 
 from inspect_compile.commands.drawing.asked import add_options, asked, names_of, selected_graphs, wanted
 from inspect_compile.commands.drawing.files import FORMATS, Output
+from inspect_compile.commands.garbage import uncollected
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import Drawn
 from inspect_compile.errors import CommandError
@@ -39,13 +39,8 @@ class Draw:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Draw; the .dot files are written even if Graphviz fails."""
-        is_collecting = gc.isenabled()
-        gc.disable()  # nothing here lives long enough to be worth collecting
-        try:
+        with uncollected():
             return self._draw(arguments)
-        finally:
-            if is_collecting:
-                gc.enable()
 
     @staticmethod
     def _draw(arguments: argparse.Namespace) -> int:

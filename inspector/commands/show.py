@@ -1,13 +1,13 @@
 """`show`: a summary of a dump, or one of its tables, for people or (`--json`) for programs."""
 
 import argparse
-import gc
 import os
 import sys
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from inspect_compile.commands.garbage import uncollected
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.options import OUTPUT, Option
 
@@ -49,13 +49,8 @@ class Show:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
-        is_collecting = gc.isenabled()
-        gc.disable()  # nothing here lives long enough to be worth collecting
-        try:
+        with uncollected():
             return self._show(arguments)
-        finally:
-            if is_collecting:
-                gc.enable()
 
     @staticmethod
     def _show(arguments: argparse.Namespace) -> int:
