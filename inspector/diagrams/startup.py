@@ -8,17 +8,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.frontend.startup import AOT, DYNAMO, IMPORTS, INDUCTOR, Bar, Startup
+from inspect_compile.diagrams.bars import BAR, COLOURS, OTHERS, SHORTEST, WIDTH, bar, ticks, wide_enough
 from inspect_compile.diagrams.look import FAINT
-from inspect_compile.diagrams.svg import document, line, text, tip
-from inspect_compile.diagrams.timeline import BAR, COLOURS, OTHERS, SHORTEST, WIDTH, label, ticks
+from inspect_compile.diagrams.svg import document, line, text
 from inspect_compile.knowledge.frontend import compile_stages as stages
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
 LEFT: Final = 150
 RIGHT: Final = 16
 TOP: Final = 72
-_NARROWEST: Final = 0.4
-_MOST: Final = 3000
 _MOST_THREADS: Final = 24
 """Threads of one lane that have a line of their own; further ones share the last."""
 _COLOUR_OF: Final = {
@@ -35,12 +33,11 @@ def startup_svg(found: Startup, title: str) -> str:
     """The picture of a run."""
     whole = min(max(found.seconds, SHORTEST), sys.float_info.max)
     scale = (WIDTH - LEFT - RIGHT) / whole
-    wide = [bar for bar in found.bars if bar.seconds * scale >= _NARROWEST and bar.start + bar.seconds > 0]
-    shown = wide if len(wide) <= _MOST else sorted(wide, key=lambda bar: -bar.seconds)[:_MOST]
+    shown = wide_enough([one for one in found.bars if one.start + one.seconds > 0], scale)
     threads: dict[str, list[int]] = {lane.lane: [] for lane in found.lanes}
-    for bar in shown:
-        if bar.thread not in (own := threads[bar.lane]) and len(own) < _MOST_THREADS:
-            own.append(bar.thread)
+    for one in shown:
+        if one.thread not in (own := threads[one.lane]) and len(own) < _MOST_THREADS:
+            own.append(one.thread)
     tops: dict[str, int] = {}
     height = TOP
     for name, own in threads.items():
@@ -52,7 +49,7 @@ def startup_svg(found: Startup, title: str) -> str:
         text(16, 42, told, fill=FAINT),
         *ticks(whole, scale, TOP, height, LEFT),
         *_names(found, tops),
-        *(_bar(bar, scale, tops[bar.lane] + BAR * _line(threads[bar.lane], bar.thread)) for bar in shown),
+        *(_bar(one, scale, tops[one.lane] + BAR * _line(threads[one.lane], one.thread)) for one in shown),
     ]
     if left := len(found.bars) - len(shown):
         body.append(text(16, height + 10, f"{number_of(left, 'shorter bar')} left out", fill=FAINT))
@@ -71,14 +68,9 @@ def _names(found: Startup, tops: dict[str, int]) -> Iterator[str]:
         yield text(LEFT - 8, top + BAR - 5, seconds_text(lane.seconds), fill=FAINT, size=10, anchor="end")
 
 
-def _bar(bar: Bar, scale: float, top: int) -> str:
-    fill, stroke = _COLOUR_OF.get(bar.lane, OTHERS)
-    start = max(bar.start, 0.0)
-    width = max((bar.start + bar.seconds - start) * scale, 0.6)
-    name = one_line(bar.name if bar.lane == IMPORTS or not bar.graph else f"{bar.graph} {bar.name}")
-    told = f"{name}\n{bar.lane}, {seconds_text(bar.seconds)} from {seconds_text(start)} on"
-    x = LEFT + start * scale
-    return (
-        f'<g>{tip(told)}<rect x="{x:.1f}" y="{top + 1}" width="{width:.1f}" height="{BAR - 2}" fill="{fill}" '
-        f'stroke="{stroke}" stroke-width="0.6"/>{label(name, x, width, top)}</g>'
-    )
+def _bar(of: Bar, scale: float, top: int) -> str:
+    start = max(of.start, 0.0)
+    name = one_line(of.name if of.lane == IMPORTS or not of.graph else f"{of.graph} {of.name}")
+    told = f"{name}\n{of.lane}, {seconds_text(of.seconds)} from {seconds_text(start)} on"
+    width = (of.start + of.seconds - start) * scale
+    return bar(name, told, LEFT + start * scale, width, top, _COLOUR_OF.get(of.lane, OTHERS))

@@ -1,7 +1,7 @@
 """Charts of one graph, drawn without Graphviz: its memory, its kernels under the roofline, its compile's timers."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, Wanted
 from inspect_compile.errors import CommandError
@@ -78,35 +78,34 @@ ROOFLINE = _chart(
     _roofline,
     Wanted(),
 )
-TIMELINE = _chart("timeline", "where the time of compiling went", "no timers were recorded", _timeline)
+_NOT_TIMED: Final = "no timers were recorded"
+TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _timeline)
 
 
-def _startup(dump: "Dump") -> str | None:
+def _startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.frontend.startup import startup
     from inspect_compile.diagrams.startup import startup_svg
     from inspect_compile.tables.text import program_words
 
     found = startup(dump)
-    return None if found is None else startup_svg(found, " ".join(program_words(dump.run.argv)) or "torch.compile")
+    if found is None:
+        yield Missing(None, _NOT_TIMED)
+        return
+    drawn = startup_svg(found, " ".join(program_words(dump.run.argv)) or "torch.compile")
+    yield Drawn(None, "startup", "a process from its start to its last compile", drawn, "svg")
 
 
-def _draw_startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
-    found = _startup(dump)
-    what = "a process from its start to its last compile"
-    yield Missing(None, _NOT_TIMED) if found is None else Drawn(None, "startup", what, found, "svg")
+def _startup_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+    from inspect_compile.analysis.frontend.startup import startup
 
-
-def _listed_startup(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
     if graph is None:
-        yield "startup", _NOT_TIMED if _startup(dump) is None else "yes"
+        yield "startup", _NOT_TIMED if startup(dump) is None else "yes"
 
-
-_NOT_TIMED = "no timers were recorded"
 
 STARTUP = Kind(
     "startup",
     "a process from its start to its last compile: imports, Dynamo, AOTAutograd, Inductor, kernels, caches",
-    _draw_startup,
-    _listed_startup,
+    _startup,
+    _startup_listed,
     is_of_run=True,
 )
