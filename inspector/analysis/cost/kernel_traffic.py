@@ -185,5 +185,9 @@ _COUNTED: Final = ResultCache[LaunchTraffic]()
 
 def launch_traffic(dump: Dump, graph: str) -> LaunchTraffic:
     """The traffic of `graph`, nested graphs included; cached until the dump has more rows."""
-    extent = tuple(len(dump.rows(kind, graph)) for kind in (Operation, WrapperLine, Node, Kernel, Symbol))
-    return _COUNTED.of(dump, graph, extent, lambda: LaunchTraffic(dump, graph))
+    return _COUNTED.of(dump, graph, extent(dump, graph), lambda: LaunchTraffic(dump, graph))
+
+
+def extent(dump: Dump, graph: str) -> tuple[int, ...]:
+    """The lengths of the tables that the traffic of `graph` is made from."""
+    return tuple(len(dump.rows(kind, graph)) for kind in (Operation, WrapperLine, Node, Kernel, Symbol))

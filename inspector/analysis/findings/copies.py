@@ -6,7 +6,8 @@ A kernel may hold several scheduler nodes, of which some only move values: each 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
+from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.part import Part
@@ -39,7 +40,7 @@ _LEAST: Final = 1024
 """Fewer bytes than this are no finding."""
 
 
-class Purpose(NamedTuple):
+class _Purpose(NamedTuple):
     """What values are moved for."""
 
     kind: str
@@ -49,11 +50,21 @@ class Purpose(NamedTuple):
     why: str = ""
 
 
+class Copy(NamedTuple):
+    """A scheduler node that only moves values, and that a program can do without."""
+
+    launch: Launch
+    row: Operation
+    purpose: _Purpose
+    saved: int
+    """Bytes that the launch would no longer move."""
+
+
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each scheduler node of a launch that only moves values."""
     for graph in graphs:
-        copies = Copies(dump, graph)
-        for launch, row, purpose, saved in copies.avoidable():
+        moved = launch_traffic(dump, graph.graph)
+        for launch, row, purpose, saved in avoidable(dump, graph):
             cost = costs.of_launch(launch) if len(launch.groups) == 1 else costs.of_bytes(saved, [launch])
             yield Finding(
                 kind=purpose.kind,
@@ -63,12 +74,21 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 seconds=cost.seconds,
                 sure=cost.sure,
                 bytes=saved,
-                is_bound=copies.moved.of(launch).unsure > 0,
+                is_bound=moved.of(launch).unsure > 0,
                 why=purpose.why,
                 to_do=WORDS[purpose.words].to_do,
                 names=(launch.kernel.name,),
                 buffers=row.buffers,
             )
+
+
+def avoidable(dump: Dump, graph: Graph) -> tuple[Copy, ...]:
+    """Those of a graph, nested graphs included; found once for as many rows as the dump has now."""
+    rows = *extent(dump, graph.graph), len(dump.rows_of_compile(Remark, graph.compile_id))
+    return _FOUND.of(dump, graph.graph, rows, lambda: tuple(_Copies(dump, graph).avoidable()))
+
+
+_FOUND: Final = ResultCache[tuple[Copy, ...]]()
 
 
 def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
@@ -81,40 +101,40 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
-class Copies:
+class _Copies:
     """The scheduler nodes of one graph, nested graphs included, that only move values."""
 
     def __init__(self, dump: Dump, graph: Graph) -> None:
-        self.moved = launch_traffic(dump, graph.graph)
+        self._moved = launch_traffic(dump, graph.graph)
         self._is_backward = graph.kind == "backward"
-        calls = [row for row in self.moved.groups.after.values() if row.kind == "extern" and row.nodes]
+        calls = [row for row in self._moved.groups.after.values() if row.kind == "extern" and row.nodes]
         self._readers = {(row.graph, one.buffer): row for row in reversed(calls) for one in row.reads}
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
 
-    def avoidable(self) -> Iterator[tuple[Launch, Operation, Purpose, int]]:
-        """Those that a program can do without, each with its launch and the bytes that this would no longer move."""
+    def avoidable(self) -> Iterator[Copy]:
+        """Those that a program can do without."""
         for launch, row in self._all():
             purpose = self._purpose(row)
             if purpose is not None and (saved := self._saved(launch, row)) >= _LEAST:
-                yield launch, row, purpose, saved
+                yield Copy(launch, row, purpose, saved)
 
     def _all(self) -> Iterator[tuple[Launch, Operation]]:
-        for launch in self.moved.launches:
+        for launch in self._moved.launches:
             if launch.kernel.kind in _GENERATED and launch.line is not None:
-                rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups)
+                rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups)
                 computes = set(launch.kernel.computes)
                 yield from ((launch, row) for row in rows if row is not None and computes.isdisjoint(row.nodes))
 
     def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
-        rows = (self.moved.groups.after.get((launch.graph, name)) for name in launch.groups if name != row.name)
+        rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups if name != row.name)
         others = [other for other in rows if other is not None]
-        left = self.moved.groups.sums(others, launch.kernel.kind, launch.kernel.name).rows() if others else []
-        return max(0, self.moved.of(launch).least - sum(one.read + one.written for one in left))
+        left = self._moved.groups.sums(others, launch.kernel.kind, launch.kernel.name).rows() if others else []
+        return max(0, self._moved.of(launch).least - sum(one.read + one.written for one in left))
 
-    def _purpose(self, row: Operation) -> Purpose | None:
+    def _purpose(self, row: Operation) -> _Purpose | None:
         """None if nobody can do without it: of what a backward graph moves, autograd chose all but the layouts of
         convolutions.
         """
@@ -126,24 +146,24 @@ class Copies:
             if wants is None or (self._is_backward and _CONVOLUTION not in wants.operator):
                 return None
             if _CONVOLUTION in wants.operator:
-                return Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
+                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
-            return Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
+            return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
             return None
         where = own.where
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
-            return Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
+            return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
-            return Purpose(COPY, PRODUCT_COPY, own)
-        return Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
+            return _Purpose(COPY, PRODUCT_COPY, own)
+        return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
 
     def _is_product(self, call: Operation) -> bool:
-        node = self.moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
         return node is not None and node.target.startswith(_PRODUCTS)
 
     def _part(self, row: Operation, name: str) -> Part:
-        node = self.moved.groups.nodes.get((row.graph, name))
+        node = self._moved.groups.nodes.get((row.graph, name))
         if node is None:
             return Part(name, "", None)
         return Part(name, operator_name(node.original_aten or node.target), node.where)

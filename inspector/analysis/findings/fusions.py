@@ -5,7 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.dumps.rows import scheduled
-from inspect_compile.analysis.findings.copies import Copies
+from inspect_compile.analysis.findings.copies import avoidable
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.trials import trial_of
@@ -28,7 +28,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     for graph in graphs:
         moved = launch_traffic(dump, graph.graph)
         reducing, scattered = _reducing(dump, graph.graph), _scattered(dump, graph.graph)
-        copies = {(row.graph, row.name) for _, row, _, _ in Copies(dump, graph).avoidable()}
+        copies = {(copy.row.graph, copy.row.name) for copy in avoidable(dump, graph)}
         launches = {(one.graph, name): one for one in moved.launches for name in one.groups}
         for miss in left_apart(dump, graph.graph):
             if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
