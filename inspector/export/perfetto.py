@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
-from inspect_compile.analysis.frontend.startup import process_start
+from inspect_compile.analysis.frontend.startup import process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.memory.plan import memory
@@ -53,7 +53,7 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
     rank = "" if dump.run.rank is None else f"rank {dump.run.rank}: "
     yield _named("process_name", process, 0, rank + (" ".join(program_words(dump.run.argv)) or "torch.compile"))
     found, began = parts(dump), process_start(dump)
-    lead = min(row.start for row in dump.rows(Timed)) - began if began is not None and found else 0.0
+    later = offset + (until_first_timer(dump) or 0.0)
     for thread in sorted({part.thread for part in found}):
         yield _named("thread_name", process, thread, "main" if not thread else f"thread {thread}")
     imports = dump.rows(Imported) if began is not None and found else []
@@ -65,7 +65,7 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
             yield _lasting(row.module, "imports", start, row.seconds, process, number, {})
     for part in found:
         told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
-        yield _lasting(part.name, part.stage, part.start + lead + offset, part.seconds, process, part.thread, told)
+        yield _lasting(part.name, part.stage, part.start + later, part.seconds, process, part.thread, told)
 
 
 def _start(dump: "Dump") -> float | None:

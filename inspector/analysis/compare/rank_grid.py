@@ -155,11 +155,12 @@ class _Rows:
     def _held_against(self, number: int, other: Content, keys: dict[str, _Key]) -> None:
         first = self._contents[0]
         names = self._columns[0].name, self._columns[number].name
-        paired = {b.compile_id: a for a, b in frame_pairs(first, other) if a is not None and b is not None}
+        frames = list(frame_pairs(first, other))
+        paired = {b.compile_id: a for a, b in frames if a is not None and b is not None}
         own = dict(zip((frame.compile_id for frame in other.frames), _numbered(other.frames), strict=True))
         own |= {compile_id: keys[frame.compile_id] for compile_id, frame in paired.items()}
         self._add(number, other, own)
-        for a, b in frame_pairs(first, other):
+        for a, b in frames:
             key = keys[a.compile_id] if a is not None else own[b.compile_id] if b is not None else None
             if key is not None:
                 self._rows[key].cells[number].differences += compare_frames(a, b, names)

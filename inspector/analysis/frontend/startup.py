@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.frontend.times import compile_seconds, covered, parts, pieces
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Imported, Timed
@@ -83,19 +84,22 @@ class Startup(msgspec.Struct, frozen=True):
 
 def startup(dump: Dump) -> Startup | None:
     """None where torch has timed nothing, or run.json does not say when the process started."""
-    timed, began = dump.rows(Timed), process_start(dump)
-    if not timed or began is None:
+    began, offset = process_start(dump), until_first_timer(dump)
+    if began is None or offset is None:
         return None
-    offset = min(row.start for row in timed) - began
     found = parts(dump)
     imports = [(row.start - began, row.start - began + row.seconds, row.module) for row in dump.rows(Imported)]
     outermost = _merged((part.start + offset, part.start + offset + part.seconds) for part in found if not part.depth)
     work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
-    inner = [one for one in imports if not _holds_any(one, outermost)]
-    bars = [Bar(IMPORTS, 0, "", module, start, end - start) for start, end, module in inner]
-    for start, end, module in (one for one in imports if _holds_any(one, outermost)):
-        bars += [Bar(IMPORTS, 0, "", module, a, b - a) for a, b in _without((start, end), outermost)]
-    cuts = _merged((start, end) for start, end, _ in inner)
+    bars: list[Bar] = []
+    whole: list[tuple[float, float]] = []
+    for start, end, module in imports:
+        span = start, end
+        holds_any = _holds_any(span, outermost)
+        whole += [] if holds_any else [span]
+        spans = _without(span, outermost) if holds_any else [span]
+        bars += [Bar(IMPORTS, 0, "", module, a, b - a) for a, b in spans]
+    cuts = _merged(whole)
     for part, start, end in work:
         lane = _LANE_OF.get(part.stage, stages.OTHER)
         spans = _without((start, end), cuts) if not part.thread else [(start, end)]
@@ -117,7 +121,7 @@ def regions(dump: Dump) -> list[Region]:
     rows = [
         Region(
             function,
-            f"{file.replace(chr(92), '/').rpartition('/')[2]}:{line}",
+            f"{file_name(file)}:{line}",
             len(ids),
             math.fsum(took.get(one, 0.0) for one in ids),
             tuple(sorted(ids, key=compile_order)),
@@ -144,10 +148,17 @@ def process_start(dump: Dump) -> float | None:
         return None
 
 
-def _holds_any(one: tuple[float, float, str], outermost: list[tuple[float, float]]) -> bool:
+def until_first_timer(dump: Dump) -> float | None:
+    """Seconds from `process_start` to the first of torch's timers; None without either."""
+    began = process_start(dump)
+    first = min((row.start for row in dump.rows(Timed)), default=None)
+    return None if began is None or first is None else first - began
+
+
+def _holds_any(span: tuple[float, float], outermost: list[tuple[float, float]]) -> bool:
     """Was anything compiled while this was imported? A module may compile when it is loaded."""
-    at = bisect_left(outermost, (one[0], -math.inf))
-    return at < len(outermost) and outermost[at][0] < one[1]
+    at = bisect_left(outermost, (span[0], -math.inf))
+    return at < len(outermost) and outermost[at][0] < span[1]
 
 
 def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
