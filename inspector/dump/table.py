@@ -95,7 +95,7 @@ class Table:
 
     def _read(self, file: IO[bytes]) -> None:
         room, decode, add = self._room, self._decoder.decode, self.rows.append
-        end, lines, graph = self._offset + room.bytes, room.lines, ""
+        end, lines, graph, last = self._offset + room.bytes, room.lines, "", self._tail
         while self._offset < end and lines > 0 and (line := file.readline(LONGEST_LINE)):
             if not line.endswith(b"\n"):
                 if len(line) < LONGEST_LINE:
@@ -103,10 +103,10 @@ class Table:
                 self.damaged += 1
                 while file.tell() < end and (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                     pass
-                self._offset, self._tail = file.tell(), b""
+                self._offset, last = file.tell(), b""
                 continue
             self._offset += len(line)
-            self._tail = line[-_TAIL:]
+            last = line
             lines -= 1
             try:
                 row = decode(line)
@@ -121,6 +121,7 @@ class Table:
             if self._callers is not None:
                 self._fill_in(row, self._callers)
             add(row)
+        self._tail = last[-_TAIL:]
         room.bytes, room.lines = end - self._offset, lines
         self.is_cut = not room.is_left
 
