@@ -63,8 +63,7 @@ class _Own:
         self.is_open = True
         self.session.configure(RunConfig.of(setting.run))
         self.session.reopen(Path(setting.root), top=Path(setting.root))
-        self.session.leader = setting.pid, tuple(setting.words or ())
-        self.session.probes.open_door, self.session.probes.close_door = setting.open_door, setting.close_door
+        self.session.belong_to(setting)
         self.session.listen(True)
         return self.session
 

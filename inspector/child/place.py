@@ -48,11 +48,9 @@ def session(start: Process) -> Session:
             f"this process compiled graphs for process {setting.serves}, which has their frames and guards"
             " and ended it when it had no more work for it"
         )
-    made.probes.open_door, made.probes.close_door = setting.open_door, setting.close_door
+    made.belong_to(setting)
     made.imports = start.imports
-    if setting.is_left_on:
-        made.leader = setting.pid, tuple(setting.words or ())
-    elif is_first:
+    if is_first and not setting.is_left_on:
         made.recorder.begin()
     return made
 

@@ -92,9 +92,7 @@ class Session:
         self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = config.cache != "keep"
-        # What intervenes, or times launches, needs a compile of its own.
-        is_plain = target is None and not replay_of and steer is None and numerics is None and not config.measure
-        self._reuses_facts = config.cache == "auto" and is_plain and not config.targets
+        self._is_plain = target is None and not replay_of and steer is None and numerics is None
         self.probes.reuses_facts = self._reuses_facts
         self.probes.versions = lambda: (f"schema {SCHEMA_VERSION}", *map(" ".join, versions().items()))
         self.probes.keeps_texts = config.keeps_texts
@@ -351,10 +349,21 @@ class Session:
         except OSError as error:  # the part of this process will find the same
             let_pass(error)
 
+    @property
+    def _reuses_facts(self) -> bool:
+        """What intervenes, or times launches, needs a compile of its own."""
+        of = self._config
+        return of.cache == "auto" and self._is_plain and not of.measure and not of.targets
+
+    def belong_to(self, setting: Setting) -> None:
+        """It is part of a run that goes on in the processes that this one starts."""
+        self.probes.open_door, self.probes.close_door = setting.open_door, setting.close_door
+        if setting.is_left_on:
+            self.leader = setting.pid, tuple(setting.words or ())
+
     def configure(self, config: RunConfig) -> None:
         """Record so from the next dump on."""
         self._config = config
-        self._reuses_facts = config.cache == "auto"
         self.probes.keeps_texts = config.keeps_texts
         self.recorder.configure(config)
 

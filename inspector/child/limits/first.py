@@ -89,8 +89,8 @@ class Limits:
         return True
 
     def _is_again(self, compile_id: str) -> bool:
-        number = None if self._compiles is None else compile_number(compile_id)
-        if number is None or self._compiles is None or number < self._compiles:
+        number = compile_number(compile_id)
+        if self._compiles is None or number is None or number < self._compiles:
             return False
         self._again.setdefault(frame_id(compile_id), set()).add(number)
         return True
