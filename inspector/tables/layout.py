@@ -3,6 +3,7 @@
 May not know rich's rendering or textual: the terminal and the app both draw what is laid out here.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ ENOUGH: Final = 400
 """Maximum characters of a cell that are used: no column is wider, and a cell may be very long."""
 
 
+_NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 _LEAST_IN_PARTS: Final = 8
 """A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
@@ -104,10 +106,11 @@ def _total(sizes: Sequence[int]) -> int:
 
 
 def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[Span]:
-    """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen.
+    """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen. A number is there
+    whole or not at all.
 
-    With `middle`, a single span keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the library
-    is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
+    With `middle`, the span that is cut keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the
+    library is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
     if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > _LEAST_IN_PARTS:
         return [Span(_ends(text, width), spans[0].role)]
@@ -118,7 +121,8 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
         text = unbroken(span.text[: 4 * width + ENOUGH])
         size = cell_len(text)
         if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
-            shown.append(Span(set_cell_size(text, max(0, left - 1)) + "…" * (left > 0), span.role))
+            cut = _ends(text, left) if middle and size > left > _LEAST_IN_PARTS else _beginning(text, left - 1)
+            shown.append(Span(cut if left > 0 else "", span.role))
             break
         shown.append(Span(text, span.role))
         left -= size
@@ -127,8 +131,28 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
 
 def _ends(text: str, width: int) -> str:
     """The beginning and the end of a text that is longer than `width`."""
-    end = width // 3
-    return f"{set_cell_size(text, width - end - 1)}…{set_cell_size(text[::-1], end)[::-1]}"
+    end = _end(text, width // 3)
+    return f"{_beginning(text, width - cell_len(end) - 1)}{end}"
+
+
+def _beginning(text: str, width: int) -> str:
+    """The first `width` columns of a text that is longer, and `…`."""
+    kept = set_cell_size(text, max(0, width))
+    cut = _cut_number(text, len(kept))
+    return f"{kept if cut is None else text[: cut.start()]}…"
+
+
+def _end(text: str, width: int) -> str:
+    """The last `width` columns of a text that is longer."""
+    kept = set_cell_size(text[::-1], max(0, width))[::-1]
+    cut = _cut_number(text, len(text) - len(kept))
+    return kept if cut is None else text[cut.end() :]
+
+
+def _cut_number(text: str, at: int) -> re.Match[str] | None:
+    """The number that would be cut there, and then look like another one."""
+    near = _NUMBER.finditer(text, max(0, at - ENOUGH), at + ENOUGH)
+    return next((found for found in near if found.start() < at < found.end()), None)
 
 
 def _below(spans: Sequence[Span], width: int) -> Sequence[Span]:
@@ -148,5 +172,5 @@ def _below(spans: Sequence[Span], width: int) -> Sequence[Span]:
     text = unbroken(below.text[:most] if before else below.text[:most].lstrip())
     left = width - sum(cell_len(span.text[:most]) for span in before)
     if cell_len(text) > left > 1:
-        text = _ends(text, left) if left > _LEAST_IN_PARTS else f"…{set_cell_size(text[::-1], left - 1)[::-1]}"
+        text = _ends(text, left) if left > _LEAST_IN_PARTS else f"…{_end(text, left - 1)}"
     return [*before, Span(text, below.role), *spans[place + 1 :]]

@@ -25,6 +25,7 @@ OF: Final = " · "
 FROM: Final = " ← "
 """Between a line of the user's own and the line of a library that it leads to."""
 
+_SPAWNED: Final = "--multiprocessing-fork"
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
 WIDEST: Final = 400
@@ -150,8 +151,13 @@ def file_name(path: str) -> str:
 
 
 def program_words(argv: Iterable[str]) -> list[str]:
-    """A command line without its interpreter, with only the name of the program; safe for a terminal."""
+    """A command line without its interpreter, with only the name of the program; safe for a terminal.
+
+    Processes that `multiprocessing` starts anew have a program of Python's in the place of the user's.
+    """
     words = list(argv)
+    if _SPAWNED in words:
+        return ["process of multiprocessing"]
     if len(words) > 1 and file_name(words[0]).startswith("python"):
         del words[0]
     return [file_name(word) if index == 0 else one_line(word) for index, word in enumerate(words)]

@@ -102,6 +102,12 @@ def test_json_means_the_same_and_steers_nothing(anything: str) -> None:
     assert not any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in encoded.decode())
 
 
+def test_a_process_that_python_starts_is_not_called_by_its_code() -> None:
+    code = "from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=4, pipe_handle=6)"
+    assert text.program_words(["-B", "-c", code, "--multiprocessing-fork"]) == ["process of multiprocessing"]
+    assert text.program_words(["/usr/bin/python3", "/home/me/train.py", "-c", "x"]) == ["train.py", "-c", "x"]
+
+
 def test_numbers_of_things() -> None:
     assert text.number_of(1, "kernel") == "1 kernel"
     assert text.number_of(1024, "kernel") == "1,024 kernels"

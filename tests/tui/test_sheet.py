@@ -73,6 +73,23 @@ def test_a_name_keeps_its_end_where_that_tells_it_apart() -> None:
 
 
 @pytest.mark.parametrize(
+    ("spans", "width", "middle", "shown"),
+    [
+        (("f32[2, 32, 128]",), 13, False, "f32[2, 32, …"),
+        (("op16_op235",), 9, False, "op16_op…"),
+        (("1,024 rows",), 4, False, "…"),
+        (("33.25 kB",), 4, False, "…"),
+        (("modeling_gpt2.py:1305 forward",), 20, True, "modeling_gpt2…orward"),
+        (("   ", "modeling_gpt2.py:1305", " forward"), 20, True, "   modeling_gp…:1305"),
+        (("   ", "modeling_gpt2.py:13052", " forward"), 18, True, "   modeling_…13052"),
+        (("kernel_12345678",), 11, True, "kernel_…"),
+    ],
+)
+def test_a_number_is_never_cut(spans: tuple[str, ...], width: int, middle: bool, shown: str) -> None:
+    assert text_of(fitted([Span(text) for text in spans], width, middle=middle)) == shown
+
+
+@pytest.mark.parametrize(
     ("spans", "width", "shown"),
     [
         (("train.py:41", " ← adam.py:414"), 25, "train.py:41 ← adam.py:414"),

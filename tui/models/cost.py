@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Final, TypeVar
 
 from inspect_compile.analysis.cost.flame import KERNEL, FlameRow
@@ -37,6 +38,8 @@ from inspect_compile.tui.models.sheet import Row, Subject, Table
 Launched = TypeVar("Launched", KernelTraffic, Bounds)
 
 _WIDTH, _HEIGHT = 72, 16
+_NARROW: Final = 44
+"""Columns of the list in the narrowest pane, of three beside each other."""
 
 
 def with_bar(
@@ -126,18 +129,18 @@ def traffic(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, in code order; then the effect of fusion on the bytes."""
     told = graph_bytes(dump, chain.graph)
     rows = launch_traffic(dump, chain.graph).all()
-    return _table("traffic", _TRAFFIC, rows, chain, _headings("note", [moved_words(told), *moved_notes(told)]))
+    return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [moved_words(told), *moved_notes(told)]))
 
 
 def roofline(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, longest time first; then the plot."""
     roof = roof_of(dump)
     if roof is None:
-        return Table(_ROOFLINE, _headings("none", [no_roof_text(dump)]))
+        return Table(_ROOFLINE, _notes("none", [no_roof_text(dump)]))
     found = sorted(bounds_of(dump, chain.graph, roof), key=lambda row: -row.least_seconds)
     drawn = plot(found, roof)
     lines = [text.plain for text in plot_lines(drawn, _WIDTH, _HEIGHT)] if drawn.points else []
-    notes = _headings("roof", [roof_text(roof), *bound_notes(found, roof)])
+    notes = _notes("roof", [roof_text(roof), *bound_notes(found, roof)])
     return _table("roofline", _ROOFLINE, found, chain, [*notes, *_headings("plot", lines)])
 
 
@@ -145,20 +148,20 @@ def measured(dump: Dump, chain: Chain) -> Table:
     """One row for each launch that was timed, in code order, with the least time by the roofline beside it."""
     found = measured_graph(dump, chain.graph)
     if found is None:
-        return Table(LAUNCH_TIMES, _headings("none", [NOT_MEASURED]))
+        return Table(LAUNCH_TIMES, _notes("none", [NOT_MEASURED]))
     at = launch_positions(chain)
     subjects = []
     for row in found.launches:
         position = at.get((chain.key(row.graph, row.what[0]), row.line))
         subjects.append(None if position is None else chain.of_launch(position, row.line))
     keys = [f"measured {row.what[0]} {row.line}" for row in found.launches]
-    return Table.of(LAUNCH_TIMES, found.launches, keys, subjects, _headings("sum", [sum_words(found)]))
+    return Table.of(LAUNCH_TIMES, found.launches, keys, subjects, _notes("sum", [sum_words(found)]))
 
 
 def flame(of: Of, dump: Dump, chain: Chain) -> Table:
     """The tree from the user's own lines to what runs."""
     rows = flame_of(dump, chain.graph, of)
-    notes = _headings("note", notes_of(rows, of))
+    notes = _notes("note", notes_of(rows, of))
     ways: list[str] = []
     keys: list[str] = []
     for row in rows:
@@ -190,7 +193,12 @@ def _table(
     return Table.of(used(columns, rows), rows, [f"{key} {row.kernel} {row.line}" for row in rows], subjects, after)
 
 
-def _headings(key: str, words: list[str]) -> list[Row]:
+def _notes(key: str, notes: Iterable[str]) -> list[Row]:
+    """Sentences, in as many rows as a narrow pane needs."""
+    return _headings(key, [line for note in notes for line in wrap(note, _NARROW) or [""]])
+
+
+def _headings(key: str, words: Iterable[str]) -> list[Row]:
     return [Row.title(f"{key} {number}", line, "dim") for number, line in enumerate(words)]
 
 

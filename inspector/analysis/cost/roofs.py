@@ -29,6 +29,8 @@ class Roof(msgspec.Struct, frozen=True):
     """dtype → scalar operations per second; a fused multiply-add counts as two."""
     launch_seconds: float = 0.0
     """A kernel whose bound is below this is bound by its launch; 0 if there is no such time."""
+    is_measured: bool = False
+    """True if the figures were measured here instead of taken from a data sheet."""
 
     def peak_of(self, dtype: str, *, may_round: bool) -> str:
         """The peak that applies to a matmul of `dtype`; `may_round`: float32 may become tf32."""
@@ -70,7 +72,7 @@ def of_target(target: Target) -> Roof:
 def of_host(measured: Host) -> Roof:
     """The roof of the CPU of this machine."""
     source = f"measured here on {measured.date} with {measured.threads} threads"
-    return Roof(measured.cpu, source, measured.bandwidth, measured.peak, _vector(measured.peak))
+    return Roof(measured.cpu, source, measured.bandwidth, measured.peak, _vector(measured.peak), is_measured=True)
 
 
 def _vector(peak: dict[str, float]) -> dict[str, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
-from inspect_compile.analysis.cost.roofline import LAUNCH, Bounds, median_reached, roofline
+from inspect_compile.analysis.cost.roofline import COMPUTE, LAUNCH, Bounds, median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import Plot, plot
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.dumps.graphs import graphs_of
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _WIDEST, _HEIGHT = 100, 18
+_AT_THE_ROOF: Final = 1.05
+"""A launch that reaches more of its roof is above it: two times of one kernel differ by some per cent."""
 
 
 def _bytes(row: Bounds) -> str:
@@ -137,3 +139,22 @@ def bound_notes(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
     median = median_reached(rows)
     if median is not None:
         yield f"median of the least time in the measured one: {share_text(median)}"
+    yield from _doubts(rows, roof)
+
+
+def _doubts(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
+    """Whether launches are faster than the roof allows, and so the roof is too low."""
+    above = [row for row in rows if row.reached is not None and row.reached > _AT_THE_ROOF]
+    if not above:
+        return
+    most = max(above, key=lambda row: row.reached or 0.0)
+    yield (
+        f"▲ {number_of(len(above), 'launch is', 'launches are')} faster than the roof allows, up to "
+        f"{share_text(most.reached, 0)} of it ({one_line(nested_name(most.graph, most.kernel))})"
+    )
+    if any(row.bound == COMPUTE for row in above):
+        yield "▲ do not believe this roof: no kernel computes faster than the device can"
+    else:
+        yield "▲ believe this roof only if what they read lay in a cache"
+    if roof.is_measured:
+        yield "`inspect-compile doctor --measure` measures it again: it is too low if other programs ran meanwhile"

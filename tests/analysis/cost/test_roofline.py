@@ -14,7 +14,7 @@ from inspect_compile.facts import Run, Tensor
 from inspect_compile.knowledge.targets import host
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.profiles.read import read
-from inspect_compile.tables.cost.roofline import no_roof_text
+from inspect_compile.tables.cost.roofline import bound_notes, no_roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
 from tests.handmade import GRAPH, graph, kernel, line, lowered, made, node, operation
 from tests.profiles.recordings import dump_of, trace_of
@@ -89,6 +89,27 @@ def test_measured_times_stand_beside(tmp_path: Path) -> None:
     assert all(row.measured_seconds and row.reached and row.reached < 1 for row in rows)
     assert {row.bound for row in rows} == {"launch"}
     assert 0 < (median_reached(rows) or 0) < 0.1
+
+
+@pytest.mark.parametrize(("bandwidth", "peak", "doubt"), [(1e6, 1e12, "in a cache"), (1e12, 1e6, "do not believe")])
+def test_a_roof_that_launches_are_faster_than_is_doubted(
+    tmp_path: Path, bandwidth: float, peak: float, doubt: str
+) -> None:
+    """As if it had been measured while other programs ran."""
+    dump = dump_of("training", tmp_path)
+    times = measured_in(attribute(dump, read(trace_of("training"))))
+    low = Roof("a CPU", "measured here", bandwidth, {"float32": peak}, {"float32": peak}, is_measured=True)
+    graph = next(found.graph for found in dump.graphs() if found.parent is None)
+    rows = roofline(dump, graph, low, times)
+    notes = " ".join(bound_notes(rows, low))
+    above = [row for row in rows if (row.reached or 0) > 1.05]
+    assert above
+    assert f"{len(above)} launches are faster than the roof allows" in notes
+    assert doubt in notes
+    assert "doctor --measure" in notes
+
+    sound = of_target(TARGETS["sm_90"])
+    assert "▲" not in " ".join(bound_notes(roofline(dump, graph, sound, times), sound))
 
 
 def test_pictures_escape_what_a_dump_says(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import Final, Protocol
 
 from inspect_compile.analysis.kernels.instructions import says_places_only
@@ -21,6 +22,8 @@ from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 
 _LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
+_NARROW: Final = 28
+"""Columns of half a pane on a terminal of 80."""
 
 Links = Mapping[int, Sequence[int]]
 """Row of one list → the rows of the other that belong to it."""
@@ -120,4 +123,5 @@ def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -
 
 def message(name: str, why: str) -> Code:
     """Why a stage is not shown."""
-    return Code([CodeLine(name, role="title"), CodeLine(f"no {name}: {why}", role="dim")])
+    reason = f"no {name}: {why.removeprefix(f'{name}: ')}"
+    return Code([CodeLine(name, role="title"), *(CodeLine(line, role="dim") for line in wrap(reason, _NARROW))])
