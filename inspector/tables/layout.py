@@ -121,7 +121,7 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
         text = unbroken(span.text[: 4 * width + ENOUGH])
         size = cell_len(text)
         if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
-            cut = _ends(text, left) if middle and size > left > _LEAST_IN_PARTS else _beginning(text, left - 1)
+            cut = _ends(text, left) if middle and left > _LEAST_IN_PARTS else _beginning(text, left - 1)
             shown.append(Span(cut if left > 0 else "", span.role))
             break
         shown.append(Span(text, span.role))
@@ -130,7 +130,7 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
 
 
 def _ends(text: str, width: int) -> str:
-    """The beginning and the end of a text that is longer than `width`."""
+    """The beginning and the end of a text that is as long as `width`, or longer."""
     end = _end(text, width // 3)
     return f"{_beginning(text, width - cell_len(end) - 1)}{end}"
 

@@ -374,6 +374,15 @@ class Lines(ScrollView, can_focus=True):
             return 0
         return self.sheet.width + 2 + sum(cell_len(span.text) for span in self.sheet.fixed(0))
 
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Room for all rows, or for what is said in their place."""
+        if len(self.sheet):
+            return super().get_content_height(container, viewport, width)
+        return self.above + len(self._words_without_rows(width))
+
+    def _words_without_rows(self, width: int) -> list[str]:
+        return wrap("no row has it" if self.arrangement.text else self.empty, max(1, width - 2)) or [""]
+
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines in `crop`."""
         self._base = self.rich_style  # collected from all enclosing widgets, so not once per line
@@ -389,7 +398,7 @@ class Lines(ScrollView, can_focus=True):
             return self._strip([Span(" "), *self.sheet.titles(width - 2)], [], width, self._base)
         index = y + round(self.scroll_y) - self.above
         if not len(self.sheet) and index >= 0:
-            words = wrap("no row has it" if self.arrangement.text else self.empty, max(1, width - 2)) or [""]
+            words = self._words_without_rows(width)
             if index < len(words):
                 return self._strip([Span(f" {words[index]}", "dim")], [], width, self._base)
         if not 0 <= index < len(self.sheet):

@@ -56,7 +56,7 @@ async def test_each_stage_in_turn(dump: Dump, capsys: pytest.CaptureFixture[str]
             assert not any(".loc" in line or "#loc =" in line for line in stage)
         go_to(pilot, "kernels-rows", LAUNCHER)
         await settled(pilot)
-        assert " ".join(texts(pilot, "kernels-stage")[1:]) == "no sass: torch kept its launcher alone"
+        assert " ".join(texts(pilot, "kernels-stage")).endswith("no sass: torch kept its launcher alone")
         go_to(pilot, "kernels-rows", "extern_kernels.mm")
         await settled(pilot)
         assert " ".join(texts(pilot, "kernels-stage")[1:]) == "no sass: Triton compiled nothing of this name"
@@ -147,8 +147,8 @@ async def test_the_assembly_of_a_kernel_of_c(mixed: Dump) -> None:
 async def test_a_source_that_is_not_of_this_machine_is_not_compiled(mixed: Dump) -> None:
     async with InspectApp(mixed, None, assembly).run_test(size=(120, 40)) as pilot:
         await press(pilot, "6", "s")
-        await until(pilot, lambda: "--compile" in texts(pilot, "kernels-stage")[-1])
-        assert "if you trust the dump" in texts(pilot, "kernels-stage")[-1]
+        await until(pilot, lambda: "--compile" in " ".join(texts(pilot, "kernels-stage")))
+        assert "if you trust the dump" in " ".join(texts(pilot, "kernels-stage"))
 
 
 async def test_what_comes_before_the_first_loop_is_folded(mixed: Dump) -> None:
