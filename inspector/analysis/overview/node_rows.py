@@ -53,5 +53,7 @@ def node_rows(story: NodeStory) -> Iterator[msgspec.Struct]:
     yield from story.operations
     yield from story.attempts
     yield from {id(ran.launch.kernel): ran.launch.kernel for ran in story.ran}.values()
+    yield from story.checked
+    yield from story.blamed
     yield from story.remarks
     yield from story.symbols

@@ -17,6 +17,8 @@ from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.analysis.lowering.rows import asks_of
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
+from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
@@ -95,6 +97,10 @@ class NodeStory:
     ran: list[Ran]
     flops: int
     flops_kinds: tuple[str, ...]
+    checked: list[Judged]
+    """What a check of numerics said of launches' results that are its value."""
+    blamed: list[KernelStatements]
+    """Launches with a wrong result of which a statement of it is wrong."""
     remarks: list[Remark]
     symbols: list[Symbol]
     """Symbols in the sizes of the node and its relatives, from the graphs that it is lowered in."""
@@ -152,6 +158,8 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
         ran=ran,
         flops=sum(row.flops for row in steps),
         flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
+        checked=_checked(dump, lineage, set(final)),
+        blamed=_blamed(dump, lineage, set(final)),
         remarks=_remarks(dump, lineage, known),
         symbols=_symbols(dump, lineage, around),
         attempts=attempts,
@@ -247,6 +255,18 @@ def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: s
             if own or any((launch.graph, name) in nodes for name in launch.nodes):
                 found.append(Ran(launch, moved.of(launch)))
     return found[:_MOST]
+
+
+def _checked(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Judged]:
+    names = {(kin.graph, kin.name) for kin in kins}
+    rows = (row for graph in lineage.graphs for row in judged(dump, graph))
+    return [row for row in rows if row.kernel and (row.graph, row.node) in names][:_MOST]
+
+
+def _blamed(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[KernelStatements]:
+    names = {(kin.graph, kin.name) for kin in kins}
+    rows = (row for graph in lineage.graphs for row in kernel_statements(dump, graph))
+    return [row for row in rows if row.blamed is not None and (row.graph, row.blamed.node) in names][:_MOST]
 
 
 def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[Remark]:

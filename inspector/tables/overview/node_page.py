@@ -25,6 +25,8 @@ from inspect_compile.tables.fusion.why_text import apart_words, saved_words
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
+from inspect_compile.tables.numerics.numerics import result_lines
+from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
 from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
@@ -163,6 +165,8 @@ def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
         yield from ("", f"Operations that compute it, before fusion: {operations}", *_operations(dump, story))
         yield from ("", "Fusion", *_fusion(story))
     yield from ("", f"Kernels that compute it: {number_of(len(story.ran), 'call')}", *_kernels(story))
+    if story.checked or story.blamed:
+        yield from ("", "Numerics", *_numerics(story))
     if story.remarks:
         yield from ("", "Remarks")
         for row in story.remarks:
@@ -312,6 +316,15 @@ def _kernels(story: NodeStory) -> Iterator[str]:
         with_them = " ".join(others[:_MOST_KIN]) or "no other node"
         yield f"  {field('with', with_them)}   {lines_text(launch.lines)}".rstrip()
     yield from _left_out(len(story.ran) - _MOST_KIN, "call")
+
+
+def _numerics(story: NodeStory) -> Iterator[str]:
+    lines = list(result_lines(story.checked))
+    yield from (f"  {line}" for line in lines[:_MOST_KIN])
+    yield from _left_out(len(lines) - _MOST_KIN, "checked result")
+    for row in story.blamed[:_MOST_KIN]:
+        yield from (f"  {line.plain}" for line in blamed_lines(row))
+    yield from _left_out(len(story.blamed) - _MOST_KIN, "wrong statement")
 
 
 def _left_out(left: int, what: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Symbol, Tensor
+from inspect_compile.facts import Checked, Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
@@ -106,6 +106,24 @@ def test_facts_for_programs(dump_of: DumpOf, capsys: Capture) -> None:
     assert [found[name] for name in ("stage", "graph", "name", "how")] == ["dynamo", "0/0", "conv2d", "from_node"]
     assert found["values"][0]["size"] == [10, 88, 78]
     assert {row["fact"] for row in rows} >= {"dynamo_node", "joint_node", "node", "lowering", "realize", "kernel"}
+
+
+def test_what_a_check_of_numerics_said_of_its_value(tmp_path: Path, capsys: Capture) -> None:
+    result = Checked(graph=GRAPH, call=1, index=0, kernel="cpp_fused_add_0", line=9, node="add", mismatch="int64[4]")
+    dump = made(
+        tmp_path,
+        graph(),
+        node("mul", "aten.mul.Tensor"),
+        node("add", "aten.add.Tensor"),
+        result,
+        Checked(graph=GRAPH, call=1, index=-1, level="all passes", node="add", is_equal=True),
+    )
+
+    assert "\n\nNumerics\n  checked at output_code.py:9   add   wrong\n" in page(dump, "add")
+    assert "Numerics" not in page(dump, "mul")
+    assert main(["show", str(tmp_path), "node", "add", "--json"]) == 0
+    rows = [row for row in map(json.loads, capsys.readouterr().out.splitlines()) if row["fact"] == "judged"]
+    assert [(row["kernel"], row["verdict"]) for row in rows] == [(result.kernel, "wrong")]
 
 
 def error(dump: Dump, name: str, graph: str | None = None) -> str:
