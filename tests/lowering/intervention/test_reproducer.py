@@ -1,6 +1,9 @@
-"""`numerics DUMP -o`: the script makes the wrong launch again, alone; what is kept, and what is said otherwise."""
+"""`numerics DUMP -o`: the script makes the wrong launch again, alone; what is kept, and what is said otherwise.
+The page of a node whose statement is wrong.
+"""
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -10,6 +13,7 @@ import pytest
 import torch
 
 from inspect_compile.analysis.numerics.kept import kept_calls, kept_launches
+from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KeptInputs
 from tests.handmade import graph, made
@@ -40,6 +44,19 @@ def alone(script: Path, cache: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=240,
     )
+
+
+def test_the_page_of_a_node_has_its_wrong_statement(checked: Path, tmp_path: Path) -> None:
+    found = next(row for row in kernel_statements(Dump(checked)) if row.blamed is not None and row.blamed.node)
+    blamed = found.blamed
+    assert blamed is not None
+    words: list[str | Path] = [*COMMAND, "show", checked, "node", blamed.node, "--graph", found.graph]
+
+    page = " ".join(run(words, tmp_path).stdout.split())
+    rows = [json.loads(line) for line in run([*words, "--json"], tmp_path).stdout.splitlines()]
+
+    assert f"the statement, line {blamed.line} of {found.kernel}: {' '.join(blamed.text.split())}" in page
+    assert [row["blamed"]["line"] for row in rows if row["fact"] == "kernel_statements"] == [blamed.line]
 
 
 @pytest.mark.parametrize(
