@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
+from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Asked
@@ -16,6 +17,7 @@ from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.numerics import COLUMNS, ROLES
+from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.numerics.story import result_story
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -72,15 +74,19 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     details: dict[str, Callable[[int], Sheet]] = {}
     rows: list[Row] = []
     for finding in first:
-        told, *more = [line.plain for line in finding_lines(finding)]
+        title, *more = [line.plain for line in finding_lines(finding)]
         key = f"{finding.kind} of call {finding.call}" if finding.again else f"first {finding.kind} {finding.node}"
-        rows.append(Row(key, (cell(told, "bad"),), of.finding(finding), heading=True))
-        details[rows[-1].key] = partial(_lines, [(told, "bad"), *((line, "") for line in (*more, *_code(finding)))])
+        rows.append(Row(key, (cell(title, "bad"),), of.finding(finding), heading=True))
+        details[rows[-1].key] = partial(_lines, [(title, "bad"), *((line, "") for line in (*more, *_code(finding)))])
+    statements = {(one.graph, one.call, one.index, one.node): one for one in kernel_statements(dump, chain.graph)}
     columns = used(_columns(), found)
     for number, row in enumerate(found):
         rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))
         lines = result_story(row)
-        details[rows[-1].key] = partial(_lines, [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)])
+        told = [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)]
+        if (own := statements.get((row.graph, row.call, row.index, row.node))) is not None and row.verdict == WRONG:
+            told += [(line.plain, "") for line in blamed_lines(own)]
+        details[rows[-1].key] = partial(_lines, told)
     wrong = next((at for at, row in enumerate(found, start=len(first)) if row.verdict == WRONG), 0)
     table = Table(columns, rows, header=bool(found))
     return Shown(table, _count(found), start=0 if first else wrong, empty=_empty(dump.run.numerics), details=details)
