@@ -12,7 +12,7 @@ from inspect_compile.report.budget import Budget
 from inspect_compile.report.markup import Markup
 from inspect_compile.report.renderables import shown
 from inspect_compile.report.sections import folded
-from inspect_compile.tables.compare.differences import comparison
+from inspect_compile.tables.compare.differences import Names, comparison
 from inspect_compile.tables.compare.side_by_side import beside
 
 if TYPE_CHECKING:
@@ -22,13 +22,20 @@ CHARACTERS: Final = 1_000_000
 """What sources that stand side by side may take of a page."""
 
 
-def compared(sides: "Sequence[tuple[str, Dump]]") -> Iterator[Markup]:
-    """The differences of the first from each other one, the kernels of all, and what differs side by side."""
+def compared(sides: "Sequence[tuple[str, Dump]]", arguments: Sequence[str]) -> Iterator[Markup]:
+    """The differences of the first from each other one, the kernels of all, and what differs side by side.
+    `arguments` is how a command names each dump.
+    """
     (first, dump), *others = sides
-    for name, other in others:
+    for (name, other), argument in zip(others, arguments[1:], strict=True):
         found = compare(content(dump), content(other), (first, name))
         why = causes(dump, other, (first, name))
-        yield folded(f"{first} and {name}", shown(comparison(why, found, (dump, other), (first, name), limit=None)))
+        both = (dump, other), Names((first, name), (arguments[0], argument))
+        if why or not found:
+            yield folded(f"{first} and {name}", shown(comparison(why, [], *both, limit=None)))
+        if found:
+            title = f"{first} and {name}: every difference"
+            yield folded(title, shown(comparison([], found, *both, limit=None)))
     every = [Side(name, side) for name, side in sides]
     rows = side_by_side(every)
     yield folded("kernels beside each other", shown(beside(rows, "", limit=None)))

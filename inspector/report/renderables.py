@@ -21,6 +21,9 @@ PAGE: Final = 200
 LONGEST: Final = 500
 """Maximum characters of a cell, and of a line."""
 
+LONG_NAME: Final = 40
+"""Maximum characters of a word that is not broken."""
+
 _COLOURS: Final = {"green": "good", "yellow": "warn", "red": "bad", "cyan": "accent", "blue": "bar"}
 _TOGETHER: Final = 4000
 """Lines of text below each other in one element."""
@@ -33,6 +36,8 @@ class Shown:
     html: Markup
     rows: int
     """Rows of the tables in it."""
+    lines: int
+    """Lines of text outside of its tables."""
     words: str
     """Its first line of text."""
 
@@ -42,7 +47,7 @@ def shown(found: RenderableType) -> Shown:
     console = Console(width=UNLIMITED, color_system="truecolor", force_terminal=True, legacy_windows=False)
     blocks: list[Markup] = []
     lines: list[Markup] = []
-    rows, words = 0, ""
+    rows, told, words = 0, 0, ""
 
     def flush() -> None:
         if any(lines):
@@ -61,11 +66,12 @@ def shown(found: RenderableType) -> Shown:
             lines.extend(_line(note if isinstance(note, Text) else Text(note, "dim"), console) for note in part.notes)
         else:
             words = words or part.plain
+            told += 1
             lines.append(_line(part, console))
             if len(lines) >= _TOGETHER:
                 flush()
     flush()
-    return Shown(joined(*blocks, between="\n"), rows, words)
+    return Shown(joined(*blocks, between="\n"), rows, told, words)
 
 
 def table(columns: Iterable[Column[Any]], rows: Iterable[Any]) -> Markup:
@@ -89,11 +95,20 @@ def _cell(found: Cell) -> str:
     parts, left = [], LONGEST
     for span in found:
         text = span.text if len(span.text) <= left else f"{span.text[:left]}…"
-        parts.append(f"<i class={span.role}>{escaped(text)}</i>" if span.role in STYLES else escaped(text))
+        html = _breakable(text)
+        parts.append(f"<i class={span.role}>{html}</i>" if span.role in STYLES else html)
         left -= len(text)
         if left <= 0:
             break
     return f"<td>{''.join(parts)}"
+
+
+def _breakable(text: str) -> Markup:
+    """Text in which a long name may be broken at its underscores: else it takes the room of all other columns."""
+    if len(text) <= LONG_NAME:
+        return escaped(text)
+    words = (word.replace("_", "_<wbr>") if len(word) > LONG_NAME else word for word in escaped(text).split(" "))
+    return Markup(" ".join(words))
 
 
 def _parts(found: Any, console: Console) -> Iterator[TerminalTable[Any] | Text]:

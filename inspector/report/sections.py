@@ -24,6 +24,8 @@ CHARACTERS: Final = 4_000_000
 """What sources, stages and graphs may take of a page together."""
 OPEN: Final = 60
 """A table with more rows is folded at first."""
+OPEN_LINES: Final = 200
+"""The same for lines of text."""
 FEW_GRAPHS: Final = 24
 """Graphs whose code and pictures are shown; the tables are of all."""
 
@@ -101,9 +103,11 @@ def program(dump: "Dump") -> str:
 
 def folded(title: str, found: Shown) -> Markup:
     """A table below its name, folded if it is long."""
-    rows = element("i", number_of(found.rows, "row"), class_="dim") if found.rows else ""
+    long = found.rows > OPEN or found.lines > OPEN_LINES
+    size = number_of(found.rows, "row") if found.rows else number_of(found.lines, "line") if long else ""
+    rows = element("i", size, class_="dim") if size else ""
     head = element("summary", element("b", title), " ", rows)
-    return element("details", head, found.html, open=found.rows <= OPEN, class_="table", id=f"table-{title}")
+    return element("details", head, found.html, open=not long, class_="table", id=f"table-{title}")
 
 
 def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:

@@ -67,6 +67,18 @@ async def test_tables_sort_and_filter(tmp_path: Path) -> None:
         assert all("softmax" in row for row in kept)
 
 
+async def test_a_link_to_a_section_keeps_the_header_in_view(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        await page.is_so("document.querySelector('nav a[aria-current]') !== null")
+        names = json.loads(await page.says(texts("main > section", "one.id")))
+        for name in [*names, *reversed(names)]:
+            await page.says(f"document.querySelector('nav a[href=\"#{name}\"]').click()")
+            await page.is_so(f"document.querySelector('section.on').id === '{name}'")
+            await page.says("seen = false; requestAnimationFrame(() => requestAnimationFrame(() => { seen = true; }))")
+            await page.is_so("seen")
+            assert await page.says("scrollY") == 0, name
+
+
 async def test_a_chosen_line_marks_its_nodes_and_statements(tmp_path: Path) -> None:
     async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
         await page.says("location.hash = '#code'")

@@ -30,6 +30,21 @@ def test_two_dumps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "only two" in text
 
 
+def test_causes_are_open_and_a_long_list_of_differences_is_folded(tmp_path: Path) -> None:
+    for name, target, called in (("one", "aten.mul.Tensor", "mm"), ("two", "aten.add.Tensor", "other_mm")):
+        nodes = [node(f"n{place}", target) for place in range(150)]
+        mm = node("mm", "aten.mm.default", index=150)
+        runs = operation("op0", kind="extern", nodes=("mm",), reads={}, writes={"buf0": 16})
+        made(tmp_path / name, graph(), *nodes, mm, runs, kernel(called, "op0", kind="extern", nodes=("mm",)), ended())
+
+    page = written(tmp_path, tmp_path / "one", tmp_path / "two")
+
+    folds = re.findall(r'<details( open)? class="table" id="table-one and two(: every difference)?">', page)
+    assert folds == [(" open", ""), ("", ": every difference")]
+    assert "cause of differences between one and two" in page
+    assert page.count("only two") > 150
+
+
 def test_kernels_that_differ_stand_side_by_side(tmp_path: Path) -> None:
     """Each side with its source, and marked what another side does not have; the kernel's own name is no difference."""
     codes = {"one": "load x\n  store fast\nreturn fast", "two": "load x\n  store slow\nreturn slow\nmore"}
@@ -65,6 +80,7 @@ def test_all_ranks(tmp_path: Path) -> None:
             root / f"rank_{rank}",
             graph(),
             node(f"only_{rank}", "aten.mul.Tensor"),
+            node("other", ("aten.sin.default", "aten.cos.default")[rank], index=1),
             kernel("k", "op0"),
             ended(),
             run=run,
@@ -73,6 +89,7 @@ def test_all_ranks(tmp_path: Path) -> None:
     assert "2 ranks; code, pictures and tables are those of rank 0" in text
     assert "only_0 = aten.mul.Tensor()" in text
     assert "kernels beside each other" in text
+    assert "show dump --rank 1 nodes --graph" in text, "a command that can be run"
     other = seen(written(tmp_path, root, "--rank", "1")).text()
     assert "only_1 = aten.mul.Tensor()" in other
     assert "only_0" not in other

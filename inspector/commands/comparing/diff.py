@@ -98,7 +98,7 @@ def _print(why: "list[Cause]", found: "list[Difference]", dumps: "list[Dump]", a
     from inspect_compile.commands.dump_selection import dump_argument
     from inspect_compile.commands.printing import print_table
     from inspect_compile.commands.show import LIMIT
-    from inspect_compile.tables.compare.differences import comparison
+    from inspect_compile.tables.compare.differences import Names, comparison
 
     given = [
         dump_argument(path, arguments.rank, arguments.target if dump.run.target else None)
@@ -106,4 +106,5 @@ def _print(why: "list[Cause]", found: "list[Difference]", dumps: "list[Dump]", a
     ]
     limit = None if arguments.all else LIMIT
     every = shlex.join(["diff", arguments.a, arguments.b, "--all"])
-    print_table(comparison(why, found, (dumps[0], dumps[1]), (given[0], given[1]), limit=limit, every=every))
+    names = Names((given[0], given[1]), (given[0], given[1]))
+    print_table(comparison(why, found, (dumps[0], dumps[1]), names, limit=limit, every=every))

@@ -133,11 +133,12 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
         own = list(sections(Asked(there[first].dump, f"{name} --rank {first}", arguments.rows)))
         shown = [Section("ranks", "All ranks", [*of_ranks(dump), *every[0].blocks, *_blocks(every, "checks")]), *own]
         beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
+        said = [f"{name} --rank {rank}" for rank in there]
     else:
         shown = list(sections(Asked(dump, name, arguments.rows)))
-        beside = sides
+        beside, said = sides, names
     if len(beside) > 1:
-        shown.insert(1, Section("compared", "Compared", list(compared(beside))))
+        shown.insert(1, Section("compared", "Compared", list(compared(beside, said))))
     if len(sides) > 1:
         about.append(f"compared with {', '.join(name for name, _ in sides[1:])}")
     return page(title, about, shown)

@@ -1,6 +1,7 @@
 """Where two compiles differ, for `show ranks` and `diff`: each difference with the lines that only one side has."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
@@ -42,6 +43,15 @@ _EXPLAINED: Final = ("graphs", "nodes", "kernels", "fusion")
 _URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
 
 
+@dataclass(frozen=True)
+class Names:
+    """The two dumps that are compared."""
+
+    shown: tuple[str, str]
+    arguments: tuple[str, str]
+    """How a command names them: `run`, `run --rank 1`."""
+
+
 def differences(
     rows: Sequence[Difference], dump_argument: Callable[[Difference], str], *, limit: int | None
 ) -> Iterator[RenderableType]:
@@ -64,7 +74,7 @@ def comparison(
     why: Sequence[Cause],
     rows: Sequence[Difference],
     dumps: "tuple[Dump, Dump]",
-    dump_argument: tuple[str, str],
+    names: Names,
     *,
     limit: int | None,
     every: str = "",
@@ -73,10 +83,10 @@ def comparison(
     `limit` all. `every` is the command that prints all.
     """
     if not rows and not why:
-        told = " and ".join(one_line(name) for name in dump_argument)
+        told = " and ".join(map(one_line, names.shown))
         seen = [number_of(len(outermost(dumps[0])), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
         return styled(f"No difference: {told} compiled the same, {' and '.join(seen)} each.", "green")
-    between = f"between {one_line(dump_argument[0])} and {one_line(dump_argument[1])}"
+    between = f"between {one_line(names.shown[0])} and {one_line(names.shown[1])}"
     parts: list[RenderableType] = []
     if why:
         parts += [styled(f"{number_of(len(why), 'cause')} of differences {between}", "bold"), causes(why, limit=limit)]
@@ -85,7 +95,7 @@ def comparison(
     if shown:
         head = f"{number_of(len(shown), 'difference')} {'besides' if why else between}"
         found = differences(
-            shown, lambda row: dump_argument[0] if row.graph and not row.other_graph else dump_argument[1], limit=limit
+            shown, lambda row: names.arguments[0 if row.graph and not row.other_graph else 1], limit=limit
         )
         parts += [styled(head, "bold"), Stack(list(found), gap=False)]
     if len(shown) < len(rows):

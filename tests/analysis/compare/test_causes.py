@@ -18,6 +18,7 @@ from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 from tests.stages import KERNEL, LABELS, staged_dump
@@ -254,6 +255,41 @@ def test_the_assembly_of_an_amd_gpu_has_no_places() -> None:
     assert not re.search(r"\.loc|\.file|debug_|\.py", old)
     other = plain(moved.replace("s_endpgm", "s_nop 0\n\ts_endpgm"), "amdgcn", "triton_other")
     assert set(other.splitlines()) - set(old.splitlines()) == {"\ts_nop 0"}
+
+
+def test_another_argument(tmp_path: Path) -> None:
+    """Both sides call the same: what differs is told, not the same text twice."""
+    one, other = (
+        made(
+            tmp_path / f"with_{number}",
+            graph(),
+            *(
+                DynamoNode(graph="0/0", stage="dynamo", **row)
+                for row in (
+                    {"index": 0, "name": "x", "op": "placeholder", "target": "x"},
+                    {
+                        "index": 1,
+                        "name": "pow_1",
+                        "op": "call_function",
+                        "target": "operator.pow",
+                        "inputs": ("x",),
+                        "arguments": f"%x, {number}",
+                    },
+                )
+            ),
+            node("x", origins=("x",)),
+            node(
+                "pow_1", "aten.pow.Tensor_Scalar", arguments=f"%x, {number}", inputs=("x",), origins=("pow_1",), index=1
+            ),
+            operation("op0", nodes=("pow_1",), reads={}, writes={"buf0": 16}),
+            kernel(f"k{number}", "op0", nodes=("pow_1",)),
+            ended(),
+        )
+        for number in (2, 3)
+    )
+    (cause,) = causes(one, other)
+    assert (cause.level, cause.message) == ("dynamo", "the same line was traced to operator.pow of other arguments")
+    assert (cause.a, cause.b) == (("operator.pow, of %x, 2",), ("operator.pow, of %x, 3",))
 
 
 def test_another_function_of_a_library(tmp_path: Path) -> None:

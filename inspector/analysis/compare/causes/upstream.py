@@ -106,11 +106,16 @@ class Upstream:
         where, old = (self._line(origins, is_b=is_b) for is_b in (True, False))
         if isinstance(key, Edit):
             return edit_finding(key, (where, old), (tuple(lines[0][:_MOST]), tuple(lines[1][:_MOST])))
+        if lines[0] == lines[1]:
+            lines = [[self._call(one) for one in origins if one.is_b == is_b] for is_b in (False, True)]
         ours, theirs = (_few(found) for found in lines)
         made = self._made_of(first)
         if first.stage == "dynamo":
             targets = [self._targets(origins, is_b=is_b) for is_b in (True, False)]
-            message = self._given(first) or f"the same line was traced to {targets[0]}, was {targets[1]}"
+            traced = (
+                f"{targets[0]}, was {targets[1]}" if targets[0] != targets[1] else f"{targets[0]} of other arguments"
+            )
+            message = self._given(first) or f"the same line was traced to {traced}"
             return Finding("dynamo", made, message, ("dynamo", key), where, old, ours, theirs)
         by = self._pass(first.stage, part)
         if by is not None:
@@ -173,6 +178,10 @@ class Upstream:
         results = _results(node)
         name = node.target if node.op.startswith("call") else f"{node.op} {node.target}"
         return f"{name} → {results}" if results else name
+
+    def _call(self, origin: Origin) -> str:
+        node = self._stages.node(origin)
+        return f"{self._text(origin)}, of {node.arguments}" if node.arguments else self._text(origin)
 
     def _line(self, origins: list[Origin], *, is_b: bool) -> Location | None:
         """The line of the first node of a side; else of its counterpart there."""
