@@ -263,19 +263,16 @@ def test_another_argument(tmp_path: Path) -> None:
         made(
             tmp_path / f"with_{number}",
             graph(),
-            *(
-                DynamoNode(graph="0/0", stage="dynamo", **row)
-                for row in (
-                    {"index": 0, "name": "x", "op": "placeholder", "target": "x"},
-                    {
-                        "index": 1,
-                        "name": "pow_1",
-                        "op": "call_function",
-                        "target": "operator.pow",
-                        "inputs": ("x",),
-                        "arguments": f"%x, {number}",
-                    },
-                )
+            DynamoNode(graph="0/0", stage="dynamo", index=0, name="x", op="placeholder", target="x"),
+            DynamoNode(
+                graph="0/0",
+                stage="dynamo",
+                index=1,
+                name="pow_1",
+                op="call_function",
+                target="operator.pow",
+                inputs=("x",),
+                arguments=f"%x, {number}",
             ),
             node("x", origins=("x",)),
             node(
