@@ -33,8 +33,8 @@ class Report(NamedTuple):
     rules: int
     graphs: int
     seconds: float = 0.0
-    note: str = ""
-    """What was not compared, in a sentence."""
+    notes: tuple[str, ...] = ()
+    """What was not compared, and with which other versions the contract was made: a sentence each."""
 
     @property
     def told(self) -> list[Change]:

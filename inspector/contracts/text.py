@@ -18,8 +18,7 @@ def _lines(report: Report, is_complete: bool) -> Iterator[str]:
     if not report.changes:
         held = f"{number_of(report.graphs, 'graph')}, {number_of(report.rules, 'rule')}"
         yield f"{one_line(report.lock)}: nothing differs that must not ({held})"
-        if report.note:
-            yield f"  {report.note}"
+        yield from (f"  {one_line(note)}" for note in report.notes)
         return
     shown = report.changes if is_complete else report.told[:_MOST]
     yield f"{one_line(report.lock)}: {number_of(len(report.told), 'difference')}"
@@ -38,5 +37,6 @@ def _lines(report: Report, is_complete: bool) -> Iterator[str]:
     if report.following and not is_complete:
         follows = "follows" if report.following == 1 else "follow"
         yield f"\n {number_of(report.following, 'further difference')} {follows} from these; --all prints them"
-    if report.note:
-        yield f"\n {report.note}"
+    if report.notes:
+        yield ""
+        yield from (f" {one_line(note)}" for note in report.notes)

@@ -1,7 +1,9 @@
 """`lock` and `check` as a user runs them."""
 
 import json
+import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +52,12 @@ def test_a_contract_is_made_kept_broken_and_updated(tmp_path: Path, inductor_cac
     assert called(tmp_path, inductor_cache, "check", newest, "--lock", "my.lock", "--update").returncode == 0
     again = called(tmp_path, inductor_cache, "check", newest, "--lock", "my.lock")
     assert (again.returncode, again.stderr) == (0, ""), again.stdout
+    assert "made with" not in again.stdout
+    lock = tmp_path / "my.lock"
+    lock.write_text(re.sub(r'(?m)^python = ".*"$', 'python = "3.9.1"', lock.read_text()))
+    other = called(tmp_path, inductor_cache, "check", newest, "--lock", "my.lock")
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert f"the contract was made with python 3.9.1 (now {version})" in other.stdout
     rows = called(tmp_path, inductor_cache, "check", newest, "--lock", "my.lock", "--format", "json")
     assert (rows.returncode, rows.stdout) == (0, "")
 

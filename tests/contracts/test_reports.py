@@ -23,7 +23,7 @@ BREAK = Change(
 )  # fmt: skip
 PEAK = Change(metric="peak", rule="peak <= 1.02x", frame="f", kind="forward", message="peak of f: 1 → 2")
 FOLLOWS = Change(metric="bytes", rule="no change", frame="f", message="bytes of f: 1 → 2", follows=True)
-REPORT = Report("compile.lock", "train.py", [BREAK, PEAK, FOLLOWS], ROOT, 4, 1, 1.5, "a note")
+REPORT = Report("compile.lock", "train.py", [BREAK, PEAK, FOLLOWS], ROOT, 4, 1, 1.5, ("a note",))
 GOOD = Report("compile.lock", "train.py", [], ROOT, 4, 1)
 
 

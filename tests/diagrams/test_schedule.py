@@ -198,7 +198,7 @@ class TestSections:
     def picture(self, tmp_path_factory: pytest.TempPathFactory) -> Picture:
         root = tmp_path_factory.mktemp("cut")
         write_transformer(root, 24)
-        return schedule_picture(open_dump(root), GRAPH, "post_fusion")
+        return schedule_picture(open_dump(root), GRAPH, "post_fusion", fold=False)
 
     def test_several(self, picture: Picture) -> None:
         assert len(picture.sections) > 5

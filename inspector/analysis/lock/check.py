@@ -23,7 +23,7 @@ from inspect_compile.analysis.lock.metrics import METRICS, Metric
 from inspect_compile.analysis.lock.pairs import frame_pairs, graph_pairs, machine_pairs
 from inspect_compile.analysis.lock.places import Place, Places
 from inspect_compile.analysis.lock.promises import broken_promises
-from inspect_compile.analysis.lock.records import GraphLock, Lock, MachineGraph
+from inspect_compile.analysis.lock.records import VERSIONS, GraphLock, Lock, MachineGraph, Made
 from inspect_compile.analysis.lock.rules import Bound, Forbidden, Ignore, NoChange, Rule, Together
 from inspect_compile.analysis.lock.words import change_words, number_words
 from inspect_compile.facts import Location
@@ -59,6 +59,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="c
 
     is_better: bool = False
     """True if there is less of what nobody wants, such as a graph break: told after the others."""
+
+
+def other_versions(old: Made, now: Made) -> list[str]:
+    """The versions that a contract was made with and that are others now: `python 3.11.7 (now 3.12.3)`."""
+    pairs = ((name, getattr(old, name), getattr(now, name)) for name in VERSIONS)
+    return [f"{name} {one} (now {other})" for name, one, other in pairs if one and other and one != other]
 
 
 class Result(NamedTuple):

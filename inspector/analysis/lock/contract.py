@@ -10,7 +10,7 @@ from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lock.evidence import Apart, Evidence, Key, Loop
 from inspect_compile.analysis.lock.frames import frame_locks
 from inspect_compile.analysis.lock.graphs import graph_contract
-from inspect_compile.analysis.lock.records import MISSED_OVER, Lock, Machine, Made
+from inspect_compile.analysis.lock.records import MISSED_OVER, VERSIONS, Lock, Machine, Made
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Run
 
@@ -47,8 +47,7 @@ def contract(dump: Dump, *, root: str = "", missed_over: int = MISSED_OVER) -> C
             missed_over=missed_over,
             made=Made(
                 program=" ".join(relative_to(root)(word) for word in run.argv),
-                torch=run.versions.get("torch", ""),
-                inspect_compile=run.versions.get("inspect_compile", ""),
+                **{name: run.versions.get(name, "") for name in VERSIONS},
             ),
             frames=frames.locks,
             graphs=tuple(one.lock for one in graphs),

@@ -97,8 +97,14 @@ class Made(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a contract was made; not compared."""
 
     program: str = ""
+    python: str = ""
     torch: str = ""
+    triton: str = ""
     inspect_compile: str = ""
+
+
+VERSIONS: Final = ("python", "torch", "triton", "inspect_compile")
+"""Fields of Made that are versions."""
 
 
 class Lock(msgspec.Struct, frozen=True, kw_only=True):

@@ -46,7 +46,7 @@ class Check:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Record the program, compare, and report."""
-        from inspect_compile.analysis.lock.check import check
+        from inspect_compile.analysis.lock.check import check, other_versions
         from inspect_compile.analysis.lock.rules import RuleError, parsed
         from inspect_compile.commands.locks.contract import clock, compiled, own_behind, recorded
         from inspect_compile.contracts.lockfile import read
@@ -62,15 +62,17 @@ class Check:
         of = recorded(arguments, "check")
         now = compiled(of, old.missed_over)
         result = check(old, now, rules)
-        note = ""
+        notes = []
         if not result.is_same_machine and old.machine.kind:
-            note = (
+            notes.append(
                 f"sources of kernels were not compared: the contract is of {old.machine.kind}, this is"
                 f" {now.lock.machine.kind or 'not known'}"
             )
+        if others := other_versions(old.made, now.lock.made):
+            notes.append(f"the contract was made with {', '.join(others)}")
         report = Report(
             arguments.lock, of.program, result.changes, os.environ.get("GITHUB_WORKSPACE") or of.root, len(rules),
-            len(now.lock.graphs), clock() - started, note,
+            len(now.lock.graphs), clock() - started, tuple(notes),
         )  # fmt: skip
         self._report(report, arguments)
         if result.changes:

@@ -1,7 +1,7 @@
 """The picture of one FX graph: a box for each node, or folded by what repeats and by nn.Module."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -174,8 +174,13 @@ class _Drawn:
         """A box for each fold; those of a repeated part in a frame."""
         inner: list[Frame | Box] = []
         arrows: list[Arrow] = []
+        edges = self._edges(whole)
+        told = self._told_in_boxes(edges, whole)
         for repeat, folds in groupby(enumerate(whole.folds), key=lambda one: one[1].repeat):
-            boxes = tuple(self._fold(place, one, whole) for place, one in folds)
+            boxes = tuple(
+                self._fold(place, one, whole, [edges[place, head] for head in told.get(place, ())])
+                for place, one in folds
+            )
             if repeat is None:
                 inner += boxes
                 continue
@@ -183,9 +188,10 @@ class _Drawn:
             text = f"{len(copies)} × the same{self._paths(copies)}"
             inner.append(Frame(f"repeat_{repeat}", "repeat", text, boxes, words.tooltip([text])))
             if len(boxes) > 1 and any(self._is_again(whole, at, repeat) for copy in copies[1:] for at in copy):
-                told = words.tooltip(["values of one copy that later ones read"])
-                arrows.append(Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=told))
-        return Section(tuple(inner), (*arrows, *self._edges(whole)))
+                tooltip = words.tooltip(["values of one copy that later ones read"])
+                arrows.append(Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=tooltip))
+        arrows += [_arrow(*ends, edge) for ends, edge in edges.items() if ends[1] not in told.get(ends[0], ())]
+        return Section(tuple(inner), tuple(arrows))
 
     def _is_again(self, whole: Folded, at: int, repeat: int) -> bool:
         return any(
@@ -193,7 +199,8 @@ class _Drawn:
             for place in self._found[at].reads
         )
 
-    def _edges(self, whole: Folded) -> Iterator[Arrow]:
+    def _edges(self, whole: Folded) -> dict[tuple[int, int], _Edge]:
+        """(box, box that reads from it) → what it reads."""
         edges: dict[tuple[int, int], _Edge] = {}
         for at, value in enumerate(self._found):
             for place in value.reads:
@@ -202,16 +209,34 @@ class _Drawn:
                     edge.pairs += 1
                     edge.bytes = max(edge.bytes, _bytes(self._found[place].node))
                     edge.names.append(f"{value.node.name} reads {self._found[place].node.name}")
-        for (tail, head), edge in edges.items():
-            told = [number_of(edge.pairs, "value"), *edge.names[: words.MOST_TOOLTIP_LINES]]
-            yield Arrow(f"fold_{tail}", f"fold_{head}", "value", (), words.tooltip(told), edge.bytes)
+        return edges
+
+    def _told_in_boxes(self, edges: Iterable[tuple[int, int]], whole: Folded) -> dict[int, list[int]]:
+        """Box → outputs to which it has no arrow, since too many have one: its lines say what it gives them."""
+        outputs = {whole.fold_of[at] for at, value in enumerate(self._found) if value.node.op == "output"}
+        given: dict[int, list[int]] = {}
+        for tail, head in edges:
+            if head in outputs:
+                given.setdefault(head, []).append(tail)
+        told: dict[int, list[int]] = {}
+        for head, tails in given.items():
+            if len(tails) > words.OUTPUT_ARROWS:
+                for tail in sorted(tails)[:-1]:
+                    told.setdefault(tail, []).append(head)
+        return told
 
     def _paths(self, copies: Sequence[Sequence[int]]) -> str:
         """Where a repeated part begins and ends in the model."""
         found = [path for copy in (copies[0], copies[-1]) for at in copy if (path := self._found[at].node.module)]
         return f": {words.path_range(found[0], found[-1])}" if found else ""
 
-    def _fold(self, place: int, one: Fold, whole: Folded) -> Box:
+    def _fold(self, place: int, one: Fold, whole: Folded, results: Sequence[_Edge]) -> Box:
+        """`results`: what it gives an output, where no arrow says it."""
+        box = self._folded_box(place, one, whole)
+        count = number_of(sum(edge.pairs for edge in results), "value")
+        return replace(box, lines=(*box.lines, words.results_line(count, None))) if results else box
+
+    def _folded_box(self, place: int, one: Fold, whole: Folded) -> Box:
         copies = len(whole.repeats[one.repeat]) if one.repeat is not None else 1
         own = one.units[: len(one.units) // copies]
         if len(own) == 1:
@@ -263,6 +288,11 @@ class _Drawn:
     def _name(self, reader: Node, name: str) -> str:
         known = self._known.get((key_of(reader)[0], name))
         return known.text if known is not None else name
+
+
+def _arrow(tail: int, head: int, edge: _Edge) -> Arrow:
+    told = [number_of(edge.pairs, "value"), *edge.names[: words.MOST_TOOLTIP_LINES]]
+    return Arrow(f"fold_{tail}", f"fold_{head}", "value", (), words.tooltip(told), edge.bytes)
 
 
 def _kind(value: Value) -> BoxKind:

@@ -63,6 +63,7 @@ class _Drawn:
         self._unit_of: dict[Key, int] = {
             (one.graph, one.name): place for place, unit in enumerate(schedule.units) for one in unit.operations()
         }
+        self._results = self._of_graph()
 
     def section(self) -> Section:
         """Boxes, those of a repeated part in a frame, and the arrows between them."""
@@ -132,7 +133,7 @@ class _Drawn:
             self._id(place),
             "module",
             title,
-            lines=(", ".join(told), *self._line(operations)),
+            lines=(", ".join(told), *self._line(operations), *self._result_line(place)),
             tooltip=words.tooltip(tooltip),
             shade=heat[0],
             mark=heat[1],
@@ -155,7 +156,7 @@ class _Drawn:
             if launch is not None and unit.is_kernel
             else words.operation_tooltip(operations[0], self._places(operations), launch)
         )
-        lines = (", ".join(told), *self._line(operations))
+        lines = (", ".join(told), *self._line(operations), *self._result_line(place))
         return Box(
             self._id(place), kind, words.name_shortened(name, words.WIDTH + 8), "", lines, tooltip, heat[0], heat[1]
         )
@@ -224,20 +225,35 @@ class _Drawn:
             ]
         return boxes, arrows
 
-    def _outputs(self) -> tuple[list[Box], list[Arrow]]:
-        """What is returned, as one box."""
-        given: dict[int, list[Operation]] = {}
-        for unit_place, unit in enumerate(self._schedule.units):
+    def _of_graph(self) -> dict[int, list[Operation]]:
+        """Box → operations in it whose results the graph returns."""
+        found: dict[int, list[Operation]] = {}
+        for place, unit in enumerate(self._schedule.units):
             for one in unit.operations():
                 if OUTPUT in one.users:
-                    given.setdefault(self._found.fold_of[unit_place], []).append(one)
-        if not given:
+                    found.setdefault(self._found.fold_of[place], []).append(one)
+        return found
+
+    def _outputs(self) -> tuple[list[Box], list[Arrow]]:
+        """What is returned, as one box."""
+        if not self._results:
             return [], []
         arrows = []
-        for fold, operations in given.items():
-            sizes = {access.buffer: access.bytes for one in operations for access in one.writes}
+        for fold in self._results if len(self._results) <= words.OUTPUT_ARROWS else [max(self._results)]:
+            sizes = self._written(fold)
             size = sum(size or 0 for size in sizes.values())
             arrows.append(Arrow(self._id(fold), "output", "stored", words.buffer_lines(sizes), (), size))
-        count = sum(len(operations) for operations in given.values())
+        count = sum(len(operations) for operations in self._results.values())
         shade = None if self._boxes.heat is None else self._boxes.heat.unknown
         return [Box("output", "output", "OUTPUT", lines=(number_of(count, "result"),), shade=shade)], arrows
+
+    def _written(self, fold: int) -> dict[str, int | None]:
+        """The buffers that a box writes for the graph's results, with their bytes."""
+        return {access.buffer: access.bytes for one in self._results[fold] for access in one.writes}
+
+    def _result_line(self, fold: int) -> tuple[str, ...]:
+        """What a box writes for the graph's results, if no arrow says it."""
+        if fold not in self._results or len(self._results) <= words.OUTPUT_ARROWS or fold == max(self._results):
+            return ()
+        sizes = self._written(fold)
+        return (words.results_line(number_of(len(sizes), "buffer"), sum(size or 0 for size in sizes.values())),)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from inspect_compile.diagrams.schedule.repeats import repeats
+from inspect_compile.diagrams.schedule.repeats import Run, repeats
 from inspect_compile.diagrams.schedule.units import Key, Schedule, Unit
 
 MOST: Final = 60
@@ -16,6 +16,11 @@ MOST: Final = 60
 RARE: Final = (0, 1, 2, 4, 8)
 """How often a kind of unit may occur and still be left out of what repeats: a mask that is made anew for some layers
 does not make these others. What leaves the fewest boxes is taken.
+"""
+
+_CLOSE: Final = 2 / 3
+"""Part of a stretch of the schedule that its repeated part must have: eight convolutions with a kernel of their own
+after each are a chain, and as one box with eight arrows out and in they would hide it.
 """
 
 _ENOUGH: Final = 0.8
@@ -115,7 +120,7 @@ def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -
         places = [place for place, shape in enumerate(shapes) if counts[shape] > rare]
         among = {place: number for number, place in enumerate(places)}
         inside = [[among[other] for other in feeds[place] if other in among] for place in places]
-        runs = repeats([shapes[place] for place in places], inside)
+        runs = [run for run in repeats([shapes[place] for place in places], inside) if _is_close(run, places)]
         now = sum(run.period * (run.copies - 1) for run in runs)
         if now > saved:
             saved = now
@@ -127,6 +132,12 @@ def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -
                 for run in runs
             )
     return best
+
+
+def _is_close(run: Run, places: Sequence[int]) -> bool:
+    """True if most of what lies between the begin and the end of a repeated part belongs to it."""
+    covered = run.period * run.copies
+    return covered >= _CLOSE * (places[run.end - 1] - places[run.start] + 1)
 
 
 def _shape(unit: Unit) -> Hashable:

@@ -11,7 +11,7 @@ from inspect_compile.diagrams.schedule.folded import subtitles as fold_subtitles
 from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.part import around as near_to
 from inspect_compile.diagrams.schedule.part import on_the_way, restricted, units_with
-from inspect_compile.diagrams.schedule.sections import cuts
+from inspect_compile.diagrams.schedule.sections import LONGEST, cuts
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
 from inspect_compile.tables.text import file_name, number_of
 
@@ -24,9 +24,6 @@ CURVES_UP_TO: Final = 700
 
 LABELS_UP_TO: Final = 8000
 """Number of operations; in larger pictures arrows have no labels, and the legend says so."""
-
-FOLDED_FROM: Final = 300
-"""Number of scheduler nodes from which on a schedule is folded by itself."""
 
 PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
@@ -165,8 +162,10 @@ def _keys(meant: "ResolvedOperations") -> frozenset[Key]:
 
 
 def is_folded(whole: Schedule) -> bool:
-    """True for a schedule that is folded unless somebody asks for all of it."""
-    return sum(1 for unit in whole.units for _ in unit.groups) >= FOLDED_FROM
+    """True for a schedule that is folded unless somebody asks for all of it: it would be cut into sections, which
+    nobody reads as one picture.
+    """
+    return sum(1 for unit in whole.units for _ in unit.operations()) > LONGEST
 
 
 def _folded(dump: "Dump", graph: str, phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:

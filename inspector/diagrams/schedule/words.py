@@ -24,6 +24,8 @@ _VIEW: Final = re.compile(
     r"(?:_tensor|_default|_int)?(?:_\d+)?$"
 )
 _MOST_BUFFERS: Final = 3
+OUTPUT_ARROWS: Final = 4
+"""Arrows to the output of a folded picture; where more boxes write results, all but the last say so in a line."""
 
 
 def shortened(text: str, width: int = WIDTH) -> str:
@@ -105,6 +107,11 @@ def buffer_lines(sizes: dict[str, int | None]) -> tuple[str, ...]:
     if len(names) > _MOST_BUFFERS:
         lines.append(f"+{len(names) - _MOST_BUFFERS}, together{size_text(sum(sizes[name] or 0 for name in names))}")
     return tuple(lines)
+
+
+def results_line(number: str, size: int | None) -> str:
+    """The line of a box that writes results of the graph, where an arrow for each such box would hide the others."""
+    return f"→ OUTPUT: {number}{size_text(size)}"
 
 
 def input_lines(known: Input | None) -> tuple[str, ...]:
