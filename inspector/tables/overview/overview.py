@@ -139,7 +139,7 @@ def _lines(found: Overview) -> Section | None:
         return None
     is_known = rows[0].seconds is not None
     how = rows[0].sure if is_known else ""
-    what = f"Where the time goes ({how})" if is_known else "Where bytes and FLOPs go"
+    what = f"Where the time goes ({how})" if is_known else "The larger share of bytes or FLOPs"
     by_line = {"measured": ("measured", "--by", "line"), "estimated": ("roofline",)}
     own = sum(not row.is_inner for row in rows)
     among = f"; {own:,} in all" if own > _MOST_LINES else ""
