@@ -146,7 +146,7 @@ class _Copies:
             if wants is None or (self._is_backward and _CONVOLUTION not in wants.operator):
                 return None
             if _CONVOLUTION in wants.operator:
-                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
+                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants) if self._has_channels_last(reader) else None
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
@@ -157,6 +157,11 @@ class _Copies:
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
             return _Purpose(COPY, PRODUCT_COPY, own)
         return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
+
+    def _has_channels_last(self, call: Operation | None) -> bool:
+        """False for a convolution along one axis: torch has no such format for its values, which have three axes."""
+        node = None if call is None else self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        return node is None or not node.values or len(node.values[0].size) != 3
 
     def _is_product(self, call: Operation) -> bool:
         node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
