@@ -155,21 +155,26 @@ class _Sums:
         known = exact
         is_kept = None
         largest = float(exact.abs().max())
+        most, eager_most = float(error.max()), float(eager_error.max())
         # Nothing is left out where all is finite: a NaN or Inf anywhere makes one of the maxima NaN or Inf.
-        if not math.isfinite(float(error.max()) + float(eager_error.max())) or not largest <= self._info.max:
+        if not math.isfinite(most + eager_most) or not largest <= self._info.max:
             is_kept = self._kept(start, compiled, eager, exact)
             if not bool(is_kept.any()):
                 return
             zero = torch.zeros((), dtype=torch.float64, device=exact.device)
             error, eager_error, known = (torch.where(is_kept, one, zero) for one in (error, eager_error, exact))
+            most, eager_most, largest = float(error.max()), float(eager_error.max()), float(known.abs().max())
         self.compared += exact.numel() if is_kept is None else int(is_kept.sum())
-        for name, values in (("", error), ("eager_", eager_error), ("exact", known)):
-            most = float(values.abs().max())
-            self._norms[name].append(_norm(values, most))
-            if name == "" and most > self._worst[""]:
-                self.worst_at = start + int(values.argmax())
+        if most > self._worst[""]:
+            self.worst_at = start + int(error.argmax())
+        for name, values, its_most in (
+            ("", error, most),
+            ("eager_", eager_error, eager_most),
+            ("exact", known, largest),
+        ):
+            self._norms[name].append(_norm(values, its_most))
             if name in self._worst:
-                self._worst[name] = max(self._worst[name], most)
+                self._worst[name] = max(self._worst[name], its_most)
         ulps = error / _ulp(known, self._info)
         self._ulp_worst = max(self._ulp_worst, float(ulps.max()))
         sampled = slice(-start % self._step, None, self._step)

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.philox import Form, form_of
 from tests.running import run
 
@@ -35,3 +37,21 @@ def test_they_are_tritons(tmp_path: Path) -> None:
 def test_how_they_are_drawn_is_read_from_the_kernels(statements: str, form: Form) -> None:
     assert form_of(f"k = async_compile.triton('k', '''{statements}''')") == form
     assert form_of("cpp_fused_0 = async_compile.cpp_pybinding([], '''normalized_rand_cpu(a, b)''')") == Form()
+
+
+@pytest.mark.parametrize("form", [Form(), Form(in_triton=True), Form(in_triton=True, by_four=True)])
+@pytest.mark.parametrize("size", [(), (0,), (7, 9, 333), (4, 128, 300)])
+def test_many_are_those_that_are_computed_at_once(
+    form: Form, size: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = torch.tensor(-12_345_678_901_234)
+
+    def drawn() -> list[torch.Tensor]:
+        floats = [philox.random(size, seed, mode, form) for mode in ("rand", "randn")]
+        return [*floats, philox.randint(-5, 1000, size, seed, form)]
+
+    in_parts = drawn()
+    monkeypatch.setattr(philox, "_AT_ONCE", 1 << 24)
+    for one, other in zip(in_parts, drawn(), strict=True):
+        assert one.shape == size
+        assert torch.equal(one, other)

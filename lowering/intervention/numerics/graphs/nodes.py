@@ -45,10 +45,18 @@ def _operator_name(target: Any) -> str:
 
 
 def is_random(node: Node) -> bool:
-    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) or name_of(node.target) in (
-        RANDOM,
-        RANDINT,
-    )
+    target = node.target
+    return _is_random_operator(target) if hasattr(target, "namespace") else _draws_numbers(target)
+
+
+def _draws_numbers(target: Any) -> bool:
+    return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()) or name_of(target) in (RANDOM, RANDINT)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_random_operator(target: Any) -> bool:
+    """An operator of torch's is asked for again with each look at one of its nodes."""
+    return _draws_numbers(target)
 
 
 def takes_from_values(operator_: Any) -> bool:
@@ -86,7 +94,15 @@ def changed_arguments(node: Node) -> list[int]:
     """Positions of the arguments that the node changes in place."""
     if getattr(node.target, "__name__", "") == _IN_PLACE:
         return [0]
-    return [at for at, _ in written_arguments(node.target)]
+    if getattr(node.target, "_schema", None) is None:
+        return []
+    return list(_changed_by_operator(node.target))
+
+
+@functools.lru_cache(maxsize=4096)
+def _changed_by_operator(target: Any) -> tuple[int, ...]:
+    """See `_is_random_operator`."""
+    return tuple(at for at, _ in written_arguments(target))
 
 
 def written_arguments(target: Any) -> list[tuple[int, str]]:

@@ -6,7 +6,7 @@ A kernel computes them from a seed and the position of an element, and stores no
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import torch
@@ -18,6 +18,10 @@ _KEY_A, _KEY_B = 0x9E3779B9, 0xBB67AE85
 _SCALE: Final = 4.6566127342e-10
 _SMALLEST: Final = 1.0e-7
 """Triton takes the logarithm of nothing below."""
+_AT_ONCE: Final = 1 << 14
+"""Number of counters whose numbers are computed at once: all of their steps stay in a core's cache."""
+_AT_ONCE_ON_A_DEVICE: Final = 1 << 24
+"""The same on a GPU, which a part of that size does not keep busy: it only bounds the memory for them."""
 
 
 class Form(NamedTuple):
@@ -50,16 +54,20 @@ def random(size: Sequence[int], seed: torch.Tensor, mode: str, form: Form = IN_C
         msg = "random numbers that are drawn in two ways" if form.mixed else f"random numbers of the kind {mode}"
         raise ValueError(f"{msg} are not computed again")
     count = math.prod(size)
-    numbers = _philox(int(seed), -(-count // 4) if form.by_four else count, seed.device, wide=form.in_triton)
-    uniform = [_uniform(one, form) for one in numbers]
-    if mode == "rand":
-        found = uniform
-    elif form.in_triton:
-        found = [*_normal(*uniform[:2]), *_normal(*uniform[2:])]
-    else:
-        found = [_radius(1 - uniform[0]) * torch.cos(2.0 * math.pi * (1 - uniform[1]).double())]
-    chosen = torch.stack(found, dim=-1).reshape(-1)[:count] if form.by_four else found[0]
-    return chosen.to(torch.float32).reshape(tuple(size))
+
+    def part(numbers: list[torch.Tensor]) -> torch.Tensor:
+        uniform = [_uniform(one, form) for one in (numbers if form.by_four else numbers[:2])]
+        if mode == "rand":
+            found = uniform
+        elif form.in_triton:
+            found = [one for at in range(0, len(uniform), 2) for one in _normal(*uniform[at : at + 2])]
+        else:
+            found = [_radius(1 - uniform[0]) * torch.cos(2.0 * math.pi * (1 - uniform[1]).double())]
+        chosen = torch.stack(found, dim=-1).reshape(-1) if form.by_four else found[0]
+        return chosen.to(torch.float32)
+
+    counters = -(-count // 4) if form.by_four else count
+    return _in_parts(int(seed), counters, seed.device, form, part)[:count].reshape(tuple(size))
 
 
 def randint(low: int, high: int, size: Sequence[int], seed: torch.Tensor, form: Form = IN_CPP) -> torch.Tensor:
@@ -69,19 +77,35 @@ def randint(low: int, high: int, size: Sequence[int], seed: torch.Tensor, form: 
     if high - low >= 1 << 31:
         msg = "random integers of more than 31 bits are not computed again"
         raise ValueError(msg)
-    first, second, *_ = _philox(int(seed), math.prod(size), seed.device, wide=form.in_triton)
     span = high - low
-    # (second * 2**32 + first) % span without a number of more than 63 bits.
-    rest = ((second % span) * ((1 << 32) % span) + first) % span
-    return (rest + low).reshape(tuple(size))
+
+    def part(numbers: list[torch.Tensor]) -> torch.Tensor:
+        first, second, *_ = numbers
+        # (second * 2**32 + first) % span without a number of more than 63 bits.
+        rest = ((second % span) * ((1 << 32) % span) + first) % span
+        return rest + low
+
+    return _in_parts(int(seed), math.prod(size), seed.device, form, part).reshape(tuple(size))
 
 
-def _philox(seed: int, count: int, device: torch.device, *, wide: bool) -> list[torch.Tensor]:
-    """Four times `count` numbers of 32 bits, as int64: those of the counters 0 to `count`, by a seed of 64 bits if it
-    is `wide`, else by the lower 32 of it.
+def _in_parts(
+    seed: int, count: int, device: torch.device, form: Form, part: Callable[[list[torch.Tensor]], torch.Tensor]
+) -> torch.Tensor:
+    """What `part` makes of the numbers of the counters 0 to `count`, some of them at a time."""
+    step = _AT_ONCE if device.type == "cpu" else _AT_ONCE_ON_A_DEVICE
+    parts = [
+        part(_philox(seed, start, min(count, start + step), device, wide=form.in_triton))
+        for start in range(0, max(1, count), step)
+    ]
+    return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+
+def _philox(seed: int, start: int, end: int, device: torch.device, *, wide: bool) -> list[torch.Tensor]:
+    """Four numbers of 32 bits, as int64, of each counter from `start` to `end`, by a seed of 64 bits if it is `wide`,
+    else by the lower 32 of it.
     """
-    zero = torch.zeros(count, dtype=torch.int64, device=device)
-    counter = [torch.arange(count, dtype=torch.int64, device=device) & _MASK, zero, zero, zero]
+    zero = torch.zeros(end - start, dtype=torch.int64, device=device)
+    counter = [torch.arange(start, end, dtype=torch.int64, device=device) & _MASK, zero, zero, zero]
     key_a, key_b = seed & _MASK, (seed >> 32) & _MASK if wide else 0
     for _ in range(_ROUNDS):
         high_a, low_a = _product(_A, counter[0])

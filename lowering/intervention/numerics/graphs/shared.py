@@ -5,6 +5,7 @@ of the same nodes have one number and one value. What draws random numbers, chan
 takes part in collectives, calls other graphs, or is no operator of ATen's or Prims', has a number of its own.
 """
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -173,7 +174,7 @@ def changes_only_inputs(module: GraphModule) -> bool:
 
 def depends_on_strides(module: GraphModule) -> bool:
     """True if a node of the graph may be told by, or fail for, the strides of a value, where its elements are equal."""
-    return any(name in name_of(node.target) for node in module.graph.nodes for name in _OF_MEMORY)
+    return any(_has_in_name(node.target, _OF_MEMORY) for node in module.graph.nodes)
 
 
 def can_share(module: GraphModule) -> bool:
@@ -195,9 +196,26 @@ def _changes_nothing(node: Node) -> bool:
 def _is_plain(node: Node) -> bool:
     """True for an operator of which it is known what it changes."""
     target: Any = node.target
-    if any(name in name_of(target) for name in _UNSAID) or pattern_of(node) is not None:
+    if hasattr(target, "namespace"):
+        return _is_plain_operator(target) and pattern_of(node) is None
+    return _says_what_it_does(target) and pattern_of(node) is None
+
+
+def _says_what_it_does(target: Any) -> bool:
+    if _has_in_name(target, _UNSAID):
         return False
     return getattr(target, "namespace", "") in _NAMESPACES or getattr(target, "__module__", "") == _FUNCTIONS
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_plain_operator(target: Any) -> bool:
+    """An operator of torch's is asked for again with each look at one of its nodes."""
+    return _says_what_it_does(target)
+
+
+def _has_in_name(target: Any, words: tuple[str, ...]) -> bool:
+    name = name_of(target)
+    return any(word in name for word in words)
 
 
 def _is_sharable(node: Node) -> bool:
@@ -206,7 +224,7 @@ def _is_sharable(node: Node) -> bool:
 
 def _draws(node: Node) -> bool:
     """True if it draws random numbers, or seeds for them, and does nothing else."""
-    if any(name in name_of(node.target) for name in _SEEDS):
+    if _has_in_name(node.target, _SEEDS):
         return True
     return is_random(node) and not has_no_dropout(node) and not changed_arguments(node)
 
