@@ -15,6 +15,7 @@ from inspect_compile.diagrams.schedule.folded import folded_section
 from inspect_compile.diagrams.schedule.folding import MOST, Folded, folded, found_copies
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, schedule
+from inspect_compile.diagrams.schedule.words import OUTPUT_ARROWS
 from inspect_compile.dump import Dump, open_dump
 from tests.conftest import TESTS
 from tests.diagrams.transformer import write_transformer
@@ -28,7 +29,9 @@ def unit_of(whole: Schedule) -> dict[Key, int]:
 
 
 def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
-    """Each scheduler node is in one box, each dependency is drawn or inside of a fold."""
+    """Each scheduler node is in one box, each dependency is drawn or inside of a fold, and each box with results of the
+    graph has an arrow to the output, or a line that says so.
+    """
     whole = schedule(dump, graph, phase)
     section, found = folded_section(dump, graph, phase, whole, None)
     assert sorted(unit for fold in found.folds for unit in fold.units) == list(range(len(whole.units)))
@@ -43,6 +46,13 @@ def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
         tail, head = place[link.tail], place[link.head]
         if not found.is_inside(tail, head):
             assert (f"fold_{found.fold_of[tail]}", f"fold_{found.fold_of[head]}") in drawn
+    told = {box.id for box in boxes if any(line.startswith("→ OUTPUT: ") for line in box.lines)}
+    arrows = {tail for tail, head in drawn if head == "output"}
+    given = {found.fold_of[place[one.graph, one.name]] for unit in whole.units for one in unit.operations()
+             if "OUTPUT" in one.users}  # fmt: skip
+    assert told | arrows == {f"fold_{fold}" for fold in given}
+    assert not told & arrows
+    assert len(arrows) == (len(given) if len(given) <= OUTPUT_ARROWS else 1)
     for copies in found.repeats:
         assert len(copies) > 1
         assert len({len(copy) for copy in copies}) == 1
@@ -106,6 +116,16 @@ def test_copies_that_depend_on_each_other_differently_are_not_the_same() -> None
     fork: Sequence[set[int]] = [set(), {0}, {1}, {2}, {3}, {4}, {4}, {6}]
     assert found_copies(shapes, chain) == (((0, 1, 2, 3), (4, 5, 6, 7)),)
     assert found_copies(shapes, fork) == ()
+
+
+def test_what_merely_occurs_often_is_no_layer() -> None:
+    """Convolutions with another kernel after each are a chain."""
+    chain: Sequence[set[int]] = [{place - 1} if place else set() for place in range(16)]
+
+    assert found_copies([place if place % 2 else 0 for place in range(16)], chain) == ()
+    assert found_copies([0, 0, 0, 0, 1, 0, 0, 0, 0, 3], chain[:10]) == (
+        tuple((place,) for place in (0, 1, 2, 3, 5, 6, 7, 8)),
+    )
 
 
 def test_without_repeats_modules_are_boxes(tmp_path: Path) -> None:
