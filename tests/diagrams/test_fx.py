@@ -11,10 +11,35 @@ from inspect_compile.diagrams.fx.picture import folded_values, fx_picture
 from inspect_compile.diagrams.fx.values import is_view, values
 from inspect_compile.diagrams.kinds.kind import STAGES
 from inspect_compile.diagrams.picture import Picture, boxes_in
-from inspect_compile.dump import Dump
+from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Node
+from tests.conftest import DumpOf
 from tests.diagrams.pictures import FOLDERS, recorded
 from tests.handmade import graph, made
+
+
+def test_inputs_of_a_nested_graph_are_not_those_of_the_graph_around_it(dump_of: DumpOf) -> None:
+    """flex_attention calls graphs with a score and indices; their inputs have names that outer ones have, too."""
+    dump = open_dump(dump_of("flex_attention").dump)
+    (outer,) = dump.outermost()
+    picture = fx_picture(dump, outer.graph, "post_grad", unfold=True)
+
+    assert picture is not None
+    nested = {frame.text: boxes_in(frame.inner) for frame in picture.frames() if frame.kind == "graph"}
+    inputs = {text: [box.title for box in boxes if box.kind == "input"] for text, boxes in nested.items()}
+    every = [node for node in stage_nodes(dump, outer.graph, "post_grad") if node.op == "placeholder"]
+    own: dict[str, list[str]] = {}
+    for node in every:
+        if node.graph != outer.graph:
+            own.setdefault(f"graph {node.graph.rpartition('/')[2]}", []).append(node.name)
+    assert inputs == own
+    assert len(own) == 2
+    outside = {box.title for box in picture.boxes() if box.kind == "input"} - {
+        name for one in own.values() for name in one
+    }
+    assert {"query", "key", "value"} <= outside
+    around = [pair for section in picture.sections for pair in section.below]
+    assert around, "ten inputs of one node are not one row"
 
 
 def depends(nodes: list[Node], shown: set[str]) -> set[tuple[str, str]]:

@@ -15,7 +15,7 @@ from inspect_compile.diagrams.schedule.folding import Fold, Folded, fold
 from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_state, readable
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
-from inspect_compile.facts import Node
+from inspect_compile.facts import Node, Tensor
 from inspect_compile.tables.text import number_of, one_line
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FOLDED_FROM: Final = 60
 """Number of boxes from which on a graph is folded by itself."""
+_INPUTS_BESIDE: Final = 5
+"""Inputs of one node that are placed side by side."""
 _OPERATORS: Final = 5
 """Operators that a folded box names."""
 
@@ -99,7 +101,12 @@ def _arguments(dump: "Dump", graph: str, stage: str, nodes: Sequence[Node]) -> d
         return found | {key_of(node): _input(node, "") for node in given if _is_gradient(node)} if matched else None
     known = inputs(dump, graph)
     if any(one.role != "unknown" for one in known.values()):
-        return {key_of(node): known[node.name] for node in given if node.name in known}
+        own = {key_of(node): known[node.name] for node in given if node.graph == graph and node.name in known}
+        # Those of a nested graph are what its caller gives it, and have names of their own that are equal to others'.
+        inner = {
+            key_of(node): Input(node.name, node.name, "input", _tensor(node)) for node in given if node.graph != graph
+        }
+        return own | inner
     return None
 
 
@@ -110,7 +117,11 @@ def _is_gradient(node: Node) -> bool:
 def _input(node: Node, target: str) -> Input:
     """An input by Dynamo's name of it, a gradient without one."""
     role: Role = "gradient" if not target else "parameter" if is_state(target) else "input"
-    return Input(node.name, readable(target) if target else node.name, role, next(iter(node.values), None))
+    return Input(node.name, readable(target) if target else node.name, role, _tensor(node))
+
+
+def _tensor(node: Node) -> Tensor | None:
+    return next(iter(node.values), None)
 
 
 @dataclass
@@ -152,7 +163,25 @@ class _Drawn:
             name = graph.rpartition("/")[2]
             frame_id = self._ids("graph", graph, f"section_{number}")
             inner += boxes if is_own else [Frame(frame_id, "graph", f"graph {words.shortened(name)}", tuple(boxes))]
-        return Section(tuple(inner), tuple(arrows))
+        return Section(tuple(inner), tuple(arrows), self._input_rows(span))
+
+    def _input_rows(self, span: range) -> tuple[tuple[str, str], ...]:
+        """Inputs that one node alone reads, as attention its blocks, in rows of limited length: pairs of boxes, the
+        second below the first.
+        """
+        readers: dict[int, set[int]] = {}
+        for at in span:
+            for place in self._found[at].reads:
+                readers.setdefault(place, set()).add(at)
+        rows: dict[int, list[int]] = {}
+        for place, found in readers.items():
+            if len(found) == 1 and place in span and self._found[place].node.op == "placeholder":
+                rows.setdefault(min(found), []).append(place)
+        return tuple(
+            (self._id(above), self._id(under))
+            for places in map(sorted, rows.values())
+            for above, under in zip(places, places[_INPUTS_BESIDE:], strict=False)
+        )
 
     def _elsewhere(self, place: int, at: int, section: int) -> Box:
         name = self._found[place].node.name
