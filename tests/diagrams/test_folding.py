@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_compile.diagrams.picture import Frame
+from inspect_compile.diagrams.picture import boxes_in
 from inspect_compile.diagrams.schedule.folded import folded_section
 from inspect_compile.diagrams.schedule.folding import MOST, Folded, folded, found_copies
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
@@ -35,7 +35,7 @@ def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
     whole = schedule(dump, graph, phase)
     section, found = folded_section(dump, graph, phase, whole, None)
     assert sorted(unit for fold in found.folds for unit in fold.units) == list(range(len(whole.units)))
-    boxes = [one for inner in section.inner for one in (inner.inner if isinstance(inner, Frame) else (inner,))]
+    boxes = list(boxes_in(section.inner))
     ids = [box.id for box in boxes]
     assert len(ids) == len(set(ids))
     assert {f"fold_{place}" for place in range(len(found.folds))} <= set(ids)
