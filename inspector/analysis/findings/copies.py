@@ -32,6 +32,10 @@ _MOVING: Final = frozenset({"clone", "cat", "constant_pad_nd", "repeat", "contig
 """Operators that a program can avoid, in the program's words."""
 _PADS: Final = "constant_pad_nd"
 _CONVOLUTION: Final = "convolution"
+_PLANE: Final = 4
+"""Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
+_PICKING: Final = ("aten.index", "aten._unsafe_index", "aten.gather", "aten.embedding")
+"""Beginnings of operators that pick values, as a padding that repeats them does: what they make is no copy."""
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""
 _PADDED: Final = "padded-matmul"
@@ -142,11 +146,14 @@ class _Copies:
         maker = next(filter(None, (self._makers.get((row.graph, one.buffer)) for one in row.reads)), None)
         own = next((part for name in reversed(row.nodes) if (part := self._part(row, name)).operator in _MOVING), None)
         if own is None:
-            wants = None if reader is None else self._part(reader, reader.nodes[-1])
-            if wants is None or (self._is_backward and _CONVOLUTION not in wants.operator):
+            if reader is None or self._picks(row):
                 return None
-            if _CONVOLUTION in wants.operator:
-                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants) if self._has_channels_last(reader) else None
+            wants = self._part(reader, reader.nodes[-1])
+            is_convolution = _CONVOLUTION in wants.operator
+            if self._is_backward and not is_convolution:
+                return None
+            if is_convolution and self._axes(reader) >= _PLANE:
+                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
@@ -158,10 +165,14 @@ class _Copies:
             return _Purpose(COPY, PRODUCT_COPY, own)
         return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
 
-    def _has_channels_last(self, call: Operation | None) -> bool:
-        """False for a convolution along one axis: torch has no such format for its values, which have three axes."""
-        node = None if call is None else self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
-        return node is None or not node.values or len(node.values[0].size) != 3
+    def _picks(self, row: Operation) -> bool:
+        nodes = (self._moved.groups.nodes.get((row.graph, name)) for name in row.nodes)
+        return any(node is not None and node.target.startswith(_PICKING) for node in nodes)
+
+    def _axes(self, call: Operation) -> int:
+        """The most axes of a result of the call; 0 if none is known."""
+        node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        return 0 if node is None else max((len(value.size) for value in node.values), default=0)
 
     def _is_product(self, call: Operation) -> bool:
         node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))

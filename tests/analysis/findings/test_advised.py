@@ -46,7 +46,11 @@ def moved(dump: Dump, compile_id: str) -> int:
 
 @pytest.mark.parametrize(
     ("comment", "kind", "compile_id"),
-    [("turned", "missed-fusion", "0/0"), ("in another layout", "layout", "2/0")],
+    [
+        ("turned", "missed-fusion", "0/0"),
+        ("in another layout", "layout", "2/0"),
+        ("turned for a line", "layout", "3/0"),
+    ],
 )
 def test_the_advice_saves_what_the_finding_promises(
     recorded: tuple[Dump, Dump], comment: str, kind: str, compile_id: str
@@ -71,3 +75,19 @@ def test_a_copy_inside_of_a_larger_kernel(recorded: tuple[Dump, Dump]) -> None:
     assert found.bytes == MATRIX + 2 * MATRIX
     (kernel,) = [row for row in launch_traffic(plain, found.graph).all() if row.kernel == found.names[0]]
     assert found.bytes < kernel.least
+
+
+def test_a_convolution_along_a_line_has_no_channels_last(recorded: tuple[Dump, Dump]) -> None:
+    """`torch.channels_last` takes four axes: of three it raises."""
+    plain, _ = recorded
+
+    assert "channels_last" in at_line(plain, "in another layout").to_do
+    assert "channels" not in at_line(plain, "turned for a line").what + at_line(plain, "turned for a line").to_do
+
+
+def test_a_padding_that_repeats_values_is_no_copy(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
+
+    assert LINES["padded"] not in lines

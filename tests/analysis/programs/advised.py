@@ -1,4 +1,4 @@
-"""Three functions with something that a finding advises to change; with the argument `mended`, two of them changed so.
+"""Five functions with something that a finding advises to change; with the argument `mended`, two of them changed so.
 
 The lines that a test looks for have a comment.
 """
@@ -13,6 +13,7 @@ torch.manual_seed(0)
 weight = torch.randn(64, 64)
 twice = torch.cat([weight, weight])
 conv = nn.Conv2d(6, 6, 3)
+along = nn.Conv1d(6, 6, 3)
 image = torch.randn(2, 6, 32, 32)
 if IS_MENDED:
     conv, image = conv.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
@@ -36,8 +37,20 @@ def convolved(x: torch.Tensor) -> torch.Tensor:
     return conv(x).relu()  # in another layout
 
 
+@torch.compile
+def along_a_line(x: torch.Tensor) -> torch.Tensor:
+    return along(x if IS_MENDED else x.transpose(1, 2)).relu()  # turned for a line
+
+
+@torch.compile
+def padded(x: torch.Tensor) -> torch.Tensor:
+    return along(nn.functional.pad(x, (4, 4), mode="reflect")).relu()  # padded
+
+
 with torch.no_grad():
     x, y = torch.randn(64, 64), torch.randn(64, 64)
     turned(x, y)
     joined(x, y)
     convolved(image)
+    along_a_line(torch.randn(2, 6, 512) if IS_MENDED else torch.randn(2, 512, 6))
+    padded(torch.randn(2, 6, 512))
