@@ -34,7 +34,7 @@ _PADS: Final = "constant_pad_nd"
 _CONVOLUTION: Final = "convolution"
 _PLANE: Final = 4
 """Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
-_PICKING: Final = ("aten.index", "aten._unsafe_index", "aten.gather", "aten.embedding")
+_PICKING: Final = ("aten.index.", "aten._unsafe_index.", "aten.index_select", "aten.gather", "aten.embedding")
 """Beginnings of operators that pick values, as a padding that repeats them does: what they make is no copy."""
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""

@@ -1,4 +1,4 @@
-"""Five functions with something that a finding advises to change; with the argument `mended`, two of them changed so.
+"""Five functions with something that a finding advises to change; with the argument `mended`, three of them changed so.
 
 The lines that a test looks for have a comment.
 """
