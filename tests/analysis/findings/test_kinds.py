@@ -24,7 +24,6 @@ from inspect_compile.facts import (
     Recording,
     Remark,
     Run,
-    Tensor,
 )
 from inspect_compile.tables.overview.findings import cost_words, to_do_words
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node, operation
@@ -159,29 +158,6 @@ def test_copies_for_a_padded_matrix_product(tmp_path: Path, place: int, kind: st
 
     assert found.bytes == 131072
     assert found.why == (PADDED.message if kind == "padding" else "")
-
-
-@pytest.mark.parametrize(("size", "kinds"), [((4, 8, 9, 9), ["layout"]), ((4, 8, 81), [])])
-def test_channels_last_is_advised_where_torch_has_it(tmp_path: Path, size: tuple[int, ...], kinds: list[str]) -> None:
-    moved = operation("op0", reads={"arg0_1": 65536}, writes={"buf0": 65536})
-    called = operation("op1", reads={"buf0": 65536}, writes={"buf1": 65536}, kind="extern", nodes=("convolution",))
-    tensor = Tensor("float32", size, (1,) * len(size), "cpu", 65536)
-
-    dump = made(
-        tmp_path,
-        graph(),
-        ended(),
-        *CODE,
-        line(1, "allocate", buffer="buf0"),
-        node("convolution", "aten.convolution.default", where=at(7), values=(tensor,)),
-        moved,
-        msgspec.structs.replace(moved, phase="post_fusion"),
-        called,
-        msgspec.structs.replace(called, phase="post_fusion"),
-        run=GPU,
-    )
-
-    assert [row.kind for row in findings(dump) if row.kind == "layout"] == kinds
 
 
 @pytest.mark.parametrize(("outcome", "seconds"), [("hit", 4.0), ("passed over", 4.0), ("bypass", 0.01)])
