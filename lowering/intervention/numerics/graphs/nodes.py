@@ -2,13 +2,15 @@
 
 import functools
 import operator
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
+
+Found = TypeVar("Found")
 
 RANDOM: Final = "prims.inductor_random.default"
 RANDINT: Final = "prims.inductor_randint.default"
@@ -33,30 +35,32 @@ def results_of(module: GraphModule) -> list[Any]:
     return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
 
 
+def once_an_operator(function: Callable[[Any], Found]) -> Callable[[Any], Found]:
+    """`function` of what a node calls, which is computed once for each operator of torch's: each look at a node asks
+    again, and putting names together alone took a tenth of a check.
+    """
+    known = functools.lru_cache(maxsize=4096)(function)
+
+    @functools.wraps(function)
+    def found(target: Any) -> Found:
+        return known(target) if hasattr(target, "namespace") else function(target)
+
+    return found
+
+
+@once_an_operator
 def name_of(target: Any) -> str:
     """What a node calls, as text."""
-    return _operator_name(target) if hasattr(target, "namespace") else str(target)
-
-
-@functools.lru_cache(maxsize=4096)
-def _operator_name(target: Any) -> str:
-    """An operator of torch's: putting its name together for each look at a node takes a tenth of a check."""
     return str(target)
 
 
 def is_random(node: Node) -> bool:
-    target = node.target
-    return _is_random_operator(target) if hasattr(target, "namespace") else _draws_numbers(target)
+    return _draws_numbers(node.target)
 
 
+@once_an_operator
 def _draws_numbers(target: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()) or name_of(target) in (RANDOM, RANDINT)
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_random_operator(target: Any) -> bool:
-    """An operator of torch's is asked for again with each look at one of its nodes."""
-    return _draws_numbers(target)
 
 
 def takes_from_values(operator_: Any) -> bool:
@@ -94,14 +98,11 @@ def changed_arguments(node: Node) -> list[int]:
     """Positions of the arguments that the node changes in place."""
     if getattr(node.target, "__name__", "") == _IN_PLACE:
         return [0]
-    if getattr(node.target, "_schema", None) is None:
-        return []
-    return list(_changed_by_operator(node.target))
+    return list(_changed_positions(node.target))
 
 
-@functools.lru_cache(maxsize=4096)
-def _changed_by_operator(target: Any) -> tuple[int, ...]:
-    """See `_is_random_operator`."""
+@once_an_operator
+def _changed_positions(target: Any) -> tuple[int, ...]:
     return tuple(at for at, _ in written_arguments(target))
 
 

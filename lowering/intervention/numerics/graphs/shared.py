@@ -5,7 +5,6 @@ of the same nodes have one number and one value. What draws random numbers, chan
 takes part in collectives, calls other graphs, or is no operator of ATen's or Prims', has a number of its own.
 """
 
-import functools
 import itertools
 import operator
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -20,6 +19,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_order,
     is_random,
     name_of,
+    once_an_operator,
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Values
@@ -195,22 +195,14 @@ def _changes_nothing(node: Node) -> bool:
 
 def _is_plain(node: Node) -> bool:
     """True for an operator of which it is known what it changes."""
-    target: Any = node.target
-    if hasattr(target, "namespace"):
-        return _is_plain_operator(target) and pattern_of(node) is None
-    return _says_what_it_does(target) and pattern_of(node) is None
+    return _says_what_it_does(node.target) and pattern_of(node) is None
 
 
+@once_an_operator
 def _says_what_it_does(target: Any) -> bool:
     if _has_in_name(target, _UNSAID):
         return False
     return getattr(target, "namespace", "") in _NAMESPACES or getattr(target, "__module__", "") == _FUNCTIONS
-
-
-@functools.lru_cache(maxsize=4096)
-def _is_plain_operator(target: Any) -> bool:
-    """An operator of torch's is asked for again with each look at one of its nodes."""
-    return _says_what_it_does(target)
 
 
 def _has_in_name(target: Any, words: tuple[str, ...]) -> bool:
