@@ -1,12 +1,12 @@
 """What every picture has to be, and every kind of picture of a dump."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import STAGES, Drawn, Kind, Missing, Wanted
-from inspect_compile.diagrams.picture import Frame, Picture, boxes_in
+from inspect_compile.diagrams.picture import Box, Frame, Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Node
@@ -18,6 +18,11 @@ FOLDERS = ("draw/conditional", "draw/softmax_mlp_cuda", "tui/mixed", "tui/walks"
 def recorded(name: str) -> Dump:
     """A dump that is kept in the repository."""
     return open_dump(TESTS / "data" / name)
+
+
+def say_results(boxes: Iterable[Box]) -> set[str]:
+    """The boxes that say in a line what they give the output, in the place of an arrow."""
+    return {box.id for box in boxes if any(line.startswith("→ OUTPUT: ") for line in box.lines)}
 
 
 def holds_together(picture: Picture) -> None:

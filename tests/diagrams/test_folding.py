@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from inspect_compile.diagrams.picture import boxes_in
 from inspect_compile.diagrams.schedule.folded import folded_section
-from inspect_compile.diagrams.schedule.folding import MOST, Folded, folded, found_copies
+from inspect_compile.diagrams.schedule.folding import MOST, OUTPUT_ARROWS, Folded, folded, found_copies
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, schedule
-from inspect_compile.diagrams.schedule.words import OUTPUT_ARROWS
 from inspect_compile.dump import Dump, open_dump
 from tests.conftest import TESTS
+from tests.diagrams.pictures import say_results
 from tests.diagrams.transformer import write_transformer
 
 RECORDED = (TESTS / "data" / "tui" / "mixed", *(TESTS / "data" / "draw").iterdir())
@@ -46,7 +46,7 @@ def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
         tail, head = place[link.tail], place[link.head]
         if not found.is_inside(tail, head):
             assert (f"fold_{found.fold_of[tail]}", f"fold_{found.fold_of[head]}") in drawn
-    told = {box.id for box in boxes if any(line.startswith("→ OUTPUT: ") for line in box.lines)}
+    told = say_results(boxes)
     arrows = {tail for tail, head in drawn if head == "output"}
     given = {found.fold_of[place[one.graph, one.name]] for unit in whole.units for one in unit.operations()
              if "OUTPUT" in one.users}  # fmt: skip

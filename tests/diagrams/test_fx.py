@@ -14,7 +14,7 @@ from inspect_compile.diagrams.picture import Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Node
 from tests.conftest import DumpOf
-from tests.diagrams.pictures import FOLDERS, recorded
+from tests.diagrams.pictures import FOLDERS, recorded, say_results
 from tests.handmade import graph, made
 
 
@@ -104,7 +104,7 @@ def test_a_fold_loses_nothing(name: str, stage: str) -> None:
         assert [box.id for box in picture.boxes()] == [f"fold_{place}" for place in range(len(whole.folds))]
         drawn = {(arrow.tail, arrow.head) for arrow in picture.arrows()}
         place_of = {(node.graph, node.name): place for place, node in enumerate(nodes)}
-        told = {box.id for box in picture.boxes() if any(line.startswith("→ OUTPUT: ") for line in box.lines)}
+        told = say_results(picture.boxes())
         for at, node in enumerate(nodes):
             for read in node.inputs:
                 place = place_of.get((node.graph, read))

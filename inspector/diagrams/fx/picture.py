@@ -11,7 +11,7 @@ from inspect_compile.diagrams.fx.values import HEAVY, Key, Value, key_of, values
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
-from inspect_compile.diagrams.schedule.folding import Fold, Folded, fold
+from inspect_compile.diagrams.schedule.folding import Fold, Folded, fold, without_arrow
 from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_state, readable
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
@@ -249,9 +249,8 @@ class _Drawn:
                 given.setdefault(head, []).append(tail)
         told: dict[int, list[int]] = {}
         for head, tails in given.items():
-            if len(tails) > words.OUTPUT_ARROWS:
-                for tail in sorted(tails)[:-1]:
-                    told.setdefault(tail, []).append(head)
+            for tail in without_arrow(tails):
+                told.setdefault(tail, []).append(head)
         return told
 
     def _paths(self, copies: Sequence[Sequence[int]]) -> str:

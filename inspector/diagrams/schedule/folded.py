@@ -9,7 +9,7 @@ from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Fra
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.arrows import OUTPUT, most
 from inspect_compile.diagrams.schedule.boxes import Boxes, kind_of
-from inspect_compile.diagrams.schedule.folding import Copies, Fold, Folded, folded
+from inspect_compile.diagrams.schedule.folding import Copies, Fold, Folded, folded, without_arrow
 from inspect_compile.diagrams.schedule.heat import Heat, Heated
 from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit
 from inspect_compile.facts import Location, Operation
@@ -64,6 +64,7 @@ class _Drawn:
             (one.graph, one.name): place for place, unit in enumerate(schedule.units) for one in unit.operations()
         }
         self._results = self._of_graph()
+        self._told = without_arrow(self._results)
 
     def section(self) -> Section:
         """Boxes, those of a repeated part in a frame, and the arrows between them."""
@@ -239,7 +240,9 @@ class _Drawn:
         if not self._results:
             return [], []
         arrows = []
-        for fold in self._results if len(self._results) <= words.OUTPUT_ARROWS else [max(self._results)]:
+        for fold in self._results:
+            if fold in self._told:
+                continue
             sizes = self._written(fold)
             size = sum(size or 0 for size in sizes.values())
             arrows.append(Arrow(self._id(fold), "output", "stored", words.buffer_lines(sizes), (), size))
@@ -253,7 +256,7 @@ class _Drawn:
 
     def _result_line(self, fold: int) -> tuple[str, ...]:
         """What a box writes for the graph's results, if no arrow says it."""
-        if fold not in self._results or len(self._results) <= words.OUTPUT_ARROWS or fold == max(self._results):
+        if fold not in self._told:
             return ()
         sizes = self._written(fold)
         return (words.results_line(number_of(len(sizes), "buffer"), sum(size or 0 for size in sizes.values())),)

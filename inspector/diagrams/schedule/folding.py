@@ -3,7 +3,7 @@ the nn.Modules that it is of. Pure: each unit is in exactly one box.
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +17,9 @@ RARE: Final = (0, 1, 2, 4, 8)
 """How often a kind of unit may occur and still be left out of what repeats: a mask that is made anew for some layers
 does not make these others. What leaves the fewest boxes is taken.
 """
+
+OUTPUT_ARROWS: Final = 4
+"""Arrows to an output. Where more boxes give it something, they would hide all others."""
 
 _CLOSE: Final = 2 / 3
 """Part of a stretch of the schedule that its repeated part must have: eight convolutions with a kernel of their own
@@ -107,6 +110,12 @@ def each_unit(schedule: Schedule) -> Folded:
     """A box for each unit."""
     places = tuple(range(len(schedule.units)))
     return Folded(tuple(Fold((place,)) for place in places), (), places, (0,) * len(places))
+
+
+def without_arrow(places: Iterable[int]) -> frozenset[int]:
+    """Of the boxes that give an output something, those that say so in a line: if they are many, all but the last."""
+    found = sorted(places)
+    return frozenset(found[:-1]) if len(found) > OUTPUT_ARROWS else frozenset()
 
 
 def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -> tuple[Copies, ...]:

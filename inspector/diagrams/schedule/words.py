@@ -24,8 +24,6 @@ _VIEW: Final = re.compile(
     r"(?:_tensor|_default|_int)?(?:_\d+)?$"
 )
 _MOST_BUFFERS: Final = 3
-OUTPUT_ARROWS: Final = 4
-"""Arrows to the output of a folded picture; where more boxes write results, all but the last say so in a line."""
 
 
 def shortened(text: str, width: int = WIDTH) -> str:
