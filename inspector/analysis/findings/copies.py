@@ -13,7 +13,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Operation, Remark
+from inspect_compile.facts import Graph, Node, Operation, Remark
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (
@@ -166,20 +166,23 @@ class _Copies:
         return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
 
     def _picks(self, row: Operation) -> bool:
-        nodes = (self._moved.groups.nodes.get((row.graph, name)) for name in row.nodes)
+        nodes = (self._node(row, name) for name in row.nodes)
         return any(node is not None and node.target.startswith(_PICKING) for node in nodes)
 
     def _axes(self, call: Operation) -> int:
         """The most axes of a result of the call; 0 if none is known."""
-        node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        node = self._node(call, call.nodes[-1])
         return 0 if node is None else max((len(value.size) for value in node.values), default=0)
 
     def _is_product(self, call: Operation) -> bool:
-        node = self._moved.groups.nodes.get((call.graph, call.nodes[-1]))
+        node = self._node(call, call.nodes[-1])
         return node is not None and node.target.startswith(_PRODUCTS)
 
+    def _node(self, row: Operation, name: str) -> Node | None:
+        return self._moved.groups.nodes.get((row.graph, name))
+
     def _part(self, row: Operation, name: str) -> Part:
-        node = self._moved.groups.nodes.get((row.graph, name))
+        node = self._node(row, name)
         if node is None:
             return Part(name, "", None)
         return Part(name, operator_name(node.original_aten or node.target), node.where)

@@ -128,6 +128,7 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
     ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
     around = (*ancestors, Link(kin, ""), *descendants)
     final = [one for one in (kin, *(link.kin for link in descendants)) if one.stage == "post_grad"]
+    values = {(one.graph, one.name) for one in final}
     own = [one for one in lineage.nodes if (one.stage, one.graph) == (kin.stage, kin.graph)]
     lowered = _lowered(dump, final[:MOST_LOWERED])
     operations = _operations(dump, lineage, set(final))
@@ -137,7 +138,7 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
     steps = [one.step.row for one in lowered if one.step is not None]
     buffers = {(row.graph, name) for row in operations for name in row.buffers}
     buffers |= {(row.graph, name) for row in steps for name in row.buffers}
-    known = {(one.graph, one.name) for one in final} | names | buffers
+    known = values | names | buffers
     return NodeStory(
         kin=kin,
         node=node,
@@ -158,8 +159,8 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
         ran=ran,
         flops=sum(row.flops for row in steps),
         flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
-        checked=_checked(dump, lineage, set(final)),
-        blamed=_blamed(dump, lineage, set(final)),
+        checked=_checked(dump, lineage, values),
+        blamed=_blamed(dump, lineage, values),
         remarks=_remarks(dump, lineage, known),
         symbols=_symbols(dump, lineage, around),
         attempts=attempts,
@@ -257,16 +258,14 @@ def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: s
     return found[:_MOST]
 
 
-def _checked(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Judged]:
-    names = {(kin.graph, kin.name) for kin in kins}
+def _checked(dump: Dump, lineage: Lineage, values: set[tuple[str, str]]) -> list[Judged]:
     rows = (row for graph in lineage.graphs for row in judged(dump, graph))
-    return [row for row in rows if row.kernel and (row.graph, row.node) in names][:_MOST]
+    return [row for row in rows if row.kernel and (row.graph, row.node) in values][:_MOST]
 
 
-def _blamed(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[KernelStatements]:
-    names = {(kin.graph, kin.name) for kin in kins}
+def _blamed(dump: Dump, lineage: Lineage, values: set[tuple[str, str]]) -> list[KernelStatements]:
     rows = (row for graph in lineage.graphs for row in kernel_statements(dump, graph))
-    return [row for row in rows if row.blamed is not None and (row.graph, row.blamed.node) in names][:_MOST]
+    return [row for row in rows if row.blamed is not None and (row.graph, row.blamed.node) in values][:_MOST]
 
 
 def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[Remark]:
