@@ -32,6 +32,22 @@ def test_the_kernel_with_the_mistake_is_named(
     check(found, record_property)
 
 
+@pytest.mark.parametrize(
+    ("form", "named"), [("combo", "triton_"), ("triton-template", "triton_tem"), ("own-kernel", "own_")]
+)
+def test_mistakes_in_forms_that_only_a_gpu_has(
+    form: str, named: str, tmp_path: Path, inductor_cache: Path, record_property: Callable[[str, object], None]
+) -> None:
+    found = outcomes(tmp_path, inductor_cache, form, "--count", str(COUNT), "--device", "cuda")
+
+    for one in found:
+        record_property("mistake", str(one))
+    counted = [one for one in found if one.matters]
+    assert any(one.planted["kernel"].startswith(named) for one in counted), found
+    assert [str(one) for one in counted if not one.found] == []
+    assert [one.others for one in found] == [()] * len(found)
+
+
 @pytest.mark.harmless
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", MODELS)

@@ -94,6 +94,10 @@ class Buffers:
         """True if the launch writes `name` where it reads another buffer."""
         return bool(self._earlier(name))
 
+    def is_changed(self, name: str) -> bool:
+        """True if the launch changes this buffer in place."""
+        return any(name in self._plan.mutates.get(operation, ()) for operation in self._own)
+
     def _earlier(self, name: str) -> list[str]:
         """The earlier owners of the memory of `name` that the launch reads. What it is a part of is none of them."""
         own, plan = self._own, self._plan

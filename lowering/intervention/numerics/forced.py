@@ -129,7 +129,12 @@ class Forced:
                     unforced.append(source)
             for name in written:
                 tensor = local.get(name)
-                if isinstance(tensor, torch.Tensor) and not buffers.works_in_place(name):
+                if not isinstance(tensor, torch.Tensor) or buffers.works_in_place(name):
+                    continue
+                if buffers.is_changed(name):  # by a Triton kernel of the program, which may leave elements as they are
+                    buffers.put(name, tensor, plan.nodes.get(name, ""))
+                    self._force(tensor, name)
+                else:
                     _spoil(tensor)
             return Given(written, sources, tuple(unforced), finished)
         return None
@@ -253,11 +258,11 @@ def _reason(turn: int) -> str:
 
 def value_in(plan: Plan, plain: Reference, buffer: str, node: str) -> tuple[Any, bool]:
     """What a buffer must hold if that is the value of `node`; and whether it is just that value. It is not if the node
-    changed a part of the buffer through a view.
+    changed a part of the buffer through a view, or launches a Triton kernel of the program: such a node has no value.
     """
     value = plain.values.get(node)
     whole = plain.after.get((node, plan.nodes.get(buffer, buffer)))
-    if whole is None or not isinstance(value, torch.Tensor) or whole.shape == value.shape:
+    if whole is None or (value is not None and (not isinstance(value, torch.Tensor) or whole.shape == value.shape)):
         return value, True
     return whole, False
 

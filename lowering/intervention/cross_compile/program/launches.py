@@ -37,7 +37,7 @@ def packed_launch(
     graph = Graph()
     places = {name: graph.placeholder(name) for name in tensors}
     launched = graph.call_function(
-        names.NODES[0].load(),
+        names.MUTATING.load(),
         kwargs={
             "kernel_idx": table.add_kernel(kernel),
             "constant_args_idx": table.add_constant_args(constants),

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 import torch
 from torch.fx import GraphModule, Node
 
+from inspect_compile.lowering.intervention.numerics.graphs.own_kernels import launches_own_kernel, written
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
 
 Found = TypeVar("Found")
@@ -101,6 +102,13 @@ def changed_arguments(node: Node) -> list[int]:
     return list(_changed_positions(node.target))
 
 
+def changed_values(node: Node) -> list[Any]:
+    """The arguments that the node changes in place: nodes, and lists of them."""
+    if launches_own_kernel(node):
+        return list(written(node))
+    return [node.args[at] for at in changed_arguments(node) if at < len(node.args)]
+
+
 @once_an_operator
 def _changed_positions(target: Any) -> tuple[int, ...]:
     return tuple(at for at, _ in written_arguments(target))
@@ -135,6 +143,8 @@ def without_form(node: Node) -> str:
         return f"{node.target} takes bits for another type"
     if pattern_of(node) is not None:
         return f"{getattr(node.target, '__name__', node.target)} is lowered as one, by a function of IR"
+    if launches_own_kernel(node):
+        return "a Triton kernel of the program has no form in fp64"
     is_nesting = any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__)
     if is_nesting and str(node.target) not in _DENSE:
         return f"{node.target} calls a nested graph"

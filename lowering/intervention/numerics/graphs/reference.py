@@ -12,8 +12,8 @@ from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     RANDINT,
     RANDOM,
-    changed_arguments,
     changed_list,
+    changed_values,
     has_equal,
     is_order,
 )
@@ -189,7 +189,7 @@ class _Plain(Interpreter):
             for node in n.all_input_nodes:
                 if node.name in self._changed:
                     self.late[n.name, node.name] = self.env[node].clone()
-        shared = self._sharing([args[at] for at in changed_arguments(n) if at < len(args)])
+        shared = self._sharing([torch.fx.map_arg(one, self.env.__getitem__) for one in changed_values(n)])
         for node in shared:
             self.values.part_from(node.name, self.env[node])
         made = _random(n, args, self._draws, self.unknown)

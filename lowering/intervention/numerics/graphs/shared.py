@@ -15,6 +15,7 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_arguments,
+    changed_values,
     has_no_dropout,
     is_order,
     is_random,
@@ -166,8 +167,8 @@ def memory_of(value: torch.Tensor) -> int:
 def changes_only_inputs(module: GraphModule) -> bool:
     """True if no node of the graph changes what another one made."""
     for node in module.graph.nodes:
-        for at in changed_arguments(node) if node.op == "call_function" else ():
-            if at < len(node.args) and not (isinstance(node.args[at], Node) and node.args[at].op == "placeholder"):
+        for one in changed_values(node) if node.op == "call_function" else ():
+            if not (isinstance(one, Node) and one.op == "placeholder"):
                 return False
     return True
 
@@ -286,7 +287,7 @@ class SharedRun:
                 self._sharable.add(node)
             self.numbers[node] = shared.alone() if found is None else found
             # What is read afterwards may be something else than what its node computed.
-            is_changed = is_changed or (node.op == "call_function" and bool(changed_arguments(node)))
+            is_changed = is_changed or (node.op == "call_function" and bool(changed_values(node)))
 
     def needed(self, names: Collection[str]) -> set[Node]:
         """The nodes that must run for the values of those of these names: what has effects always runs."""

@@ -104,7 +104,7 @@ class KeepingLaunches(Forced):
         try:
             _, is_whole = value_in(plan, plain, row.buffer, node)
             if not is_whole:
-                raise NotPlainError(f"{row.node} changes a part of it")
+                raise NotPlainError(f"it is not just the value of {row.node}")
             if row.is_step:
                 raise NotPlainError(f"it is a step of the lowering of {row.node}")
             given = self._given(launch, local, state.sources - {node})

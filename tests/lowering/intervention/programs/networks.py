@@ -6,6 +6,7 @@ it trains.
 
 import contextlib
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 from unittest import mock
@@ -254,6 +255,15 @@ def _words() -> Tensor:
     return torch.randint(50, (4, 12))
 
 
+def on_gpu(name: str, size: int) -> Callable[[], tuple[Callable[..., Tensor], tuple[Tensor, ...]]]:
+    """A function of `triton_forms.py` and two matrices for it: Triton is imported where it is used."""
+
+    def make() -> tuple[Callable[..., Tensor], tuple[Tensor, ...]]:
+        return getattr(import_module("triton_forms"), name), (torch.randn(128, size), torch.randn(size, 128))
+
+    return make
+
+
 PROGRAMS: dict[str, Program] = {
     "mlp": Program(lambda: (Mlp(), (torch.randn(4, 16, 64),))),
     "attention": Program(lambda: (Attention(), (torch.randn(2, 24, 32),))),
@@ -286,6 +296,11 @@ PROGRAMS: dict[str, Program] = {
     "dynamic": Program(lambda: (dynamic, (torch.randn(9, 20), torch.randn(7, 20))), is_dynamic=True),
     "foreach": Program(lambda: (each, (torch.randn(9, 20), torch.randn(7, 20)))),
     "aliased": Program(lambda: (aliased, (torch.randn(9, 8), torch.randn(8, 8)))),
+    "combo": Program(on_gpu("parts", 4096), settings={"combo_kernels": True}),
+    "triton-template": Program(
+        on_gpu("epilogue", 128), settings={"max_autotune": True, "max_autotune_gemm_backends": "TRITON"}
+    ),
+    "own-kernel": Program(on_gpu("own", 300)),
     "mlp-half": Program(lambda: (Mlp(), (torch.randn(4, 16, 64),)), trains=True, half=True),
     "pictures-half": Program(lambda: (Pictures().eval(), (torch.randn(4, 3, 12, 12),)), half=True),
 }
@@ -320,7 +335,7 @@ def results(name: str, *, compiled: bool) -> list[Tensor]:
     with torch.set_grad_enabled(PROGRAMS[name].trains), room, config.patch(settings):
         found = run(*args)
     if not PROGRAMS[name].trains:
-        return [found]
+        return list(found) if isinstance(found, tuple) else [found]
     # Each element has another weight, so that a mistake in one is not made up for by another.
     weights = torch.linspace(0.5, 1.5, found.numel(), dtype=found.dtype).reshape(found.shape)
     (found * weights).sum().backward()  # type: ignore[no-untyped-call]
