@@ -142,8 +142,8 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
             written_by[buffer.get_name()] = name
             makers[buffer.get_name()] = node
             buffers[buffer.get_name()] = buffer
-        reads[name] = frozenset(operation.get_read_names())
-        changed = {str(each): node for each in operation.get_mutation_names()}
+        reads[name] = frozenset(_read_by(operation))
+        changed = {str(each): node for one in (operation, *operation.get_outputs()) for each in one.get_mutation_names()}
         if changed:
             mutates[name] = changed
         if "NopKernel" in _kinds(operation):
@@ -212,6 +212,15 @@ def _changed_by(node: torch.fx.Node | None, argument: str, name: str) -> str:
         return name
     places = [at for at, one in enumerate(changed) if isinstance(one, torch.fx.Node) and one.name == argument]
     return next((user.name for user in node.users if user.args[1:] == (*places,)), name)
+
+
+def _read_by(operation: Any) -> Iterable[str]:
+    """The buffers that an operation reads. What only changes buffers of others, such as a Triton kernel of the program,
+    is no buffer itself, and its method that names them fails.
+    """
+    if any(one is operation for one in operation.get_outputs()):
+        return operation.get_read_names()
+    return (each.name for each in operation.get_read_writes().reads)
 
 
 def _within(lowering: Any, made: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:

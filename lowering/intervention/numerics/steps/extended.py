@@ -52,7 +52,6 @@ def steps_of(
         for name, node in changes.get(operation.get_operation_name(), {}).items():
             known[name] = node
             seen.pop(name, None)
-        # What only changes buffers of others, such as a Triton kernel of the program, is none itself.
         buffer = next((one.get_name() for one in operation.get_outputs() if one is operation), "")
         maker = makers.get(buffer, "")
         if buffer in nodes or buffer not in makers:
