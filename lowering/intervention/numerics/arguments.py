@@ -12,7 +12,10 @@ from torch.fx import Node
 
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 
-_TAKES_ARGUMENTS: Final = ("FallbackKernel", "ConcatKernel", "ScatterFallback", "IndexPutFallback", "ExternKernelAlloc")
+_TAKES_ARGUMENTS: Final = (
+    *("FallbackKernel", "ConcatKernel", "ScatterFallback", "IndexPutFallback", "ExternKernelAlloc"),
+    "UserDefinedTritonKernel",
+)
 """Operations whose inputs are the tensors among the arguments of their FX node, in the same order."""
 
 
