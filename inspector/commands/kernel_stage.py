@@ -136,7 +136,10 @@ def stage_of(
             raise CommandError(f"{kernel.name}: its source is not in the dump")
         from inspect_compile.launch.assembly import FILE, assembly
 
-        made = assembly("\n".join(stages.source), is_trusted=is_trusted)
+        try:
+            made = assembly("\n".join(stages.source), is_trusted=is_trusted)
+        except CommandError as error:
+            raise CommandError(f"{kernel.name}: no {ASSEMBLY}: {error}") from None
         return of_assembly(made.text, stages.source, FILE), f"compiled here again, with the flags of torch {made.torch}"
     if not stages.compiled:
         raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")

@@ -52,12 +52,12 @@ def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
     """Compile the kernel; raises CommandError if that cannot be done, or torch's cache here has no such source."""
     if not is_trusted and not _is_of_torch(source):
         raise CommandError(
-            "asm: torch's cache here does not have this kernel, so its source may be anyone's, and a compiler reads "
+            "torch's cache here does not have this kernel, so its source may be anyone's, and a compiler reads "
             "whatever files a source names; if you trust the dump, --compile compiles it all the same"
         )
     objdump = shutil.which("objdump")
     if objdump is None:
-        raise CommandError("asm: objdump is not installed; it is part of GNU binutils")
+        raise CommandError("objdump is not installed; it is part of GNU binutils")
     command, version = _command()
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "kernel.o"
@@ -127,14 +127,14 @@ def _command() -> tuple[list[str], str]:
         told = json.loads(done.stdout)
     except (ValueError, subprocess.TimeoutExpired):
         raise CommandError(
-            "asm: needs torch and a C++ compiler here; `inspect-compile doctor` says what is missing"
+            "that needs torch and a C++ compiler here; `inspect-compile doctor` says what is missing"
         ) from None
     words: list[str] = [word for word in told["command"] if not _LEFT_OUT.fullmatch(word)]
     at = words.index("-o")
     del words[at : at + 2]
     words.remove("i")
     if shutil.which(words[0]) is None:
-        raise CommandError(f"asm: there is no C++ compiler here: torch would call {words[0]}")
+        raise CommandError(f"there is no C++ compiler here: torch would call {words[0]}")
     return words, str(told["torch"])
 
 
@@ -144,13 +144,13 @@ def _run(words: Sequence[str], given: bytes) -> str:
             words, input=given, capture_output=True, timeout=_SECONDS, check=False, preexec_fn=_limit, cwd=os.sep
         )
     except subprocess.TimeoutExpired:
-        raise CommandError(f"asm: {os.path.basename(words[0])} takes longer than {_SECONDS} s") from None
+        raise CommandError(f"{os.path.basename(words[0])} takes longer than {_SECONDS} s") from None
     except OSError as error:
-        raise CommandError(f"asm: {words[0]}: {error.strerror}") from None
+        raise CommandError(f"{words[0]}: {error.strerror}") from None
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").splitlines()
         line = next((line for line in said if "error" in line), said[0] if said else f"exit status {done.returncode}")
-        raise CommandError(f"asm: {os.path.basename(words[0])} refuses the kernel: {line}")
+        raise CommandError(f"{os.path.basename(words[0])} refuses the kernel: {line}")
     return done.stdout.decode("utf-8", "replace")
 
 

@@ -69,7 +69,7 @@ with inspect_compile.capture("second", recompile=True):
     )
     assert result.returncode == 0
     assert f"UserWarning: {said}" in result.stderr
-    assert "inspect_compile.capture saw nothing: the program compiled nothing" in result.stderr
+    assert "inspect_compile.capture saw nothing: torch.compile was never called" in result.stderr
     assert result.stderr.count("Warning") == 2
     first, second = Dump(tmp_path / "first"), Dump(tmp_path / "second")
     assert first.run.notes == (said,)

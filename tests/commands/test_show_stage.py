@@ -206,8 +206,8 @@ def test_only_what_torch_generated_here_is_compiled(
         assert main(["show", "cpu", "kernel", "cpp_fused_0", "--stage", "asm", *options]) == 2
         return capsys.readouterr().err
 
-    is_compiled = "asm: objdump is not installed"
-    refused = "asm: torch's cache here does not have this kernel"
+    is_compiled = "no asm: objdump is not installed"
+    refused = "no asm: torch's cache here does not have this kernel"
     assert (refused if more else is_compiled) in said()
     assert is_compiled in said("--compile")
     for path in (tmp_path / "cache", cached.parent, cached):
@@ -262,7 +262,7 @@ def test_assembly_of_the_kernels_of_a_sample(dump_of: DumpOf, capsys: Capture) -
 @pytest.mark.harmless
 @needs_tools
 def test_what_the_compiler_refuses_is_told() -> None:
-    with pytest.raises(CommandError, match=r"^asm: \S+ refuses the kernel: .*error"):
+    with pytest.raises(CommandError, match=r"^\S+ refuses the kernel: .*error"):
         assembly(CPP.replace("out_ptr0[x0]", "nowhere[x0]"), is_trusted=True)
 
 

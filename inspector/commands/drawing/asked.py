@@ -142,7 +142,7 @@ def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[G
         return list(resolved(find_graphs(dump, named)))
     graphs = outermost(dump)
     if not graphs:
-        raise CommandError(f"{dump.root}: nothing to draw, {nothing_text(dump)}")
+        raise CommandError(f"{dump.root}: {nothing_text(dump)}")
     if len(graphs) > FEW and named is None and not is_any:
         raise CommandError(
             f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names_of(graphs)}), or --graph all"

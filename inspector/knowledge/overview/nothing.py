@@ -60,7 +60,7 @@ def why_nothing(seen: Seen) -> Why:
         looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
         return Why(f"{looked}, and no graph reached Inductor (another backend, or nothing to compile)", table="dynamo")
     return Why(
-        "the program compiled nothing: torch.compile was never called, or what it returned never ran",
+        "torch.compile was never called, or what it returned never ran",
         "`inspect-compile doctor` says whether compiling works here",
     )
 

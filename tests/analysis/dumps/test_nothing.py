@@ -19,7 +19,7 @@ SKIPPED = replace(FRAME, status="skipped", reason="Unsupported: no such call\n  
 REFUSED = Remark(kind="missed", code="target-not-sent", message="graph 0/0 was not compiled: it is too strange")
 HIT = CacheLookup(cache="fx_graph", outcome="hit")
 REASONS = [
-    ((), "the program compiled nothing: torch.compile was never called"),
+    ((), "torch.compile was never called"),
     ((FRAME,), "Dynamo looked at 1 frame, and no graph reached Inductor"),
     ((SKIPPED,), "Dynamo skipped f: no such call"),
     ((SKIPPED, replace(SKIPPED, function="g")), "Dynamo skipped f: no such call, and 1 more frame"),

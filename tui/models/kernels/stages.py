@@ -123,5 +123,5 @@ def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -
 
 def message(name: str, why: str) -> Code:
     """Why a stage is not shown."""
-    reason = f"no {name}: {why.removeprefix(f'{name}: ')}"
+    reason = f"no {name}: {why}"
     return Code([CodeLine(name, role="title"), *(CodeLine(line, role="dim") for line in wrap(reason, _NARROW))])
