@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from inspect_compile.analysis.dumps.names import short
+from inspect_compile.analysis.dumps.names import script_name, short
 from inspect_compile.analysis.dumps.rows import grouped, lowered_nodes, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
@@ -80,12 +80,21 @@ class FrameContent:
     compile_id: str
     function: str
     where: str
+    """The first line of its function: `model.py:12`."""
+    script: str
+    """The file name of the program that was run."""
     status: str
     guards: Lines
     recompiles: Lines
     breaks: Lines
     caches: Lines
     remarks: Lines
+
+    def in_any_file(self, place: str) -> str:
+        """A text that begins with a place, without the file name if that is the program's: two programs may be the same
+        one in files of other names.
+        """
+        return place.removeprefix(self.script) if place.startswith(f"{self.script}:") else place
 
 
 @dataclass(frozen=True)
@@ -149,12 +158,14 @@ def _frames(dump: Dump, without_end: str) -> Iterable[FrameContent]:
     remarks = _by_compile(
         (row.graph, _line(row.code, row.message)) for row in dump.rows(Remark) if row.code not in _TOLD_ELSEWHERE
     )
+    script = script_name(dump.run.argv)
     for compile_id in dict.fromkeys([*last, *recompiles, *breaks]):
         frame = last.get(compile_id)
         yield FrameContent(
             compile_id,
             frame.function if frame is not None else "",
             _place(Location(frame.file, frame.line)) if frame is not None else "",
+            script,
             frame.status if frame is not None else without_end,
             *(found.get(compile_id, ()) for found in (guards, recompiles, breaks, caches, remarks)),
         )

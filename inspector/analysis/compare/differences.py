@@ -142,11 +142,11 @@ def graph_pairs(a: Content, b: Content) -> list[Pair]:
 
 def frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
     """The n-th compile of a function with the n-th on the other side, at the same line before at another one of the
-    file; then those that only the other side has.
+    file, which may have another name if it is the program itself; then those that only the other side has.
     """
     keys: tuple[Callable[[FrameContent], object], ...] = (
-        lambda row: (row.function, row.where),
-        lambda row: (row.function, row.where.rpartition(":")[0]),
+        lambda row: (row.function, row.in_any_file(row.where)),
+        lambda row: (row.function, row.in_any_file(row.where).rpartition(":")[0]),
     )
     found: dict[int, FrameContent] = {}
     left, right = list(a.frames), list(b.frames)
@@ -184,14 +184,17 @@ def _frame(a: FrameContent | None, b: FrameContent | None) -> Iterator[Differenc
         yield Difference(kind, only.compile_id, "", "", message, *((told, ()) if b is None else ((), told)))
         return
 
-    def differ(kind: str, message: str, one: Lines, other: Lines) -> Iterator[Difference]:
-        only_a, only_b = sides(one, other)
+    def differ(
+        kind: str, message: str, one: Lines, other: Lines, told: tuple[Lines, Lines] | None = None
+    ) -> Iterator[Difference]:
+        only_a, only_b = sides(one, other, told)
         if only_a or only_b:
             yield Difference(kind, only.compile_id, "", "", f"{where}: {message}", only_a, only_b)
 
     yield from differ("frames", "what became of it differs", (a.status,), (b.status,))
     yield from differ("recompiles", "compiled again for other reasons", a.recompiles, b.recompiles)
-    yield from differ("graph_breaks", "the graph breaks elsewhere", a.breaks, b.breaks)
+    places = tuple(map(a.in_any_file, a.breaks)), tuple(map(b.in_any_file, b.breaks))
+    yield from differ("graph_breaks", "the graph breaks elsewhere", *places, (a.breaks, b.breaks))
     yield from differ("guards", "the guards differ", a.guards, b.guards)
     yield from differ("caches", "torch's caches answered differently", a.caches, b.caches)
     yield from differ("remarks", "the remarks differ", a.remarks, b.remarks)

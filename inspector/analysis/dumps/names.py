@@ -74,6 +74,17 @@ def file_name(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2]
 
 
+def script_name(argv: Sequence[str]) -> str:
+    """The file name of the program that was run; empty if that is not known."""
+    return file_name(argv[0]) if argv else ""
+
+
+def unless_script(file: str, script: str) -> str:
+    """The last part of a path; empty for the program that was run, which may be the same one under another name."""
+    name = file_name(file)
+    return "" if name == script else name
+
+
 def short(where: Location) -> str:
     """`model.py:12`."""
     return f"{file_name(where.file)}:{where.line}"

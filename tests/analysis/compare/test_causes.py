@@ -106,6 +106,22 @@ def test_a_planted_change_is_told_at_its_level(recorded: Path, change: str) -> N
     assert cause.level in LEVELS
 
 
+def test_a_changed_copy_of_the_program_has_another_name(recorded: Path, tmp_path: Path) -> None:
+    for name, script in (("base", "model.py"), ("edited", "copy.py")):
+        shutil.copytree(recorded / name, tmp_path / name)
+        for table in (tmp_path / name).rglob("*.json*"):
+            table.write_text(table.read_text("utf-8").replace("model.py", script), "utf-8")
+        run = json.loads((tmp_path / name / "run.json").read_text("utf-8"))
+        (tmp_path / name / "run.json").write_text(json.dumps(run | {"argv": [f"/somewhere/{script}"]}), "utf-8")
+
+    (cause,) = between(tmp_path, "base", "edited")
+
+    assert (cause.level, cause.message) == ("source", "the program has another line")
+    assert cause.where is not None
+    assert cause.old_where is not None
+    assert (short(cause.where), short(cause.old_where)) == ("copy.py:12", "model.py:12")
+
+
 @pytest.mark.parametrize("change", SAME)
 def test_what_compiles_the_same_has_no_cause(recorded: Path, change: str) -> None:
     assert between(recorded, "base", change) == []

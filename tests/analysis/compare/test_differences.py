@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from inspect_compile.analysis.compare.content import content, own
 from inspect_compile.analysis.compare.differences import compare, graph_pairs
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import Fact, Frame, Guard, Recompile, Run, Tensor
+from inspect_compile.facts import Fact, Frame, GraphBreak, Guard, Location, Recompile, Run, Tensor
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 
 FRAME = Frame(graph="0/0", function="step", file="/here/train.py", line=3, status="compiled", graphs=1)
@@ -52,6 +52,31 @@ def test_what_is_a_processs_own_does_not_differ(tmp_path: Path) -> None:
     frames = b.root / "dynamo.jsonl"
     frames.write_text(frames.read_text().replace("/here/", "/elsewhere/"))
     assert compare(content(a), content(b)) == []
+
+
+def test_one_program_in_files_of_two_names(tmp_path: Path) -> None:
+    """Its frames are the same ones, and break where they broke; a module that is not the program stays another one."""
+    broken = GraphBreak(graph="0/0", reason="print", where=Location("/here/train.py", 5))
+    a = compiled(tmp_path / "a", broken, run=Run(argv=("train.py", "--fast")))
+    b = compiled(tmp_path / "b", broken, run=Run(argv=("/there/train_new.py",)))
+
+    def rewritten(old: str, new: str) -> None:
+        for table in b.root.glob("*.jsonl"):
+            table.write_text(table.read_text().replace(old, new))
+
+    rewritten("train.py", "train_new.py")
+    assert compare(content(a), content(Dump(b.root))) == []
+
+    rewritten('"line":5', '"line":6')
+    assert [(row.kind, row.a, row.b) for row in compare(content(a), content(Dump(b.root)))] == [
+        ("graph_breaks", ("train.py:5 print",), ("train_new.py:6 print",))
+    ]
+
+    rewritten("train_new.py", "model.py")
+    assert [row.message for row in compare(content(a), content(Dump(b.root)))] == [
+        "a compiled step train.py:3 as 0/0, b did not",
+        "b compiled step model.py:3 as 0/0, a did not",
+    ]
 
 
 def test_sizes_and_literals_are_no_ids() -> None:

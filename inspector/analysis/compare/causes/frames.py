@@ -3,13 +3,13 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources, edit_finding
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, own
 from inspect_compile.analysis.compare.differences import frame_pairs
-from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.names import script_name, unless_script
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
@@ -22,6 +22,7 @@ class FrameCauses:
     def __init__(self, a: Dump, b: Dump, one: Content, other: Content) -> None:
         self._dumps = a, b
         self._contents = one, other
+        self._scripts = script_name(a.run.argv), script_name(b.run.argv)
         self._pairs = list(frame_pairs(one, other))
 
     @cached_property
@@ -43,9 +44,10 @@ class FrameCauses:
 
     def _of_breaks(self, ours: list[GraphBreak], theirs: list[GraphBreak]) -> Finding | None:
         for identity in (_identity, _place):  # what is written there, then where: a shared dump may not tell the former
-            left, right = Counter(map(identity, ours)), Counter(map(identity, theirs))
-            only = [row for row in theirs if right[identity(row)] > left[identity(row)]]
-            gone = [row for row in ours if left[identity(row)] > right[identity(row)]]
+            mine, its = (partial(identity, script) for script in self._scripts)
+            left, right = Counter(map(mine, ours)), Counter(map(its, theirs))
+            only = [row for row in theirs if right[its(row)] > left[its(row)]]
+            gone = [row for row in ours if left[mine(row)] > right[mine(row)]]
             ours, theirs = gone, only
         if not only and not gone:
             return None
@@ -96,7 +98,7 @@ class FrameCauses:
 
     @cached_property
     def _edited(self) -> list[Edit]:
-        return Sources(*(dump.rows(DynamoNode) for dump in self._dumps)).edited()
+        return Sources(*(dump.rows(DynamoNode) for dump in self._dumps), self._scripts).edited()
 
     def _break_of(self, frame: FrameContent) -> Finding | None:
         """The break that ended the graph before a frame that goes on from there; of any other frame, the only one."""
@@ -116,7 +118,7 @@ class FrameCauses:
         if where is None:
             return False
         mine, theirs = self._lines[is_b], self._lines[not is_b]
-        file = file_name(where.file)
+        file = unless_script(where.file, self._scripts[is_b])
         ours, others = mine.get(file, {}), theirs.get(file, {})
         if where.code and where.code.strip() in others:
             return False
@@ -132,8 +134,9 @@ class FrameCauses:
 
 def _unique_lines(dump: Dump) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, set[int]]] = {}
+    script = script_name(dump.run.argv)
     for place in _places(dump.rows(DynamoNode)):
-        found.setdefault(file_name(place.file), {}).setdefault(place.code.strip(), set()).add(place.line)
+        found.setdefault(unless_script(place.file, script), {}).setdefault(place.code.strip(), set()).add(place.line)
     return {
         file: {text: min(numbers) for text, numbers in lines.items() if text and len(numbers) == 1}
         for file, lines in found.items()
@@ -157,10 +160,11 @@ def _reason(row: GraphBreak) -> str:
     return (row.reason.strip().splitlines() or [""])[-1]
 
 
-def _place(row: GraphBreak) -> tuple[str, int, str]:
+def _place(script: str, row: GraphBreak) -> tuple[str, int, str]:
     where = row.where
-    return ("", 0, own(_reason(row))) if where is None else (file_name(where.file), where.line, own(_reason(row)))
+    file, line = ("", 0) if where is None else (unless_script(where.file, script), where.line)
+    return file, line, own(_reason(row))
 
 
-def _identity(row: GraphBreak) -> tuple[str, str]:
+def _identity(_: str, row: GraphBreak) -> tuple[str, str]:
     return _text(row.where), own(_reason(row))

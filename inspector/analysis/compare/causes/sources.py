@@ -9,13 +9,13 @@ import msgspec
 from inspect_compile.analysis.compare.causes.alignment import calls_to, in_order
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.content import own
-from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.analysis.dumps.names import unless_script
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.facts import Location, Node
 
 _Function = tuple[str, str]
-"""Name of the file and of the function."""
+"""Name of the file, empty for the program that was run, and of the function."""
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -28,10 +28,15 @@ class Edit(msgspec.Struct, frozen=True):
 class Sources:
     """The lines that made nodes, on both sides, and the edits between them."""
 
-    def __init__(self, a: Iterable[Node], b: Iterable[Node], *, has_calls: bool = True) -> None:
-        """Without `has_calls` only the lines of the nodes themselves: of an older dump those before are not known."""
+    def __init__(
+        self, a: Iterable[Node], b: Iterable[Node], scripts: tuple[str, str], *, has_calls: bool = True
+    ) -> None:
+        """`scripts`: the file name of the program of either side. Without `has_calls` only the lines of the nodes
+        themselves: of an older dump those before are not known.
+        """
         self._has_calls = has_calls
-        ours, theirs = _lines(a, has_calls), _lines(b, has_calls)
+        self._scripts = scripts
+        ours, theirs = _lines(a, scripts[0], has_calls), _lines(b, scripts[1], has_calls)
         self._edits: dict[tuple[bool, str, str, int], Edit] = {}
         self._are_known = bool(ours and theirs)
         """Not if a dump was shared without source lines."""
@@ -49,12 +54,13 @@ class Sources:
     def edit(self, where: Location | None, *, is_b: bool) -> Edit | None:
         """The edit that a line, or one that led to it, is part of: the outermost. None if all of them are the same."""
         calls = calls_to(where, self._has_calls) if self._are_known else []
+        script = self._scripts[is_b]
         for one in reversed(calls):
-            found = self._edits.get((is_b, *_function(one), one.line))
+            found = self._edits.get((is_b, *_function(one, script), one.line))
             if found is not None:
                 return found
         for one in reversed(calls):
-            if one.code and (_function(one), one.code.strip()) not in self._there[not is_b]:
+            if one.code and (_function(one, script), one.code.strip()) not in self._there[not is_b]:
                 return Edit((), (one,)) if is_b else Edit((one,), ())
         return None
 
@@ -87,17 +93,17 @@ def edit_finding(
     return Finding("source", what, message, ("source", edit), where, old, texts[0] or nodes[0], texts[1] or nodes[1])
 
 
-def _lines(nodes: Iterable[Node], has_calls: bool) -> dict[_Function, list[Location]]:
+def _lines(nodes: Iterable[Node], script: str, has_calls: bool) -> dict[_Function, list[Location]]:
     """Function → its lines that made nodes, or called what did, in the order of the file, each once."""
     found: dict[tuple[str, str, int], Location] = {}
     for node in nodes:
         for one in calls_to(node.where, has_calls):
             if one.code:
-                found.setdefault((*_function(one), one.line), one)
-    by_function = grouped(found.values(), _function)
+                found.setdefault((*_function(one, script), one.line), one)
+    by_function = grouped(found.values(), lambda one: _function(one, script))
     return {function: sorted(lines, key=lambda line: line.line) for function, lines in by_function.items()}
 
 
-def _function(where: Location) -> _Function:
+def _function(where: Location, script: str) -> _Function:
     rest = resumed(where.function)  # what comes after a graph break is of the same function
-    return file_name(own(where.file)), where.function if rest is None else rest[0]
+    return unless_script(own(where.file), script), where.function if rest is None else rest[0]

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.causes.alignment import Alignment, Key, Side
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources
+from inspect_compile.analysis.dumps.names import script_name
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
@@ -111,7 +112,8 @@ class Stages:
         """The lines of the program on both sides."""
         first = self.compared[0]
         nodes = (half.sides[first].nodes.values() for half in (self.a, self.b))
-        return Sources(*nodes, has_calls=self._has_calls)
+        scripts = script_name(self.a.dump.run.argv), script_name(self.b.dump.run.argv)
+        return Sources(*nodes, scripts, has_calls=self._has_calls)
 
     @cached_property
     def differing(self) -> tuple[dict[Key, str], dict[Key, str]]:
