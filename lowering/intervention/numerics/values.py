@@ -219,8 +219,8 @@ def _read_by(operation: Any) -> Iterable[str]:
     is no buffer itself, and its method that names them fails.
     """
     if any(one is operation for one in operation.get_outputs()):
-        return operation.get_read_names()
-    return (each.name for each in operation.get_read_writes().reads)
+        return [str(each) for each in operation.get_read_names()]
+    return [str(each.name) for each in operation.get_read_writes().reads]
 
 
 def _within(lowering: Any, made: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:

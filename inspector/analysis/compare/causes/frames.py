@@ -98,7 +98,8 @@ class FrameCauses:
 
     @cached_property
     def _edited(self) -> list[Edit]:
-        return Sources(*(dump.rows(DynamoNode) for dump in self._dumps), self._scripts).edited()
+        a, b = (dump.rows(DynamoNode) for dump in self._dumps)
+        return Sources(a, b, self._scripts).edited()
 
     def _break_of(self, frame: FrameContent) -> Finding | None:
         """The break that ended the graph before a frame that goes on from there; of any other frame, the only one."""

@@ -111,9 +111,9 @@ class Stages:
     def sources(self) -> Sources:
         """The lines of the program on both sides."""
         first = self.compared[0]
-        nodes = (half.sides[first].nodes.values() for half in (self.a, self.b))
+        a, b = (half.sides[first].nodes.values() for half in (self.a, self.b))
         scripts = script_name(self.a.dump.run.argv), script_name(self.b.dump.run.argv)
-        return Sources(*nodes, scripts, has_calls=self._has_calls)
+        return Sources(a, b, scripts, has_calls=self._has_calls)
 
     @cached_property
     def differing(self) -> tuple[dict[Key, str], dict[Key, str]]:

@@ -1,8 +1,8 @@
 """What Inductor makes on a GPU only, for planted mistakes: combo kernels, templates, kernels that the program brings."""
 
 import torch
-import triton
-import triton.language as tl
+import triton  # type: ignore[import-untyped]
+import triton.language as tl  # type: ignore[import-untyped]
 from torch import Tensor
 
 
