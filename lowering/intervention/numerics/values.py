@@ -143,7 +143,9 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
             makers[buffer.get_name()] = node
             buffers[buffer.get_name()] = buffer
         reads[name] = frozenset(_read_by(operation))
-        changed = {str(each): node for one in (operation, *operation.get_outputs()) for each in one.get_mutation_names()}
+        changed = {
+            str(each): node for one in (operation, *operation.get_outputs()) for each in one.get_mutation_names()
+        }
         if changed:
             mutates[name] = changed
         if "NopKernel" in _kinds(operation):
