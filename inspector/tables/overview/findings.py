@@ -8,6 +8,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
@@ -131,7 +132,7 @@ def findings(request: Request) -> RenderableType:
     rows = request.kept(every(request.dump, request.graph))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
-        return styled(nothing_words(), "dim")
+        return styled(text_or_nothing(request.dump, nothing_words()), "dim")
     blocks: list[RenderableType] = [
         Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
         for number, row in enumerate(shown, 1)
