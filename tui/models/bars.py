@@ -144,7 +144,7 @@ def context(
         names = " × ".join(part.operator or part.node for part in missed.parts)
         words = one_line(f"▲ {saved_words(missed)} apart: {names}")
     right = [Item(words, "warn", "5"), Item(" ")]
-    while len(left) > _LEAST and sum(cell_len(item.text) for item in (*left, *right)) > width:
+    while len(left) > _LEAST and sum(cell_len(item.text) for item in (*left, *right)) >= width:
         left.pop()
     return left, right
 
