@@ -3,7 +3,7 @@
 A kernel may hold several scheduler nodes, of which some only move values: each of them is a finding of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
@@ -146,7 +146,19 @@ class _Copies:
             if launch.kernel.kind in _GENERATED and launch.line is not None:
                 rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups)
                 computes = set(launch.kernel.computes)
-                yield from ((launch, row) for row in rows if row is not None and computes.isdisjoint(row.nodes))
+                yield from (
+                    (launch, row)
+                    for row in rows
+                    if row is not None and (computes.isdisjoint(row.nodes) or self._joins_inputs(row))
+                )
+
+    def _joins_inputs(self, row: Operation) -> bool:
+        """True for the part of a `cat` that copies an input, though another part is computed: all of them have the FX
+        nodes of each.
+        """
+        node = self._node(row, row.nodes[-1]) if row.nodes else None
+        is_join = node is not None and operator_name(node.original_aten or node.target) == _JOINS
+        return is_join and node is not None and self._is_of_inputs(row, node.inputs)
 
     def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
@@ -188,10 +200,12 @@ class _Copies:
             return _Purpose(COPY, LIBRARY_COPY, own)
         return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
 
-    def _is_of_inputs(self, row: Operation) -> bool:
-        """True if all that it reads are inputs of the graph."""
+    def _is_of_inputs(self, row: Operation, among: Container[str] | None = None) -> bool:
+        """True if all that it reads are inputs of the graph, and arguments `among` those of a node."""
         nodes = [self._node(row, one.buffer) for one in row.reads]
-        return bool(nodes) and all(node is not None and node.op == _INPUT for node in nodes)
+        return bool(nodes) and all(
+            node is not None and node.op == _INPUT and (among is None or node.name in among) for node in nodes
+        )
 
     def _picks(self, row: Operation) -> bool:
         nodes = (self._node(row, name) for name in row.nodes)

@@ -130,3 +130,12 @@ def test_a_join_is_one_finding_with_advice_of_its_own(recorded: tuple[Dump, Dump
     assert (found.count, len(found.buffers)) == (1, 2)
     assert "parts" in found.to_do
     assert "transpose" not in found.to_do
+
+
+def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump, Dump]) -> None:
+    """Both parts have the FX nodes of the whole `cat`, also that of the sigmoid."""
+    plain, _ = recorded
+
+    found = at_line(plain, "a part is computed")
+
+    assert (found.kind, found.bytes) == ("copy", 2 * MATRIX)

@@ -65,6 +65,11 @@ def filled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def appended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.cat([x, torch.sigmoid(y)]) @ weight  # a part is computed
+
+
+@torch.compile
 def cumulated(x: torch.Tensor) -> torch.Tensor:
     decay = torch.tanh(x @ weight).cumsum(dim=1)  # turned around by autograd
     return torch.exp(decay) * ((x @ weight) * torch.exp(-decay)).cumsum(dim=1)
@@ -80,4 +85,5 @@ with torch.no_grad():
     ready = torch.randn(4, 64, 64)
     patched(patches(ready) if IS_MENDED else ready)
     filled(x, y)
+    appended(x, y)
 cumulated(torch.randn(16, 32, 64, requires_grad=True)).sum().backward()
