@@ -22,6 +22,8 @@ ENOUGH: Final = 400
 
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+_LINES: Final = re.compile(r"[^\s:]+(:\d+(?: \d+)+)")
+"""Several lines of one file."""
 _LEAST_IN_PARTS: Final = 8
 """A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
@@ -109,6 +111,8 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen. A number is there
     whole or not at all.
 
+    A file's name goes before the numbers of its lines: of `train.py:41 57` what is left are `:41 57`.
+
     With `middle`, the span that is cut keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the
     library is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
@@ -121,7 +125,7 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
         text = unbroken(span.text[: 4 * width + ENOUGH])
         size = cell_len(text)
         if size > left or (size == left and any(rest.text for rest in spans[position + 1 :])):
-            cut = _ends(text, left) if middle and left > _LEAST_IN_PARTS else _beginning(text, left - 1)
+            cut = _ends(text, left) if middle and left > _LEAST_IN_PARTS else _start(text, left)
             shown.append(Span(cut if left > 0 else "", span.role))
             break
         shown.append(Span(text, span.role))
@@ -133,6 +137,16 @@ def _ends(text: str, width: int) -> str:
     """The beginning and the end of a text that is as long as `width`, or longer."""
     end = _end(text, width // 3)
     return f"{_beginning(text, width - cell_len(end) - 1)}{end}"
+
+
+def _start(text: str, width: int) -> str:
+    """The beginning of a text that is longer than `width`, or of the numbers of lines that it consists of."""
+    cut = _beginning(text, width - 1)
+    lines = _LINES.fullmatch(text)
+    if lines is None or len(cut) > lines.start(1) + len(":…"):
+        return cut
+    numbers = lines[1]
+    return numbers if cell_len(numbers) <= width else _beginning(numbers, width - 1)
 
 
 def _beginning(text: str, width: int) -> str:

@@ -61,6 +61,14 @@ def test_a_place_of_a_library_keeps_its_number(width: int) -> None:
     assert cell_len(shown) <= width
 
 
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [(20, "kvcache.py:46 47 115"), (16, "kvcache.py:46 …"), (13, ":46 47 115"), (8, ":46 47 …")],
+)
+def test_lines_of_a_file_keep_their_numbers_before_its_name(width: int, told: str) -> None:
+    assert text_of(fitted([Span("kvcache.py:46 47 115")], width)) == told
+
+
 @given(TEXTS, st.integers(1, 40), st.booleans())
 def test_a_text_is_cut_to_the_width(text: str, width: int, middle: bool) -> None:
     assert cell_len(text_of(fitted([Span(text)], width, middle=middle))) <= width

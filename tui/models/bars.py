@@ -40,6 +40,8 @@ class Tab(NamedTuple):
 Sides = tuple[list[Item], list[Item]]
 """The pieces at the left, and at the right."""
 
+_LEAST: Final = 2
+"""Pieces of a selection that stay: a space, and its name."""
 HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked everywhere"
 OVERVIEW_HINT: Final = "↵ opens what a row is about; v comes back here"
 
@@ -125,7 +127,7 @@ def context(
     choice: Choice | None, misses: Sequence[tuple["Miss", Subject]], width: int, *, is_overview: bool = False
 ) -> Sides:
     """The selection, and the most expensive miss in it, with its places if they have room; without a selection, or in
-    the overview, what to do.
+    the overview, what to do. Of the selection the last parts go, whole, if there is no room for all.
     """
     if choice is None or is_overview:
         return [Item(f" {OVERVIEW_HINT if is_overview else HINT}", "dim")], []
@@ -141,7 +143,10 @@ def context(
     if cell_len(words) > width // 2 and missed.parts:
         names = " × ".join(part.operator or part.node for part in missed.parts)
         words = one_line(f"▲ {saved_words(missed)} apart: {names}")
-    return left, [Item(words, "warn", "5"), Item(" ")]
+    right = [Item(words, "warn", "5"), Item(" ")]
+    while len(left) > _LEAST and sum(cell_len(item.text) for item in (*left, *right)) >= width:
+        left.pop()
+    return left, right
 
 
 def shell(command: str) -> Sides:

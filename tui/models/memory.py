@@ -141,6 +141,12 @@ class _Scale:
         return Span(text[: self._peak], role), Span(peak, at_peak), Span(text[self._peak + 1 :], role)
 
 
+def _span_words(row: Holder) -> str:
+    if row.last is None and row.line is not None:
+        return f"{row.line} to the end of output_code.py: it is returned"
+    return f"{row.span} of output_code.py"
+
+
 def _story(row: Holder) -> list[str]:
     kinds = {
         "allocated": "allocated by the wrapper",
@@ -149,7 +155,7 @@ def _story(row: Holder) -> list[str]:
         "nested": "returned by a nested graph",
         "given": "saved by the forward; gone when the backward frees it",
     }
-    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {row.span} of output_code.py"]
+    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_words(row)}"]
     lines.append(f"buffers  {row.named}")
     if row.node:
         lines.append(f"node     {row.node}   {place_text(row.where)}")

@@ -19,7 +19,7 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED
+from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
 
@@ -55,7 +55,9 @@ class FlameRow(msgspec.Struct, frozen=True, tag_field="fact", tag="flame"):
     share: float
     """Share of the graph's value, between 0 and 1."""
     sure: str
-    """Of time: measured, estimated (the least time by the roofline), or measured and estimated; else empty."""
+    """Of time: measured, timed a few times, estimated (the least time by the roofline), or measured and estimated; else
+    empty.
+    """
     nodes: tuple[str, ...]
     """FX nodes below it; a node of a nested graph is prefixed with the graph's name."""
     launches: tuple[int, ...] = ()
@@ -72,7 +74,8 @@ class _Piece(NamedTuple):
     """The calls that led to each of its nodes, outermost first."""
     nodes: tuple[str, ...]
     launch: int | None = None
-    is_measured: bool = False
+    timed: int | None = None
+    """Of how many calls its time is the median; None if it is not one that was measured."""
 
 
 class _Call:
@@ -83,12 +86,15 @@ class _Call:
         self.launches: list[int] = []
         self.value: float = 0
         self.measured: float = 0
+        self.timed: int | None = None
         self.nodes: dict[str, None] = {}
         self.below: dict[object, _Call] = {}
 
     def add(self, piece: _Piece) -> None:
         self.value += piece.value
-        self.measured += piece.value * piece.is_measured
+        if piece.timed is not None:
+            self.measured += piece.value
+            self.timed = piece.timed if self.timed is None else min(self.timed, piece.timed)
         self.nodes.update(dict.fromkeys(piece.nodes))
 
     def called(self, key: object, kind: str, name: str, lines: tuple[Location, ...] = ()) -> "_Call":
@@ -178,7 +184,7 @@ def _launches(dump: Dump, graph: str, of: Of) -> Iterator[_Piece]:
             tuple(chains.values()),
             nodes,
             launch.line,
-            of == TIME and took is not None,
+            took.timed if of == TIME and took is not None else None,
         )
 
 
@@ -225,7 +231,7 @@ def _rows(
         return
     sure = ""
     if of == TIME:
-        sure = MEASURED if call.measured == call.value else ESTIMATED if not call.measured else BOTH
+        sure = sure_of(call.timed or 0) if call.measured == call.value else ESTIMATED if not call.measured else BOTH
     yield FlameRow(
         graph=graph,
         of=of,

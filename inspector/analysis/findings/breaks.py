@@ -63,6 +63,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             sure=MEASURED if own else NOT_KNOWN,
             why=why,
             to_do=hints or WORDS[BREAK].to_do,
+            is_torchs=bool(hints),
             names=(row.graph,),
         )
 

@@ -3,12 +3,12 @@
 A kernel may hold several scheduler nodes, of which some only move values: each of them is a finding of its own.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
-from inspect_compile.analysis.dumps.rows import ResultCache
-from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.dumps.rows import ResultCache, grouped
+from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
@@ -19,6 +19,8 @@ from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (
     CONVOLUTION_LAYOUT,
     COPY,
+    INPUT_COPY,
+    JOINING,
     LAYOUT,
     LIBRARY_COPY,
     LIBRARY_LAYOUT,
@@ -30,7 +32,11 @@ from inspect_compile.knowledge.overview.findings import (
 _GENERATED: Final = ("cpp", "triton")
 _MOVING: Final = frozenset({"clone", "cat", "constant_pad_nd", "repeat", "contiguous", "expand"})
 """Operators that a program can avoid, in the program's words."""
+_LAYOUTS: Final = frozenset({"clone", "contiguous", "expand"})
+"""Those of them that go if the values are made in another layout; the others are left, and move as much."""
 _PADS: Final = "constant_pad_nd"
+_JOINS: Final = "cat"
+_INPUT: Final = "placeholder"
 _CONVOLUTION: Final = "convolution"
 _PLANE: Final = 4
 """Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
@@ -65,11 +71,15 @@ class Copy(NamedTuple):
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
-    """One for each scheduler node of a launch that only moves values."""
+    """One for each FX node for which scheduler nodes only move values: the parts of a `cat` are moved by one each."""
     for graph in graphs:
         moved = launch_traffic(dump, graph.graph)
-        for launch, row, purpose, saved in avoidable(dump, graph):
-            cost = costs.of_launch(launch) if len(launch.groups) == 1 else costs.of_bytes(saved, [launch])
+        for same in grouped(avoidable(dump, graph), _what_for).values():
+            launch, _, purpose, _ = same[0]
+            cost = together(
+                costs.of_launch(one.launch) if len(one.launch.groups) == 1 else costs.of_bytes(one.saved, [one.launch])
+                for one in same
+            )
             yield Finding(
                 kind=purpose.kind,
                 graph=launch.graph,
@@ -77,13 +87,20 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 parts=(purpose.part,),
                 seconds=cost.seconds,
                 sure=cost.sure,
-                bytes=saved,
-                is_bound=moved.of(launch).unsure > 0,
+                calls=cost.timed,
+                bytes=sum(one.saved for one in same),
+                is_bound=any(moved.of(one.launch).unsure > 0 for one in same),
                 why=purpose.why,
                 to_do=WORDS[purpose.words].to_do,
                 names=(launch.kernel.name,),
-                buffers=row.buffers,
+                buffers=tuple(buffer for one in same for buffer in one.row.buffers),
             )
+
+
+def _what_for(copy: Copy) -> tuple[object, ...]:
+    """Equal for what one FX node leads to; each copy for a library call is one of its own, as that may have several."""
+    place = copy.launch.graph, copy.purpose.part.node
+    return (*place, copy.row.name) if copy.purpose.kind == LAYOUT else place
 
 
 def avoidable(dump: Dump, graph: Graph) -> tuple[Copy, ...]:
@@ -129,7 +146,19 @@ class _Copies:
             if launch.kernel.kind in _GENERATED and launch.line is not None:
                 rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups)
                 computes = set(launch.kernel.computes)
-                yield from ((launch, row) for row in rows if row is not None and computes.isdisjoint(row.nodes))
+                yield from (
+                    (launch, row)
+                    for row in rows
+                    if row is not None and (computes.isdisjoint(row.nodes) or self._joins_inputs(row))
+                )
+
+    def _joins_inputs(self, row: Operation) -> bool:
+        """True for the part of a `cat` that copies an input, though another part is computed: all of them have the FX
+        nodes of each.
+        """
+        node = self._node(row, row.nodes[-1]) if row.nodes else None
+        is_join = node is not None and operator_name(node.original_aten or node.target) == _JOINS
+        return is_join and node is not None and self._is_of_inputs(row, node.inputs)
 
     def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
@@ -144,7 +173,8 @@ class _Copies:
         """
         reader = next(filter(None, (self._readers.get((row.graph, name)) for name in row.buffers)), None)
         maker = next(filter(None, (self._makers.get((row.graph, one.buffer)) for one in row.reads)), None)
-        own = next((part for name in reversed(row.nodes) if (part := self._part(row, name)).operator in _MOVING), None)
+        moving = [part for name in reversed(row.nodes) if (part := self._part(row, name)).operator in _MOVING]
+        own = next((part for part in moving if part.operator not in _LAYOUTS), next(iter(moving), None))
         if own is None:
             if reader is None or self._picks(row):
                 return None
@@ -161,9 +191,21 @@ class _Copies:
         where = own.where
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
             return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
+        is_librarys = where is not None and is_library(where.file)
+        if own.operator == _JOINS and not is_librarys:
+            return _Purpose(COPY, JOINING, own)
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
             return _Purpose(COPY, PRODUCT_COPY, own)
-        return _Purpose(COPY, LIBRARY_COPY if where is not None and is_library(where.file) else COPY, own)
+        if is_librarys:
+            return _Purpose(COPY, LIBRARY_COPY, own)
+        return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
+
+    def _is_of_inputs(self, row: Operation, among: Container[str] | None = None) -> bool:
+        """True if all that it reads are inputs of the graph, and arguments `among` those of a node."""
+        nodes = [self._node(row, one.buffer) for one in row.reads]
+        return bool(nodes) and all(
+            node is not None and node.op == _INPUT and (among is None or node.name in among) for node in nodes
+        )
 
     def _picks(self, row: Operation) -> bool:
         nodes = (self._node(row, name) for name in row.nodes)

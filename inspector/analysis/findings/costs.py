@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED, sure_of
 
 
 class Cost(NamedTuple):
@@ -17,6 +17,19 @@ class Cost(NamedTuple):
 
     seconds: float | None
     sure: str
+    timed: int | None = None
+    """Of how many calls a time is the median, of several launches the fewest; None if it was not timed."""
+
+
+def together(costs: Iterable[Cost]) -> Cost:
+    """The sum of some of one kind; not known if one of them is not."""
+    every = list(costs)
+    took = [one.seconds for one in every if one.seconds is not None]
+    if len(took) < len(every) or not every:
+        return Cost(None, NOT_KNOWN)
+    sure = next(one for one in (ESTIMATED, TIMED, MEASURED) if one in {row.sure for row in every})
+    timed = min((one.timed for one in every if one.timed is not None), default=None)
+    return Cost(sum(took), sure, timed)
 
 
 class Costs:
@@ -25,7 +38,7 @@ class Costs:
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
         self._roof = roof_of(dump)
-        self._times = {key: row.milliseconds / 1e3 for key, row in measured(dump).items()}
+        self._times = measured(dump)
         self._bounds: dict[str, dict[Key, Bounds]] = {}
 
     def of_bytes(self, moved: int, launches: Iterable[Launch]) -> Cost:
@@ -33,11 +46,13 @@ class Costs:
         bytes at the device's bandwidth.
         """
         rows = {_key(launch): launch for launch in launches}
-        took = [self._times.get(key) for key in rows]
-        if rows and None not in took:
+        took = [one for key in rows if (one := self._times.get(key)) is not None]
+        if rows and len(took) == len(rows):
             every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
             if every:
-                return Cost(sum(one or 0.0 for one in took) * min(1.0, moved / every), MEASURED)
+                timed = min(one.timed for one in took)
+                seconds = sum(one.milliseconds for one in took) / 1e3
+                return Cost(seconds * min(1.0, moved / every), sure_of(timed), timed)
         if self._roof is None:
             return Cost(None, NOT_KNOWN)
         return Cost(moved / self._roof.bandwidth, ESTIMATED)
@@ -45,7 +60,7 @@ class Costs:
     def of_launch(self, launch: Launch) -> Cost:
         """The time of a whole launch."""
         if (took := self._times.get(_key(launch))) is not None:
-            return Cost(took, MEASURED)
+            return Cost(took.milliseconds / 1e3, sure_of(took.timed), took.timed)
         bounds = self._bounds_of(_outer(launch)).get(_key(launch))
         return Cost(None, NOT_KNOWN) if bounds is None else Cost(bounds.least_seconds, ESTIMATED)
 

@@ -1,6 +1,6 @@
 """The record of one finding, and how equal ones become one."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, TYPICAL_BANDWIDTH
 
@@ -47,13 +47,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     when: str = EACH_CALL
     """each call, or once."""
     sure: str = NOT_KNOWN
-    """measured, estimated (the bytes at the device's bandwidth), or not known."""
+    """measured, timed a few times, estimated (the bytes at the device's bandwidth), or not known."""
+    calls: int | None = None
+    """Of how many calls a time on the device is the median, the fewest where there are several; None if not timed."""
     bytes: int | None = None
     """Bytes that are moved, of all together, or by which the peak is higher; None if it is not about bytes."""
     is_bound: bool = False
     """Both are upper bounds."""
     why: str = ""
     to_do: str = ""
+    is_torchs: bool = False
+    """What to do is what torch says, which nobody tried."""
     knob: str = ""
     """A setting that may change it; `trial` says whether that was tried."""
     trial: Trial | None = None
@@ -109,15 +113,25 @@ def _one(same: list[Finding], called: Mapping[str, Called]) -> Finding:
     first = same[0]
     if len(same) == 1:
         return first
+    timed = list(_best_timed(same, called))
     return msgspec.structs.replace(
         first,
         count=sum(one.count for one in same),
-        seconds=_together(same, called, lambda one: one.seconds),
+        seconds=_together(timed, called, lambda one: one.seconds),
         bytes=_together(same, called, lambda one: one.bytes),
         is_bound=any(one.is_bound for one in same),
-        sure=next(one for one in (ESTIMATED, MEASURED, NOT_KNOWN) if one in {row.sure for row in same}),
+        sure=next(one for one in (ESTIMATED, TIMED, MEASURED, NOT_KNOWN) if one in {row.sure for row in timed}),
+        calls=min((one.calls for one in timed if one.calls is not None), default=None),
         trial=next((one.trial for one in same if one.trial is not None), None),
     )
+
+
+def _best_timed(same: list[Finding], called: Mapping[str, Called]) -> Iterator[Finding]:
+    """Those whose seconds count: of the compiles of one frame the measured ones, where others ran a few times only."""
+    frames = grouped(same, lambda one: called[one.graph].frame if one.graph in called else one.graph)
+    for rows in frames.values():
+        measured = any(one.sure == MEASURED for one in rows)
+        yield from (one for one in rows if not (measured and one.sure == TIMED))
 
 
 def _together(same: list[Finding], called: Mapping[str, Called], cost: Callable[[Finding], N | None]) -> N | None:

@@ -21,6 +21,11 @@ _LEAST: Final = 1024
 """Fewer bytes than this are no finding."""
 _ORDERS: Final = ("no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "backend-refused")
 """Reasons that say that the two go over a buffer in different orders, or in loops of different shapes."""
+_SIZES: Final = "backend-refused"
+_JOINS: Final = "cat"
+_FLIP: Final = "aten.flip"
+_SCANS: Final = ("aten.cumsum", "aten.cumprod", "aten.logcumsumexp")
+"""Operators of which autograd turns the gradient around, adds it up, and turns the sums back."""
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
@@ -30,8 +35,11 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         reducing, scattered = _reducing(dump, graph.graph), _scattered(dump, graph.graph)
         copies = {(copy.row.graph, copy.row.name) for copy in avoidable(dump, graph)}
         launches = {(one.graph, name): one for one in moved.launches for name in one.groups}
+        told: set[tuple[str, str, str]] = set()
         for miss in left_apart(dump, graph.graph):
             if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
+                continue
+            if graph.kind == "backward" and _is_of_scans(miss, moved):
                 continue
             if _is_scatter(miss, moved, scattered) or not copies.isdisjoint(
                 ((miss.graph, miss.a), (miss.graph, miss.b))
@@ -42,6 +50,12 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             trial = trial_of(dump, graph.graph, knob)
             if reason is not None and not reason.advice and trial is not None and not trial.is_changed:
                 continue
+            if miss.code == _SIZES and any(part.operator == _JOINS for part in miss.parts):
+                continue  # a loop over all parts has another size than one over a part, however these are written
+            saved = {(miss.graph, miss.b, buffer) for buffer in miss.buffers}
+            if saved <= told:  # what the later of the two need not read is told of it and another one
+                continue
+            told |= saved
             both = [launches[miss.graph, name] for name in (miss.a, miss.b) if (miss.graph, name) in launches]
             cost = costs.of_bytes(miss.saved_bytes, both)
             yield Finding(
@@ -51,6 +65,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 parts=miss.parts,
                 seconds=cost.seconds,
                 sure=cost.sure,
+                calls=cost.timed,
                 bytes=miss.saved_bytes,
                 is_bound=miss.is_unsure,
                 why=reason.meaning if reason is not None else miss.reason,
@@ -97,6 +112,24 @@ def _is_scatter(miss: Miss, moved: LaunchTraffic, scattered: dict[tuple[str, str
         for member in () if group is None else group.members:
             if not scattered.get((miss.graph, member), frozenset()).isdisjoint(miss.buffers):
                 return True
+    return False
+
+
+def _is_of_scans(miss: Miss, moved: LaunchTraffic) -> bool:
+    """True if the orders differ because autograd turns around what the one of the two makes or reads: the gradient of a
+    cumulative sum is one from the other end, which a program does not choose.
+    """
+    if miss.code not in _ORDERS:
+        return False
+    nodes = moved.groups.nodes
+    for name in (miss.a, miss.b):
+        group = moved.groups.after.get((miss.graph, name))
+        for one in () if group is None else group.nodes:
+            node = nodes.get((miss.graph, one))
+            if node is not None and (node.original_aten or node.target).startswith(_FLIP):
+                beside = (nodes.get((miss.graph, other)) for other in (*node.inputs, *node.users))
+                if any(other is not None and other.target.startswith(_SCANS) for other in beside):
+                    return True
     return False
 
 

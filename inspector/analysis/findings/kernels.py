@@ -35,6 +35,7 @@ def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 parts=tuple(Part("", "", line) for line in lines[:2]),
                 seconds=sum(known) if known and len(known) == len(took) else None,
                 sure=took[0].sure if took else NOT_KNOWN,
+                calls=min((one.timed for one in took if one.timed is not None), default=None),
                 is_bound=True,
                 why=f"{rows[0].spills:,} bytes of a thread, which has {rows[0].registers or 0:,} registers",
                 to_do=WORDS[SPILL].to_do,

@@ -12,7 +12,7 @@ from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
-from inspect_compile.knowledge.cost.sure import ESTIMATED, NOT_KNOWN
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _MOST_INNER: Final = 5
@@ -92,12 +92,19 @@ class _Whole:
             graph=rows[0].launch.graph,
             launches=len(rows),
             seconds=seconds,
-            sure=next(iter(sure)) if len(sure) == 1 else NOT_KNOWN if seconds is None else ESTIMATED,
+            sure=_all_of(sure) if seconds is not None else NOT_KNOWN,
             bytes=moved,
             unknown=sum(not row.traffic.is_known for row in rows),
             flops=flops,
             share=max(shares),
         )
+
+
+def _all_of(sure: set[str]) -> str:
+    """How a sum of times is known."""
+    if len(sure) == 1:
+        return next(iter(sure))
+    return TIMED if sure == {MEASURED, TIMED} else ESTIMATED
 
 
 def _seconds(rows: list[_Row]) -> float | None:

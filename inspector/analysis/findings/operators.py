@@ -60,6 +60,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             seconds=cost.seconds,
             when=EACH_CALL,
             sure=cost.sure,
+            calls=cost.timed,
             bytes=moved.of(calls[0]).least if calls else None,
             is_bound=True,
             why=remark.message.rpartition("nothing fuses with it: ")[2],

@@ -15,6 +15,8 @@ class Measured(msgspec.Struct, frozen=True):
     """One launch, over all calls that were timed."""
 
     calls: int
+    timed: int
+    """How many calls the median is of: 1 where that is the first one."""
     milliseconds: float
     """The median; the first call counts only if there was no other."""
     least: float
@@ -41,7 +43,13 @@ def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
             off = added.get(row.device, 0.0)
             is_cold = row.milliseconds is None
             found[row.graph, row.kernel, row.line] = Measured(
-                row.calls, max(0.0, took - off), max(0.0, least - off), least_in_call(row, off), is_cold, row.device
+                calls=row.calls,
+                timed=1 if is_cold else row.timed,
+                milliseconds=max(0.0, took - off),
+                least=max(0.0, least - off),
+                in_call=least_in_call(row, off),
+                is_cold=is_cold,
+                device=row.device,
             )
     return found
 

@@ -11,6 +11,8 @@ from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, Wrap
 
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
+_NO_VALUES: Final = ("aten.empty", "aten.new_empty")
+"""Beginnings of operators that only allocate."""
 _VIEW = re.compile(r"TensorBox\(\s*\w*View\(")
 _PARTS = re.compile(r"TensorBox\(\s*(\w+)\(")
 """Of each tensor of a list, such as that of a split, what it is made of."""
@@ -28,7 +30,8 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     kernel, extern: the node is an origin of a generated or an extern kernel; view, getitem, constant: it needs no
     kernel; size: a number, or a check of one, on the host; subgraph: a nested graph replaces it; template: it was built
     into a template kernel of the enclosing graph; storage: its buffer is only allocated, and other kernels write it;
-    empty: its output has no elements; dead: nothing reads it, or only dead nodes do.
+    empty: its output has no elements; dead: nothing reads it, or only dead nodes do, or it is memory without values all
+    of which is written over before anything reads it.
     """
 
 
@@ -72,6 +75,12 @@ def _made(dump: Dump, graph: str) -> Coverage:
     operations = dump.rows(Operation, graph)
     bare = {(row.graph, row.name) for row in operations if row.kind == "nop"}
     storage = {(row.graph, row.node) for row in lowerings if row.operations and (row.graph, row.operations[-1]) in bare}
+    read = {(row.graph, access.buffer) for row in operations for access in row.reads}
+    unused = {
+        (row.graph, row.node)
+        for row in lowerings
+        if row.target.startswith(_NO_VALUES) and read.isdisjoint((row.graph, buffer) for buffer in row.buffers)
+    }
     on_host = {(row.graph, row.name) for row in operations if row.ir_type in _ON_HOST}
     checks = {(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)}
     parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
@@ -89,7 +98,7 @@ def _made(dump: Dump, graph: str) -> Coverage:
             where = "storage"
         elif where in ("missing", "dead") and key in checks:
             where = "size"
-        elif where == "missing" and key in unread:
+        elif where == "missing" and (key in unread or (operations and key in unused)):
             where = "dead"
         found.append(NodeCoverage(*key, node.target, where))
     lines = dump.rows(WrapperLine, graph)

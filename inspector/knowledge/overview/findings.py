@@ -16,6 +16,8 @@ APART_HANDED: Final = "apart-handed"
 APART_READ: Final = "apart-read"
 COPY: Final = "copy"
 LIBRARY_COPY: Final = "library-copy"
+INPUT_COPY: Final = "input-copy"
+JOINING: Final = "joining"
 PRODUCT_COPY: Final = "product-copy"
 LAYOUT: Final = "layout"
 LIBRARY_LAYOUT: Final = "library-layout"
@@ -45,8 +47,16 @@ WORDS: Final[dict[str, Words]] = {
     APART_READ: Words("two kernels read the same values from memory"),
     COPY: Words(
         "values are only moved to another place or order in memory",
-        "compute in the layout that the next step needs: no transpose before a reshape, no .contiguous(), and one"
-        " tensor written in parts rather than parts joined later",
+        "compute in the layout that the next step needs: no transpose before a reshape, no .contiguous()",
+    ),
+    INPUT_COPY: Words(
+        "values of an input are only moved to another order in memory, in each call",
+        "make the input in that order where it is loaded, before the compiled function",
+    ),
+    JOINING: Words(
+        "values are only moved to another place in memory, to join them",
+        "write the parts into one tensor that is kept, as a cache of keys and values can be, or compute with each part:"
+        " a layer of each, in place of one layer of all",
     ),
     LIBRARY_COPY: Words(
         "values are only moved to another place or order in memory",

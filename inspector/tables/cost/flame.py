@@ -7,10 +7,10 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cost.flame import KERNEL, FlameRow, flame, folded, width_of
+from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, folded, width_of
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.facts import Graph
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED
+from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.bar_text import LONGEST, bar_text
@@ -115,7 +115,7 @@ def notes_of(rows: Sequence[FlameRow], of: str) -> list[str]:
     notes = ["a kernel of several lines stands below the call that led to all of them"] * any(
         len(row.lines) > 1 for row in rows
     )
-    if any(row.sure and row.sure != MEASURED for row in rows):
+    if any(row.sure in (ESTIMATED, BOTH) for row in rows):
         notes.append(f"{ESTIMATED}: the least time by the roofline")
     return notes
 

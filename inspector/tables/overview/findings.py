@@ -8,8 +8,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.findings.finding import ONCE, Finding
-from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Location
 
 _MOST_BUFFERS: Final = 3
-_SURE: Final = {MEASURED: "measured", NOT_KNOWN: "how many seconds it costs is not known"}
+_NOT_KNOWN: Final = "how many seconds it costs is not known"
 _ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
 _TABLES: Final = {
     kinds.BREAK: "dynamo",
@@ -57,8 +58,12 @@ def cost_words(found: Finding) -> str:
 
 
 def sure_words(found: Finding) -> str:
-    """How the cost is known."""
-    return _SURE.get(found.sure, _ESTIMATED)
+    """How the cost is known, and on how many calls it rests."""
+    if found.sure == MEASURED:
+        return "measured" if found.calls is None else f"measured: the median of {number_of(found.calls, 'call')}"
+    if found.sure == TIMED:
+        return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
+    return _NOT_KNOWN if found.sure == NOT_KNOWN else _ESTIMATED
 
 
 def places_cell(found: Finding) -> Cell:
@@ -77,7 +82,8 @@ def source_words(where: "Location | None") -> str:
 
 def to_do_words(found: Finding) -> str:
     """What to change in the program; a setting with what trying it showed."""
-    words = [one_line(found.to_do)] if found.to_do else []
+    torchs = "torch says, not tried: " * found.is_torchs
+    words = [f"{torchs}{one_line(found.to_do)}"] if found.to_do else []
     if found.knob:
         trial = found.trial
         if trial is None:
@@ -126,7 +132,7 @@ def findings(request: Request) -> RenderableType:
     rows = request.kept(every(request.dump, request.graph))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
-        return styled(nothing_words(), "dim")
+        return styled(text_or_nothing(request.dump, nothing_words()), "dim")
     blocks: list[RenderableType] = [
         Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
         for number, row in enumerate(shown, 1)

@@ -15,7 +15,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
-from inspect_compile.knowledge.cost.sure import NOT_KNOWN
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
 from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
@@ -140,7 +140,8 @@ def _lines(found: Overview) -> Section | None:
     is_known = rows[0].seconds is not None
     how = rows[0].sure if is_known else ""
     what = f"Where the time goes ({how})" if is_known else "The larger share of bytes or FLOPs"
-    by_line = {"measured": ("measured", "--by", "line"), "estimated": ("roofline",)}
+    times = ("measured", "--by", "line")
+    by_line = {MEASURED: times, TIMED: times, ESTIMATED: ("roofline",)}
     own = sum(not row.is_inner for row in rows)
     among = f"; {own:,} in all" if own > _MOST_LINES else ""
     return Section(

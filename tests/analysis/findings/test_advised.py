@@ -7,7 +7,10 @@ import pytest
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.fusion.outcome import left_apart
+from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "advised.py"
@@ -50,6 +53,7 @@ def moved(dump: Dump, compile_id: str) -> int:
         ("turned", "missed-fusion", "0/0"),
         ("in another layout", "layout", "2/0"),
         ("turned for a line", "layout", "3/0"),
+        ("another order of an input", "copy", "5/0"),
     ],
 )
 def test_the_advice_saves_what_the_finding_promises(
@@ -62,7 +66,8 @@ def test_the_advice_saves_what_the_finding_promises(
     assert found.kind == kind
     assert found.to_do
     assert found.bytes == moved(plain, compile_id) - moved(mended, compile_id) > 0
-    assert [row for row in findings(mended) if row.kind == kind] == []
+    (graph,) = mended.graphs_of_compile(compile_id)
+    assert [row for row in findings(mended, graph.graph) if row.kind == kind] == []
 
 
 def test_a_copy_inside_of_a_larger_kernel(recorded: tuple[Dump, Dump]) -> None:
@@ -91,3 +96,46 @@ def test_a_padding_that_repeats_values_is_no_copy(recorded: tuple[Dump, Dump]) -
     lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
 
     assert LINES["padded"] not in lines
+
+
+def test_memory_that_is_only_written_over_is_accounted_for(recorded: tuple[Dump, Dump]) -> None:
+    """torch leaves the allocation out: no operation is scheduled for it."""
+    plain, _ = recorded
+    (graph,) = plain.graphs_of_compile("6/0")
+
+    (empty,) = [row for row in coverage(plain, graph.graph).nodes if row.target.startswith("aten.empty")]
+
+    assert empty.where == "dead"
+    assert "empty" not in " ".join(kernel.name for kernel in plain.rows(Kernel, graph.graph))
+
+
+def test_what_autograd_turns_around_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
+    """The gradient of a cumulative sum is one from the other end."""
+    plain, _ = recorded
+    (backward,) = [graph for graph in plain.outermost() if graph.kind == "backward"]
+
+    apart = [miss for miss in left_apart(plain, backward.graph) if not miss.between]
+
+    lines = {(part.operator, part.where.line) for miss in apart for part in miss.parts if part.where is not None}
+    assert ("flip", LINES["turned around by autograd"]) in lines
+    assert [row for row in findings(plain, backward.graph) if row.kind == "missed-fusion"] == []
+
+
+def test_a_join_is_one_finding_with_advice_of_its_own(recorded: tuple[Dump, Dump]) -> None:
+    """Each part of a `cat` is a scheduler node."""
+    plain, _ = recorded
+
+    found = at_line(plain, "joined")
+
+    assert (found.count, len(found.buffers)) == (1, 2)
+    assert "parts" in found.to_do
+    assert "transpose" not in found.to_do
+
+
+def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump, Dump]) -> None:
+    """Both parts have the FX nodes of the whole `cat`, also that of the sigmoid."""
+    plain, _ = recorded
+
+    found = at_line(plain, "a part is computed")
+
+    assert (found.kind, found.bytes) == ("copy", 2 * MATRIX)

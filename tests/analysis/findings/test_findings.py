@@ -14,7 +14,7 @@ from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Recompile
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import WORDS
 from inspect_compile.knowledge.targets.host import Host, cpu_name, keep
@@ -98,7 +98,7 @@ def test_one_copy_in_each_layer_is_one_finding_that_costs_all_of_them(recorded: 
     times = measured(recorded)
     spent = [times[row.graph, row.kernel, row.line].milliseconds / 1e3 for _, row in copies]
     assert found.seconds == pytest.approx(sum(spent))
-    assert found.sure == MEASURED
+    assert (found.sure, found.calls) == (TIMED, 2), "of three calls the first does not count"
 
 
 def test_an_operator_without_code_is_found_and_one_that_a_library_should_run_is_not(recorded: Dump) -> None:

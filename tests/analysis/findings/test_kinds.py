@@ -25,6 +25,7 @@ from inspect_compile.facts import (
     Remark,
     Run,
 )
+from inspect_compile.knowledge.cost.sure import MEASURED, TIMED, sure_of
 from inspect_compile.tables.overview.findings import cost_words, to_do_words
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node, operation
 
@@ -326,3 +327,19 @@ def test_nested_graphs_are_counted_with_the_outermost(tmp_path: Path) -> None:
     inner = Graph(graph=f"{GRAPH}/true_graph_0", kind="subgraph", parent=GRAPH)
 
     assert findings(made(tmp_path, graph(), inner, ended(), ended(inner.graph))) == []
+
+
+def test_of_the_compiles_of_one_frame_the_measured_one_counts() -> None:
+    """The first compile ran once, in a cold call that took longer."""
+    called = {name: Called("0", name, None) for name in ("0/0", "0/1")}
+    first = msgspec.structs.replace(row(1, 9e-4, 10), graph="0/0", sure=TIMED, calls=1)
+    second = msgspec.structs.replace(row(1, 1e-4, 10), graph="0/1", sure=MEASURED, calls=22)
+
+    (found,) = merged([first, second], called)
+
+    assert (found.count, found.seconds, found.sure, found.calls) == (2, 1e-4, MEASURED, 22)
+
+
+@pytest.mark.parametrize(("timed", "sure"), [(1, TIMED), (9, TIMED), (10, MEASURED)])
+def test_fewer_than_ten_calls_are_not_called_measured(timed: int, sure: str) -> None:
+    assert sure_of(timed) == sure

@@ -1,4 +1,4 @@
-"""Five functions with something that a finding advises to change; with the argument `mended`, three of them changed so.
+"""Functions with something that a finding advises to change, or that nobody can; with the argument `mended`, changed so.
 
 The lines that a test looks for have a comment.
 """
@@ -47,6 +47,34 @@ def padded(x: torch.Tensor) -> torch.Tensor:
     return along(nn.functional.pad(x, (4, 4), mode="reflect")).relu()  # padded
 
 
+@torch.compile
+def patched(x: torch.Tensor) -> torch.Tensor:
+    return (x if IS_MENDED else patches(x)) @ weight
+
+
+def patches(x: torch.Tensor) -> torch.Tensor:
+    return x.reshape(4, 8, 8, 8, 8).permute(0, 1, 3, 2, 4).reshape(256, 64)  # another order of an input
+
+
+@torch.compile
+def filled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    both = x.new_empty(128, 64)  # only written over
+    both[:64] = torch.sigmoid(x)
+    both[64:] = torch.relu(y)
+    return both @ weight
+
+
+@torch.compile
+def appended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.cat([x, torch.sigmoid(y)]) @ weight  # a part is computed
+
+
+@torch.compile
+def cumulated(x: torch.Tensor) -> torch.Tensor:
+    decay = torch.tanh(x @ weight).cumsum(dim=1)  # turned around by autograd
+    return torch.exp(decay) * ((x @ weight) * torch.exp(-decay)).cumsum(dim=1)
+
+
 with torch.no_grad():
     x, y = torch.randn(64, 64), torch.randn(64, 64)
     turned(x, y)
@@ -54,3 +82,8 @@ with torch.no_grad():
     convolved(image)
     along_a_line(torch.randn(2, 6, 512) if IS_MENDED else torch.randn(2, 512, 6))
     padded(torch.randn(2, 6, 512))
+    ready = torch.randn(4, 64, 64)
+    patched(patches(ready) if IS_MENDED else ready)
+    filled(x, y)
+    appended(x, y)
+cumulated(torch.randn(16, 32, 64, requires_grad=True)).sum().backward()

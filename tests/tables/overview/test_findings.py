@@ -12,7 +12,13 @@ from inspect_compile.analysis.findings.finding import Finding, Trial
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.overview.findings import WORDS
 from inspect_compile.tables import rows, table
-from inspect_compile.tables.overview.findings import command_words, cost_words, nothing_words, to_do_words
+from inspect_compile.tables.overview.findings import (
+    command_words,
+    cost_words,
+    nothing_words,
+    sure_words,
+    to_do_words,
+)
 from tests.conftest import DumpOf, Golden
 from tests.handmade import ended, graph, made
 from tests.normalised import normalised, of_golden_torch
@@ -64,10 +70,18 @@ def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
     assert " ".join(printed(dump, 80).split()) == nothing_words()
 
 
+def test_where_nothing_was_compiled_nothing_is_praised(tmp_path: Path) -> None:
+    """As in a dump that is read before its first graph is there."""
+    told = printed(made(tmp_path), 80)
+
+    assert "nothing was compiled" in told
+    assert "missed" not in told
+
+
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
         *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
-        *("recompile-number", "recompile-rest", "foreach", "complex"),
+        *("input-copy", "joining", "recompile-number", "recompile-rest", "foreach", "complex"),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
@@ -93,3 +107,23 @@ def test_a_setting_is_told_with_what_trying_it_showed() -> None:
     found = Finding(kind="copy", graph="g", what="w", to_do="do it", knob="aggressive_fusion", trial=trial)
 
     assert to_do_words(found) == "do it; aggressive_fusion=True was tried (replay 1): 8 → 7 kernels, 4 kB → 3 kB moved"
+
+
+@pytest.mark.parametrize(
+    ("sure", "calls", "told"),
+    [
+        ("measured", 23, "measured: the median of 23 calls"),
+        ("measured", None, "measured"),
+        ("timed a few times", 2, "timed in 2 calls only: 10 make a median to rely on"),
+        ("timed a few times", 1, "timed in 1 call only: 10 make a median to rely on"),
+        ("not known", None, "how many seconds it costs is not known"),
+    ],
+)
+def test_a_time_is_told_with_the_calls_that_it_rests_on(sure: str, calls: int | None, told: str) -> None:
+    assert sure_words(Finding(kind="copy", graph="g", what="w", seconds=1e-5, sure=sure, calls=calls)) == told
+
+
+def test_what_torch_advises_is_told_as_torchs() -> None:
+    found = Finding(kind="graph-break", graph="0/0", what="w", to_do="set it", is_torchs=True)
+
+    assert to_do_words(found) == "torch says, not tried: set it"
