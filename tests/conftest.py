@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from tests.slow_files import SLOW
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
 SAMPLE_SECONDS = 300
+KEPT = pytest.StashKey[str]()
+"""The folder of this session, with one for the facts that each test keeps."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +35,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    kept = tempfile.TemporaryDirectory(prefix="inspect_compile_kept_", ignore_cleanup_errors=True)
+    config.stash[KEPT] = kept.name
+    config.add_cleanup(kept.cleanup)
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
@@ -41,6 +47,15 @@ def pytest_configure() -> None:
     # A shell that starts the tests in the background has them, and every program that they start, ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Nothing that another test or the user recorded is taken from the kept facts; a test may record a program twice.
+
+    Before all fixtures, those of modules too, which may record.
+    """
+    os.environ["INSPECT_COMPILE_CACHE_DIR"] = tempfile.mkdtemp(dir=item.config.stash[KEPT])
 
 
 @dataclass(frozen=True)
