@@ -201,7 +201,8 @@ def turns(
 ) -> dict[str, list[Run]]:
     """At most `pairs` turns of one model on these cores, or on any, that end by `end`; at least one.
 
-    The warm ones come first, and take at most half of the time where there are cold ones. `compiled` is a cache of Inductor's, with the kernels and the graphs of the model.
+    The warm ones come first, and take at most half of the time where there are cold ones. `compiled` is a cache of
+    Inductor's, with the kernels and the graphs of the model.
     """
     if cores:
         os.sched_setaffinity(0, cores)
@@ -255,7 +256,7 @@ def main() -> None:
         "--minutes",
         type=float,
         default=float("inf"),
-        help="for each model, with all that is compiled before its turns; begin no turn that would not end within these",
+        help="for each model, with what is compiled before its turns: begin no turn that would not end within these",
     )
     parser.add_argument("--lanes", type=int, default=1, help="turns that go on beside each other (default 1)")
     parser.add_argument("--warm", action="store_true", help="with warm graph caches only")
