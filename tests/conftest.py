@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.running import settle
+from tests.running import COLD, settle
 from tests.slow_files import SLOW
 
 TESTS = Path(__file__).resolve().parent
@@ -36,9 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    kept = tempfile.TemporaryDirectory(prefix="inspect_compile_kept_", ignore_cleanup_errors=True)
-    config.stash[KEPT] = kept.name
-    config.add_cleanup(kept.cleanup)
+    config.stash[KEPT] = kept = tempfile.mkdtemp(prefix="inspect_compile_kept_")
+    config.add_cleanup(lambda: shutil.rmtree(kept, ignore_errors=True))
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
@@ -137,7 +137,7 @@ def dump_of(shared_folder: Path, inductor_cache: Path) -> DumpOf:
     def dump_of(sample: str, *args: str) -> Recorded:
         folder = shared_folder / "recorded" / "_".join((sample, *args))
         dump = folder / "dump"
-        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
+        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", *COLD, "--dump", str(dump)]
         return Recorded(
             dump, run_once(folder, lambda folder: run_sample(command, sample, args, folder, inductor_cache))
         )
