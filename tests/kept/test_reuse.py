@@ -98,7 +98,7 @@ def test_all_tables_and_texts_are_those_of_the_cold_run(place: Place) -> None:
 
 
 def test_a_run_that_asks_for_nothing_takes_what_is_kept(place: Place) -> None:
-    words = [*COMMAND, "run", "--no-tui", "--dump", place.folder / "usual", place.script]
+    words = [*COMMAND, "run", "--no-tui", "--dump", str(place.folder / "usual"), str(place.script)]
     done = run(words, place.folder, environment=place.environment)
 
     assert done.returncode == 0, done.stderr
