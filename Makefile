@@ -54,7 +54,7 @@ targets: $(VENV)/.for-development
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets $(TESTS)
 
 bench: $(VENV)/.for-development
-	$(BIN)/python benchmarks/bench_compile.py --pairs 3 --minutes 3 --ways facts inspected --models $(COUNTED)
+	$(BIN)/python benchmarks/bench_compile.py --pairs 3 --minutes 6 --ways facts inspected --models $(COUNTED)
 
 bench-all: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py

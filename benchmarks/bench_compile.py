@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -165,17 +166,27 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
 def told_warm(runs: dict[str, list[Run]]) -> list[str]:
     """What is told of warm graph caches: plain in seconds, `auto` against it, with what is kept and without."""
     lines = []
-    for what in ("compile_wall", "compile_cpu"):
+    for what in ("compile_wall", "compile_cpu", "peak_bytes"):
         plain = statistics.median(getattr(run, what) for run in runs["warm"])
+        shown = f"{plain / 1e6:.0f} MB" if what == "peak_bytes" else f"{plain:.2f} s"
         kept, empty = (
             f"{statistics.median(found):.3f}× ({min(found):.2f}–{max(found):.2f})"
             for found in (ratios(runs, way, what, "warm") for way in ("auto", "empty"))
         )
-        lines.append(
-            f"warm, {COLUMNS[what]}: plain {plain:.2f} s, --cache auto with all kept {kept}, with nothing {empty}"
-        )
+        lines.append(f"warm, {COLUMNS[what]}: plain {shown}, --cache auto with all kept {kept}, with nothing {empty}")
     clock = statistics.median(run.own_clock for run in runs["auto"])
     return [*lines, f"our own clock of it: {clock:.2f} s"]
+
+
+def within(numbers: range, end: float) -> Iterator[int]:
+    """Those of the turns that end by `end` (of `time.monotonic`) if each takes as long as the longest; at least one."""
+    longest = 0.0
+    for number in numbers:
+        began = time.monotonic()
+        if number != numbers.start and began + longest > end:
+            return
+        yield number
+        longest = max(longest, time.monotonic() - began)
 
 
 def turns(
@@ -184,34 +195,30 @@ def turns(
     cores: set[int],
     model: str,
     device: str,
-    minutes: float,
+    end: float,
     ways: tuple[str, ...],
     compiled: Path,
 ) -> dict[str, list[Run]]:
-    """At most `pairs` turns of one model on these cores, or on any, of which at least one; the warm ones before them.
+    """At most `pairs` turns of one model on these cores, or on any, that end by `end`; at least one.
 
-    `compiled` is a cache of Inductor's, with the kernels and the graphs of the model.
+    The warm ones come first, and take at most half of the time where there are cold ones. `compiled` is a cache of
+    Inductor's, with the kernels and the graphs of the model.
     """
     if cores:
         os.sched_setaffinity(0, cores)
-    end = time.monotonic() + 60 * minutes
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
         shutil.copytree(compiled, cache)
         runs: dict[str, list[Run]] = {way: [] for way in (*WAYS, *WARM)}
         run("auto", model, device, cache)  # keeps what it records
-        for turn in range(lane, lane + pairs):
+        now = time.monotonic()
+        for turn in within(range(lane, lane + pairs), now + (end - now) / 2 if ways else end):
             for way in (*WARM[turn % len(WARM) :], *WARM[: turn % len(WARM)]):
                 runs[way].append(run("plain" if way == "warm" else way, model, device, cache, keep_graphs=True))
-        longest = 0.0
-        for turn in range(lane, lane + pairs):
-            began = time.monotonic()
-            first = turn % max(1, len(ways))
+        for turn in within(range(lane, lane + pairs), end) if ways else ():
+            first = turn % len(ways)
             for way in (*ways[first:], *ways[:first]):
                 runs[way].append(run(way, model, device, cache))
-            longest = max(longest, time.monotonic() - began)
-            if time.monotonic() + longest > end:
-                break
     return runs
 
 
@@ -219,6 +226,7 @@ def measure(
     model: str, pairs: int, device: str, minutes: float, lanes: int, ways: tuple[str, ...]
 ) -> dict[str, list[Run]]:
     """The turns of one model, and its table on stdout."""
+    end = time.monotonic() + 60 * minutes
     cores = sorted(os.sched_getaffinity(0)) if lanes > 1 else []
     lanes = max(1, min(lanes, pairs, len(cores)))
     shares = [set(cores[lane * len(cores) // lanes : (lane + 1) * len(cores) // lanes]) for lane in range(lanes)]
@@ -228,7 +236,7 @@ def measure(
         ProcessPoolExecutor(lanes, multiprocessing.get_context("spawn")) as pool,
     ):
         run("plain", model, device, Path(compiled))
-        same = [itertools.repeat(value) for value in (model, device, minutes, ways, Path(compiled))]
+        same = [itertools.repeat(value) for value in (model, device, end, ways, Path(compiled))]
         found = list(pool.map(turns, range(lanes), counts, shares, *same))
     runs = {way: [run for lane in found for run in lane[way]] for way in (*WAYS, *WARM)}
     beside = f", {lanes} lanes" if lanes > 1 else ""
@@ -245,7 +253,10 @@ def main() -> None:
     parser.add_argument("--ways", nargs="+", choices=WAYS[1:], default=list(WAYS[1:]))
     parser.add_argument("--device", default="cpu")
     parser.add_argument(
-        "--minutes", type=float, default=float("inf"), help="begin no turn of a model that would not end within these"
+        "--minutes",
+        type=float,
+        default=float("inf"),
+        help="for each model, with what is compiled before its turns: begin no turn that would not end within these",
     )
     parser.add_argument("--lanes", type=int, default=1, help="turns that go on beside each other (default 1)")
     parser.add_argument("--warm", action="store_true", help="with warm graph caches only")

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +15,14 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.running import settle
+from tests.running import COLD, settle
 from tests.slow_files import SLOW
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
 SAMPLE_SECONDS = 300
+KEPT = pytest.StashKey[str]()
+"""The folder of this session, with one for the facts that each test keeps."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +36,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[KEPT] = kept = tempfile.mkdtemp(prefix="inspect_compile_kept_")
+    config.add_cleanup(lambda: shutil.rmtree(kept, ignore_errors=True))
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
@@ -41,6 +47,15 @@ def pytest_configure() -> None:
     # A shell that starts the tests in the background has them, and every program that they start, ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Nothing that another test or the user recorded is taken from the kept facts; a test may record a program twice.
+
+    Before all fixtures, those of modules too, which may record.
+    """
+    os.environ["INSPECT_COMPILE_CACHE_DIR"] = tempfile.mkdtemp(dir=item.config.stash[KEPT])
 
 
 @dataclass(frozen=True)
@@ -122,7 +137,7 @@ def dump_of(shared_folder: Path, inductor_cache: Path) -> DumpOf:
     def dump_of(sample: str, *args: str) -> Recorded:
         folder = shared_folder / "recorded" / "_".join((sample, *args))
         dump = folder / "dump"
-        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(dump)]
+        command = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", *COLD, "--dump", str(dump)]
         return Recorded(
             dump, run_once(folder, lambda folder: run_sample(command, sample, args, folder, inductor_cache))
         )

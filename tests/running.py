@@ -12,6 +12,8 @@ from inspect_compile.dump import paths, under_way
 SECONDS = 240
 
 COMMAND = (sys.executable, "-m", "inspect_compile")
+COLD = ("--cache", "bypass")
+"""What a test runs with that is about a compile, not about what was kept of one."""
 
 
 def run(
@@ -59,7 +61,8 @@ def inspected(
     environment: Mapping[str, str | None] | None = None,
     stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """`inspect-compile run WORDS…`; the dump is `cwd`/dump unless `options` says otherwise."""
+    """`inspect-compile run WORDS…`; the dump is `cwd`/dump and all is compiled anew unless `options` says otherwise."""
+    options = options if "--cache" in options else (*COLD, *options)
     chosen = options if "--dump" in options else ("--dump", cwd / "dump", *options)
     return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin)
 

@@ -20,7 +20,8 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     cache: str = "bypass"
     """keep: torch may take graphs from its caches; bypass: it compiles each, so that it can be watched; auto: it may
-    take those whose facts are kept from an earlier recording.
+    take those whose facts are kept from an earlier recording. `run` has another default, auto: what is not asked for
+    on its command line, as a contract or a check of numbers, sees every compile.
     """
     graphs: int | None = None
     """So many graphs of each process are recorded, the others counted; None: all."""

@@ -33,10 +33,11 @@ class Run:
         )
         parser.add_argument(
             "--cache",
-            choices=("bypass", "auto", "keep"),
-            default="bypass",
-            help="auto: let torch take from its caches what was recorded when it was compiled, and tell that again; "
-            "keep: let it take all; what it takes there cannot be watched being compiled",
+            choices=("auto", "bypass", "keep"),
+            default="auto",
+            help="auto (default): let torch take from its caches what was recorded when it was compiled, and tell that "
+            "again; bypass: compile all anew; keep: let it take all; what it takes there cannot be watched being "
+            "compiled",
         )
         parser.add_argument(
             "--graphs",

@@ -51,6 +51,7 @@ COLOURS: Final = {
     stages.CODEGEN: ("#cdeee1", "#00785a"),
     stages.BUILDING: ("#f6b3a2", "#a8200d"),
     stages.TUNING: ("#fad2c8", "#c23b22"),
+    stages.CAPTURE: ("#d5e8d0", "#2f6b1f"),
 }
 """Stage → fill and border; the others are grey."""
 OTHERS: Final = ("#e8edf1", "#56636f")

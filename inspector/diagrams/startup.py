@@ -26,6 +26,7 @@ _COLOUR_OF: Final = {
     INDUCTOR: COLOURS[stages.LOWERING],
     stages.BUILDING: COLOURS[stages.BUILDING],
     stages.TUNING: COLOURS[stages.TUNING],
+    stages.CAPTURE: COLOURS[stages.CAPTURE],
 }
 
 

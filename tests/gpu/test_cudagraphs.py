@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
+from inspect_compile.analysis.frontend.startup import startup
 from inspect_compile.analysis.runtime.cudagraphs import again, cudagraphs, state
 from inspect_compile.dump import Dump, open_dump
-from inspect_compile.facts import CudaGraph, Graph, Hook, Remark
+from inspect_compile.facts import CudaGraph, Graph, Hook, Remark, Timed
+from inspect_compile.knowledge.frontend.compile_stages import CAPTURE
 from tests.private_names import astray
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -127,3 +129,14 @@ def test_other_drivers(scenes: tuple[str, Dump]) -> None:
     assert treeless.graph
     assert treeless.recorded == 1
     assert treeless.replayed >= 4
+
+
+def test_the_recordings_are_a_lane_of_the_start(scenes: tuple[str, Dump]) -> None:
+    """One timer of torch's for each recording that the probes of cudagraph trees saw."""
+    dump = scenes[1]
+    recorded = sum(row.recorded for row in cudagraphs(dump) if row.driver == "cudagraph trees")
+    found = startup(dump)
+
+    assert found is not None
+    assert CAPTURE in {lane.lane for lane in found.lanes}
+    assert sum(row.name == "CUDAGraphNode.record" for row in dump.rows(Timed)) == recorded > 0

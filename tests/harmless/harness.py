@@ -20,7 +20,7 @@ from typing import IO
 
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook
-from tests.running import COMMAND, last_words, settle, without_last_words
+from tests.running import COLD, COMMAND, last_words, settle, without_last_words
 
 SECONDS = 300
 
@@ -125,7 +125,8 @@ class Place:
         return self._run(case, [sys.executable, *case.words], is_warm=is_warm)
 
     def inspected(self, case: Case, options: Sequence[str] = (), *, is_warm: bool = False) -> Outcome:
-        """`inspect-compile run … WORDS…`."""
+        """`inspect-compile run … WORDS…`, compiled anew unless `options` says otherwise."""
+        options = options if "--cache" in options else (*COLD, *options)
         shutil.rmtree(self.dump, ignore_errors=True)
         command = [*COMMAND, "run", "--no-tui", "--dump", str(self.dump), *options, *case.words]
         outcome = self._run(case, command, is_warm=is_warm)

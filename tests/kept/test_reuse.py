@@ -15,7 +15,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Graph, Hook, Node, Remark
 from tests.disks import small_disk
 from tests.kept.same_tables import differences
-from tests.running import COMMAND, inspected, plain, settle, without_last_words
+from tests.running import COMMAND, inspected, plain, run, settle, without_last_words
 
 PROGRAM = Path(__file__).parent / "programs" / "trains.py"
 AUTO = ["--cache", "auto"]
@@ -95,6 +95,15 @@ def test_all_is_taken_from_the_caches(place: Place) -> None:
 
 def test_all_tables_and_texts_are_those_of_the_cold_run(place: Place) -> None:
     assert differences(place.folder / "cold", place.folder / "warm") == []
+
+
+def test_a_run_that_asks_for_nothing_takes_what_is_kept(place: Place) -> None:
+    words = [*COMMAND, "run", "--no-tui", "--dump", str(place.folder / "usual"), str(place.script)]
+    done = run(words, place.folder, environment=place.environment)
+
+    assert done.returncode == 0, done.stderr
+    assert Dump(place.folder / "usual").run.cache == "auto"
+    assert {outcome for _, outcome, _ in place.outcomes("usual")} == {"hit"}
 
 
 def test_each_graph_says_that_its_facts_are_of_an_earlier_compile(place: Place) -> None:

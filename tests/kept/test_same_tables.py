@@ -15,6 +15,7 @@ from tests.kept.same_tables import differences
 from tests.running import inspected
 
 HARMLESS = Path(__file__).parents[1] / "harmless" / "programs"
+PROGRAMS = Path(__file__).parent / "programs"
 MODELS = Path(__file__).parents[2] / "benchmarks" / "programs"
 
 
@@ -40,6 +41,10 @@ CASES = {
     "softmax_mlp": Case(SAMPLES / "softmax_mlp.py"),
     "training_step": Case(SAMPLES / "training_step.py"),
     "two_models": Case(SAMPLES / "two_models.py"),
+    "rnn loop": Case(PROGRAMS / "rnn_loop.py"),
+    "conv dropout": Case(PROGRAMS / "conv_dropout.py"),
+    "breaks and sizes": Case(PROGRAMS / "breaks_and_sizes.py"),
+    "custom op": Case(PROGRAMS / "custom_op.py"),
     "gpt2 training": Case(HARMLESS / "real_model.py", ("gpt2", "training")),
     "resnet training": Case(MODELS / "trained.py", ("resnet", "--device", "cpu", "--steps", "1")),
 }

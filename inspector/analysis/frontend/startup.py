@@ -18,13 +18,16 @@ from inspect_compile.facts.compile_id import compile_order
 from inspect_compile.knowledge.frontend import compile_stages as stages
 
 IMPORTS, DYNAMO, AOT, INDUCTOR = "imports", "Dynamo", "AOTAutograd", "Inductor"
-LANES: Final = (IMPORTS, DYNAMO, AOT, INDUCTOR, stages.BUILDING, stages.TUNING, stages.CACHES, stages.OTHER)
+LANES: Final = (
+    *(IMPORTS, DYNAMO, AOT, INDUCTOR),
+    *(stages.BUILDING, stages.TUNING, stages.CACHES, stages.CAPTURE, stages.OTHER),
+)
 """In the order of a first compile."""
 _LANE_OF: Final = {
     **dict.fromkeys((stages.DYNAMO, stages.GUARDS), DYNAMO),
     **dict.fromkeys((stages.AOT, stages.PARTITION), AOT),
     **dict.fromkeys((stages.PASSES, stages.LOWERING, stages.SCHEDULING, stages.CODEGEN), INDUCTOR),
-    **{stage: stage for stage in (stages.BUILDING, stages.TUNING, stages.CACHES)},
+    **{stage: stage for stage in (stages.BUILDING, stages.TUNING, stages.CACHES, stages.CAPTURE)},
 }
 _GAP: Final = 1e-4
 """Seconds between two pieces of work of one kind that are told as one."""

@@ -92,7 +92,7 @@ class _Runs:
         self._root = Path(arguments.dump or tempfile.mkdtemp(prefix="inspect_compile_upgrade_"))
         make_root(self._root)
         target = ["--target", arguments.target] if arguments.target else []
-        self._options = [*(["--measure"] if is_timed else []), *target]
+        self._options = ["--cache", "bypass", *(["--measure"] if is_timed else []), *target]
         self.dumps: dict[str, list[Dump]] = {"old": [], "new": [], "back": []}
 
     def record_both(self) -> None:

@@ -5,11 +5,12 @@ from typing import Final
 DYNAMO, GUARDS, AOT, PASSES, PARTITION = "Dynamo", "guards", "AOTAutograd", "graph passes", "partitioning"
 LOWERING, SCHEDULING, CODEGEN = "lowering", "scheduling and fusion", "code generation"
 BUILDING, TUNING, CACHES, COLLECTING, OTHER = "building kernels", "autotuning", "caches", "garbage collection", "other"
+CAPTURE = "CUDA graph capture"
 PROBES = "our probes"
 
 STAGES: Final = (
-    DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, COLLECTING, OTHER,
-    PROBES,
+    DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, CAPTURE,
+    COLLECTING, OTHER, PROBES,
 )  # fmt: skip
 """In order; the last is the cost of recording, which is subtracted from all others."""
 
@@ -46,6 +47,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
         *("CachingAutotuner.coordinate_descent_tuning", "CachingAutotuner.combo_sequential_autotune"),
     ),
     CACHES: ("inductor_codecache_torch_key", "CacheBase.get_system.triton_key", "AOTAutogradCache.inductor_load"),
+    CAPTURE: ("cudagraphify.get_container", "CUDAGraphNode.record"),
     COLLECTING: ("gc",),
 }
 BUILDERS: Final = frozenset(

@@ -1,5 +1,7 @@
 """A process from its start: lanes, what is imported within a compile, and functions that were compiled again."""
 
+import inspect
+import re
 from pathlib import Path
 
 import msgspec
@@ -18,7 +20,7 @@ from inspect_compile.analysis.frontend.startup import (
 from inspect_compile.diagrams.startup import startup_svg
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Frame, Imported, Run, Timed
-from inspect_compile.knowledge.frontend.compile_stages import BUILDING
+from inspect_compile.knowledge.frontend.compile_stages import BUILDING, CAPTURE, stage_of
 
 STARTED = "2026-01-01T00:00:00.000+00:00"
 BEGAN = 1767225600.0
@@ -122,3 +124,19 @@ def test_times_that_are_no_clocks(tmp_path: Path) -> None:
     far = [msgspec.structs.replace(COMPILE[2], start=1e308, seconds=1e308), imported("x", -1e308, 1e308)]
     found = startup(recorded(tmp_path, *COMPILE, *far))
     assert found is None or startup_svg(found, "x").startswith("<")
+
+
+def test_the_capture_of_a_cuda_graph_is_a_lane(tmp_path: Path) -> None:
+    """It begins when the compile has ended, at the second call."""
+    dump = recorded(tmp_path, timed("entire_frame_compile", 1.0, 2.0), timed("CUDAGraphNode.record", 4.0, 0.5))
+
+    assert lanes(startup(dump)) == {DYNAMO: (1.0, 3.0, 2.0), CAPTURE: (4.0, 4.5, 0.5)}
+
+
+def test_torch_gives_the_timers_of_a_capture_these_names() -> None:
+    """The installed torch, whose module is imported where there is no GPU, too."""
+    from torch._inductor import cudagraph_trees
+
+    timed = set(re.findall(r'dynamo_timed_cudagraph\(\s*"([^"]+)"', inspect.getsource(cudagraph_trees)))
+    assert timed
+    assert {stage_of(name) for name in timed} == {CAPTURE}
