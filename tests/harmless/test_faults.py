@@ -75,7 +75,7 @@ DYNAMO: dict[str, Feeds] = {
     str(dynamo.GUARD_LATENCY): Feeds((facts.Frame,)),
     str(dynamo.SKIP_REASON): Feeds((facts.Skip,)),
     str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame, facts.Call)),
-    str(dynamo.TIME_BEGINS): Feeds((facts.Timed,)),
+    str(dynamo.TIME_BEGINS): Feeds((facts.Timed, facts.TimerBegan)),
     str(dynamo.TIME_ENDS): Feeds((facts.Timed,)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
     str(inductor.FX_KEY): Feeds((facts.CacheLookup,)),
@@ -292,7 +292,7 @@ class Record:
 
 
 def _text(row: Fact) -> str:
-    clocks = _OF_TIMED if isinstance(row, facts.Timed) else _CLOCKS
+    clocks = _OF_TIMED if isinstance(row, (facts.Timed, facts.TimerBegan)) else _CLOCKS
     told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in clocks}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
