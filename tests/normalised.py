@@ -1,5 +1,6 @@
 """A recorded dump without what differs from run to run, for golden files."""
 
+import json
 import re
 import shutil
 from importlib.metadata import version
@@ -27,6 +28,23 @@ _CHANGES = (
     (re.compile(r"\b\d{9,}\b"), "1"),  # ids of Python objects, in guards
 )
 
+_STABLE = {
+    "metrics": frozenset({"cache_size", "co_name", "graph_input_count", "graph_node_count", "graph_op_count"}),
+    "settings": frozenset({"cse", "max_fusion_size", "recompile_limit", "static_weight_shapes"}),
+}
+"""Of torch's counts and settings, those that do not depend on the machine."""
+
+
+def _fixed(table: str, line: str) -> str:
+    """A row of what torch tells itself, with what is the same on every machine."""
+    row = json.loads(line)
+    if table == "artifacts":
+        row["text"] = row["text"].partition("\n")[0]
+    else:
+        row["values"] = {name: value for name, value in row["values"].items() if name in _STABLE[table]}
+        row.pop("changed", None)
+    return json.dumps(row)
+
 
 def normalised(recorded: Path, root: Path) -> Dump:
     """A copy of the dump `recorded` at `root`, with fixed times and without line numbers of torch, paths and probes."""
@@ -36,6 +54,11 @@ def normalised(recorded: Path, root: Path) -> Dump:
         for pattern, replacement in _CHANGES:
             text = pattern.sub(replacement, text)
         path.write_text(text, encoding="utf-8")
+    for table in ("artifacts", *_STABLE):
+        path = root / paths.table(table, None)
+        if path.is_file():
+            lines = [_fixed(table, line) for line in path.read_text(encoding="utf-8").splitlines()]
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     for derived in (root / paths.FINISHED, root / "probes.jsonl", root / "times.jsonl"):
         derived.unlink(missing_ok=True)
     run = re.sub(r'"seconds": [0-9.]+', '"seconds": 0.25', (root / paths.RUN).read_text(encoding="utf-8"))

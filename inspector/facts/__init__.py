@@ -5,9 +5,20 @@ Frozen records, one module for each stage. Knows neither torch nor how they are 
 
 from typing import Final
 
+from inspect_compile.facts.aot import AotInput, AotMetadata, AotOutput, Artifact, Tangent
 from inspect_compile.facts.base import Fact, Location, Tensor
 from inspect_compile.facts.caches import CacheLookup, KernelLookup, KeyMember, KeyPart
-from inspect_compile.facts.frontend import Call, FailedGuard, Frame, GraphBreak, Guard, Recompile, Skip
+from inspect_compile.facts.frontend import (
+    Call,
+    FailedGuard,
+    Frame,
+    GraphBreak,
+    Guard,
+    Recompile,
+    ShapeGuard,
+    SideEffect,
+    Skip,
+)
 from inspect_compile.facts.fusion import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fx import CallSite, DynamoNode, Graph, GraphEnd, JointNode, Node, Symbol
 from inspect_compile.facts.kernels import (
@@ -21,6 +32,7 @@ from inspect_compile.facts.kernels import (
     WrapperLine,
 )
 from inspect_compile.facts.lowering import Lowering, Realize
+from inspect_compile.facts.metrics import Metrics, Settings
 from inspect_compile.facts.numerics import (
     ALL_CALLS,
     Asked,
@@ -56,7 +68,8 @@ from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 FACTS: Final[tuple[type[Fact], ...]] = (
     Hook, Imported, Timed, TimerBegan, Remark,
     CallSite, Graph, GraphEnd,
-    Frame, Skip, GraphBreak, Recompile, Guard, CacheLookup, KernelLookup, KeyPart, Call,
+    Frame, Skip, GraphBreak, Recompile, SideEffect, ShapeGuard, Guard, CacheLookup, KernelLookup, KeyPart, Call,
+    AotMetadata, Artifact, Metrics, Settings,
     DynamoNode, JointNode, Partition, Saved, Pass, Node, Symbol,
     Lowering, Realize, Operation,
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
@@ -73,14 +86,14 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 """Table name → the kinds of facts in its `.jsonl` file."""
 
 __all__ = [
-    "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "Asked", "Binary", "CacheLookup", "Call", "CallSite",
-    "Checked", "Choice", "Chosen", "Collective", "Counted", "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard",
-    "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak",
-    "GraphEnd", "Guard", "Hook", "Imported", "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup",
-    "KeyMember", "KeyPart", "Launched", "Location", "Loop", "LoopNest", "Lowering",
-    "Measuring", "MemoryPlan", "Node", "NonFinite", "NumericsCall", "Omission", "Operand", "Operation",
-    "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark", "Removed", "Run", "Saved",
-    "Shared", "Skip", "Stage", "StatementNodes", "StatementOperand", "StatementValue",
-    "StatementsOf", "Symbol", "Tensor", "Tiling",
-    "Timed", "TimerBegan", "Tuning", "WrapperLine",
+    "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "AotInput", "AotMetadata", "AotOutput", "Artifact",
+    "Asked", "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
+    "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks",
+    "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "Imported", "JointNode",
+    "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "Location", "Loop",
+    "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite", "NumericsCall", "Omission",
+    "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark",
+    "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage", "StatementNodes",
+    "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling", "Timed",
+    "TimerBegan", "Tuning", "WrapperLine",
 ]  # fmt: skip

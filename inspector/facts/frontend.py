@@ -30,6 +30,8 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     caller: Location | None = None
     guard_seconds: float | None = None
     """Time of one evaluation of its guards, as torch measured it when they were made, with caches flushed."""
+    failed_at: Location | None = None
+    """For an attempt that failed, the line that torch names."""
 
 
 class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
@@ -50,6 +52,32 @@ class GraphBreak(DynamoFact, frozen=True, kw_only=True, tag="graph_break"):
     hints: tuple[str, ...] = ()
     where: Location | None = None
     stack: tuple[Location, ...] = ()
+
+
+class SideEffect(DynamoFact, frozen=True, kw_only=True, tag="side_effect"):
+    """A change of an object of the program's that Dynamo took out of the graph, and makes after it."""
+
+    source: str
+    """What is changed, in torch's words: `L['self']`, `G['SEEN']`; empty for an object that the frame itself made."""
+    type: str
+    """Its class."""
+    lines: tuple[Location, ...] = ()
+    """The lines that change it, each once."""
+
+
+class ShapeGuard(DynamoFact, frozen=True, kw_only=True, tag="shape_guard"):
+    """A condition on symbolic sizes that was added while a frame was compiled, or a symbol that became a number."""
+
+    what: str
+    """guard or specialization."""
+    expression: str
+    """`s77 <= 2`; for a specialization `s77 == 4`."""
+    sources: tuple[str, ...] = ()
+    """What its symbols stand for: `s77 = L['x'].size()[0]`."""
+    reason: str = ""
+    """torch's word for how it came about: `eval`, `runtime_assert`, `range_refined_to_singleton`."""
+    where: Location | None = None
+    """The line that was traced."""
 
 
 class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):

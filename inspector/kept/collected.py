@@ -11,12 +11,14 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import TABLES, Call, CallSite, Fact, Graph, GraphEnd
+from inspect_compile.facts import TABLES, Artifact, Call, CallSite, Fact, Graph, GraphEnd, ShapeGuard
 from inspect_compile.kept.entry import DECIDED, MOST_BYTES, TOP, Entry, EntryError
 
 _SITE: Final = re.compile(rb'"site":(\d{1,18})[},]')
 _AROUND: Final = ("backend", "compile_fx", "aot_autograd")
 """Stages of calls that torch makes in every run, whatever it takes from its cache."""
+_OF_COMPILING: Final = ("before_joint_graph",)
+"""Texts that there are only where torch compiles. It makes the others in every run, too."""
 
 
 class Collected(NamedTuple):
@@ -94,7 +96,14 @@ def _is_of(row: Fact, graphs: set[str], compile_id: str) -> bool:
         return True
     if row.graph != compile_id and not row.graph.startswith(f"{compile_id}/"):
         return False
-    return not isinstance(row, Call) or row.stage not in _AROUND
+    match row:
+        case Call():
+            return row.stage not in _AROUND
+        case Artifact():
+            return row.name in _OF_COMPILING
+        case _:
+            # Dynamo traces a frame in every run; a graph that it has traced is compiled only once.
+            return isinstance(row, ShapeGuard) or row.table != ShapeGuard.table
 
 
 def _rows_after(root: Path, table: str, offset: int) -> list[tuple[bytes, Fact]]:

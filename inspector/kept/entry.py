@@ -18,8 +18,8 @@ MOST_BYTES: Final = 256 << 20
 DECIDED: Final = (Binary.table, Tuning.table)
 """Tables in the folder of a graph that get rows when its kernels are first launched."""
 
-TOP: Final = ("graphs", "passes", "joint_nodes", "calls", "remarks")
-"""Tables at the top of a dump that have rows about the graphs of a compile."""
+TOP: Final = ("graphs", "passes", "joint_nodes", "calls", "remarks", "aot", "artifacts", "dynamo")
+"""Tables at the top of a dump that have rows about the graphs of a compile, or about how it was made."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile import tables
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import is_only_parts
+from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
 from inspect_compile.report import pictures
@@ -15,7 +17,8 @@ from inspect_compile.report.code import Code
 from inspect_compile.report.markup import Markup, element, joined
 from inspect_compile.report.renderables import Shown, shown
 from inspect_compile.report.stages import stages
-from inspect_compile.tables.text import file_name, number_of, program_words
+from inspect_compile.tables.frontend.traced import about, artifact_text
+from inspect_compile.tables.text import file_name, number_of, one_line, program_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -54,13 +57,17 @@ class Asked:
 
 TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
-    ("frontend", "Program", ("dynamo", "caches", "guards", "calls", "graphs", "symbols")),
+    (
+        "frontend",
+        "Program",
+        ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
+    ),
     ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
     ("fusion", "Fusion", ("schedule", "fusion")),
     ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
     ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured")),
     ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays")),
-    ("time", "Time", ("time", "overhead")),
+    ("time", "Time", ("time", "metrics", "overhead")),
 )
 """Name, title, and the tables in it; every table of `show` is in one of them."""
 
@@ -154,3 +161,20 @@ def _texts(asked: Asked) -> Iterator[Markup]:
                 rows.append(asked.budget.told(name))
         if rows:
             yield joined(element("h3", f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()), *rows)
+    yield from _artifacts(asked)
+
+
+def _artifacts(asked: Asked) -> Iterator[Markup]:
+    """What torch made or would print about each compile."""
+    for compile_id, rows in grouped(artifact_rows(asked.dump), lambda row: row.graph).items():
+        shown = [_artifact(asked, row) for row in rows[: asked.rows]]
+        yield joined(element("h3", f"compile {one_line(compile_id)}"), *shown)
+
+
+def _artifact(asked: Asked, row: ArtifactRow) -> Markup:
+    told = f"{number_of(row.lines, 'line')}  {about(row.name)}".rstrip()
+    head = element("summary", element("b", one_line(row.name)), " ", element("i", told, class_="dim"))
+    text = artifact_text(row)
+    if not asked.budget.takes(text):
+        return asked.budget.told(one_line(row.name))
+    return element("details", head, element("pre", text, class_="source"))

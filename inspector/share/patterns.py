@@ -70,8 +70,14 @@ def spellings(name: str) -> list[str]:
     """`name` as texts may contain it: composed or not, and escaped if it is not ASCII."""
     cases = (name, name.lower(), name.upper())  # escapes of é and É differ only in case
     forms = [form for case in cases for form in (case, *(unicodedata.normalize(way, case) for way in ("NFC", "NFD")))]
-    forms += [escaped for form in forms for escaped in (json.dumps(form)[1:-1], ascii(form)[1:-1], quote(form))]
+    forms += [escaped for form in forms for escaped in _escaped(form)]
     return list(dict.fromkeys(forms))
+
+
+def _escaped(form: str) -> tuple[str, ...]:
+    """`form` in JSON, in Python's texts and bytes, and in URLs."""
+    as_bytes = repr(form.encode("utf-8", "surrogateescape"))[2:-1]
+    return json.dumps(form)[1:-1], ascii(form)[1:-1], as_bytes, quote(form, errors="surrogateescape")
 
 
 def words(names: Iterable[str]) -> str:
@@ -83,6 +89,28 @@ def words(names: Iterable[str]) -> str:
 def places(paths: Iterable[str]) -> str:
     """Matches any of these directories or files, given with slashes and written with any number of slashes."""
     return "|".join(map(_place, sorted(set(paths), key=lambda path: (-len(path), path)))) or r"(?!)"
+
+
+def headless(paths: Iterable[str]) -> dict[str, str]:
+    """What torch's guards show of these directories → the directory.
+
+    In `# y = x + 1  # ome/alice/net.py:3 in forward` it has left out what the file's path has in common with its own,
+    and one more character: it takes this for a slash.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(set(paths)):
+        parts = [part for part in path.split("/") if part]
+        if path.startswith("/") and parts:
+            for tail in (path[2:], *("/".join(parts[count:]) for count in range(1, len(parts)))):
+                found.setdefault(tail, path)
+    found.pop("", None)
+    return found
+
+
+def headless_places(tails: Iterable[str]) -> str:
+    """Matches a file below any of these rests of directories, where torch's guards say what they come from."""
+    known = "|".join(map(_place, sorted(tails, key=lambda tail: (-len(tail), tail)))) or r"(?!)"
+    return rf"(?<=# )(?P<tail>{known})(?P<below>(?:/[^\n#:]*)?)(?=:\d+ in )"
 
 
 def _place(path: str) -> str:

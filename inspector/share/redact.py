@@ -1,6 +1,7 @@
 """Removes secrets from texts. Pure: text in, text out, and counts of what was removed."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
@@ -54,6 +55,8 @@ class Redactor:
         roots = (*secrets.homes, *secrets.programs, *secrets.cwds, *secrets.caches)
         known = patterns.places((*roots, *secrets.odd))
         self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*|(?:{patterns.PATH})", re.IGNORECASE)
+        self._headless = {_folded(tail): root for tail, root in patterns.headless((*roots, *secrets.odd)).items()}
+        headless = re.compile(patterns.headless_places(patterns.headless((*roots, *secrets.odd))), re.IGNORECASE)
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
             (credentials.PEM, self._pem),
             (credentials.TOKEN, lambda found: self._took(CREDENTIALS, "~credential")),
@@ -62,6 +65,7 @@ class Redactor:
             (patterns.EMAIL, lambda found: self._numbered(EMAILS, "~email-", found[0])),
             *((pattern, self._behind) for pattern in _BEHIND),
             (self._paths, self._path),
+            (headless, self._headless_path),
             (credentials.KEY, lambda found: self._numbered(CREDENTIALS, "~key-", found[0])),
             (patterns.ADDRESS, lambda found: self._numbered(HOSTS, "~address-", found[0])),
             *self._words(secrets.values, ARGUMENTS, "VALUE"),
@@ -179,6 +183,12 @@ class Redactor:
         short = self._places.short(path)
         return (whole if short == path else self._took(PATHS, short)) + found[0][len(whole) :]
 
+    def _headless_path(self, found: re.Match[str]) -> str:
+        root = self._headless.get(_folded(_unescaped(found["tail"])))
+        if root is None:  # written in a way that cannot be taken back
+            return self._numbered(PATHS, "~dir-", found[0])
+        return self._took(PATHS, self._places.short(f"{root}{_unescaped(found['below'])}"))
+
     def _pem(self, found: re.Match[str]) -> str:
         """A placeholder with as many lines as the key had."""
         return self._took(CREDENTIALS, "~credential") + "\n" * found[0].count("\n")
@@ -229,3 +239,8 @@ class Redactor:
 def _unescaped(path: str) -> str:
     """The plain path: a text may contain it with doubled backslashes, or escaped as in a URL or in JSON."""
     return unquote(re.sub(r"\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}", lambda found: chr(int(found[0][2:], 16)), path))
+
+
+def _folded(path: str) -> str:
+    """The same for all ways to write it."""
+    return unicodedata.normalize("NFC", path).lower()

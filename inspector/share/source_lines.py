@@ -10,6 +10,9 @@ _GUARD_PLACE: Final = re.compile(r":\d+ in ")
 _FRAME: Final = re.compile(r"""([ \t>#|+]*)File "[^"\n]*", line \d+""")
 """How Python prints a frame of a traceback; the line is below it, indented."""
 
+_BYTECODE: Final = "_BYTECODE"
+"""How names of artifacts end that are bytecode: it has the program's names and constants."""
+
 
 class SourceLines:
     """Removes source lines, and counts them."""
@@ -26,6 +29,9 @@ class SourceLines:
             case {"file": _, "line": _, "code": str() as code} if code:
                 self.count += 1
                 return {**value, "code": ""}
+            case {"fact": "artifact", "name": str() as name, "text": str()} if name.endswith(_BYTECODE):
+                self.count += 1
+                return {**value, "text": ""}
             case dict():
                 return {key: self.json(item) for key, item in value.items()}
             case list():

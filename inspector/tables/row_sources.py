@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.facts import (
+    AotMetadata,
+    Artifact,
     Binary,
     CacheLookup,
     Call,
@@ -27,6 +29,7 @@ from inspect_compile.facts import (
     KernelLookup,
     Lowering,
     MemoryPlan,
+    Metrics,
     Node,
     Operation,
     Partition,
@@ -34,6 +37,9 @@ from inspect_compile.facts import (
     Realize,
     Recompile,
     Saved,
+    Settings,
+    ShapeGuard,
+    SideEffect,
     Skip,
     Tuning,
     WrapperLine,
@@ -224,6 +230,12 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgs
     return roofline_rows(dump, graph, **options)
 
 
+def _settings(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
+    from inspect_compile.analysis.frontend.traced import setting_rows
+
+    return setting_rows(dump)
+
+
 ROWS: Final[dict[str, Rows]] = {
     "overview": _overview,
     "summary": _summaries,
@@ -232,6 +244,10 @@ ROWS: Final[dict[str, Rows]] = {
     "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
     "guards": _of("frontend.guards:guard_rows"),
     "caches": _of("caches.lookups:cache_rows"),
+    "aot": _of("frontend.aot_rows:aot_rows"),
+    "artifacts": _of("frontend.traced:artifact_rows"),
+    "metrics": _of("frontend.traced:metric_rows"),
+    "settings": _settings,
     "calls": _calls,
     "passes": _passes,
     "nodes": _each("dumps.rows:lowered_nodes"),
@@ -266,7 +282,11 @@ FACTS: Final[dict[str, Rows]] = {
     "flops": _facts(Lowering),
     "schedule": _facts(Operation),
     "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
-    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, CacheLookup, KernelLookup),
+    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, SideEffect, ShapeGuard, CacheLookup, KernelLookup),
+    "aot": _dynamo(AotMetadata),
+    "artifacts": _dynamo(Artifact),
+    "metrics": _dynamo(Metrics),
+    "settings": lambda dump, graph: dump.rows(Settings),
     "graphs": _graph_facts,
     "guards": _dynamo(Guard),
     "calls": _call_facts,

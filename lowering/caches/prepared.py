@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.facts import Call, Fact, Graph, GraphEnd, Kernel, Location, Pass, Remark
+from inspect_compile.facts import AotMetadata, Call, Fact, Graph, GraphEnd, Kernel, Location, Pass, Remark
 from inspect_compile.kept.collected import decoded
 from inspect_compile.kept.entry import Entry, EntryError, table_of
 from inspect_compile.kept.lines import Moved
@@ -27,9 +27,12 @@ _COUNTED: Final = (Graph, GraphEnd, Kernel, Remark)
 
 
 class Prepared(NamedTuple):
-    """`codes`: sha256 of the generated code of each graph. `rows` and `texts` are as the dump gets them."""
+    """`number`: AOTAutograd's of the compile. `codes`: sha256 of the generated code of each graph. `rows` and `texts`
+    are as the dump gets them.
+    """
 
     when: str
+    number: int
     codes: tuple[str, ...]
     rows: tuple[list[Fact], ...]
     texts: tuple[tuple[str, bytes], ...]
@@ -50,6 +53,7 @@ def prepared(entry: Entry, graph: DynamoGraph, compile_id: str, number: int) -> 
     renamed = Renamed(names, (entry.compile_id, compile_id), (entry.aot_id, aot_id))
     return Prepared(
         entry.when,
+        number,
         entry.codes,
         tuple(decoded(table, renamed.rows(data)) for table, data in tables),
         tuple((renamed.path(name), data) for name, data in texts),
@@ -61,7 +65,7 @@ def record(probes: Probes, found: Prepared) -> None:
     for name, data in found.texts:
         probes.sink.file(name, data)
     for rows in found.rows:
-        for (kind, _), some in itertools.groupby(_of_this_run(rows, found.when), lambda row: (type(row), row.graph)):
+        for (kind, _), some in itertools.groupby(_of_this_run(rows, found), lambda row: (type(row), row.graph)):
             if issubclass(kind, _COUNTED):
                 for row in some:
                     probes.sink.add(row)
@@ -70,8 +74,8 @@ def record(probes: Probes, found: Prepared) -> None:
     probes.sink.flush()
 
 
-def _of_this_run(rows: list[Fact], when: str) -> Iterator[Fact]:
-    """The rows with the numbers that calls and passes have in this run."""
+def _of_this_run(rows: list[Fact], found: Prepared) -> Iterator[Fact]:
+    """The rows with the numbers that calls, passes and graphs have in this run."""
     kept = {Call: running_calls.NUMBERS, Pass: passes.NUMBERS}
     numbered = [row for row in rows if isinstance(row, (Call, Pass))]
     numbers = {row.index: next(kept[type(row)]) for row in sorted(numbered, key=lambda row: row.index)}
@@ -82,7 +86,9 @@ def _of_this_run(rows: list[Fact], when: str) -> Iterator[Fact]:
             parent = None if row.parent is None else numbers.get(row.parent, outside if type(row) is Call else None)
             more = {"index": numbers[row.index], "parent": parent}
         elif isinstance(row, Graph):
-            more = {"kept": when}
+            more = {"kept": found.when}
+        elif isinstance(row, AotMetadata):
+            more = {"aot_id": found.number, "cached": True}
         elif isinstance(row, Remark) and isinstance(row.place, Location):
             more = {"where": values.line_text(row.place)}
         yield msgspec.structs.replace(row, **more) if more else row

@@ -6,16 +6,19 @@ import re
 import sys
 import threading
 import time
+import traceback
 import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.lowering.core import values
+from inspect_compile.lowering.core.artifacts import record_error, record_text
 from inspect_compile.lowering.core.call_sites import CALL_SITES
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
+from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import failed_guards
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
@@ -90,7 +93,8 @@ def install_frames(probes: Probes) -> None:
             kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
         if kind is not None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
-            tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}")
+            record_error(probes, "dynamo_error", sys.exc_info()[1])
+            tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}", _failed_at(metrics))
         elif attempt.graphs:
             tell(attempt, "compiled", None)
         else:
@@ -118,7 +122,7 @@ def install_frames(probes: Probes) -> None:
             )
         )
 
-    def tell(attempt: _Attempt, status: str, reason: str | None) -> None:
+    def tell(attempt: _Attempt, status: str, reason: str | None, failed_at: Location | None = None) -> None:
         sink.add(
             Frame(
                 graph=compile_id() or "",
@@ -132,6 +136,7 @@ def install_frames(probes: Probes) -> None:
                 reason=reason,
                 caller=attempt.caller,
                 guard_seconds=attempt.guard_seconds,
+                failed_at=failed_at,
             )
         )
         sink.flush()
@@ -219,6 +224,9 @@ def install_breaks(probes: Probes) -> None:
         stack = tuple(values.frame_location(summary) for summary in getattr(error, "real_stack", None) or ())
         reason, explanation, found = split_reason(str(text))
         where = CALL_SITES.line(stack)
+        if probes.keeps_texts:
+            above = f"{text}\n\n{''.join(traceback.format_list(getattr(error, 'real_stack', None) or ()))}\n"
+            record_error(probes, "dynamo_graph_break_reason", error, above)
         probes.sink.add(
             GraphBreak(
                 graph=compile_id() or "", reason=reason, explanation=explanation, hints=found, where=where, stack=stack
@@ -256,9 +264,18 @@ def install_guards(probes: Probes) -> None:
         guards = getattr(output, "guards", None) or ()
         facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
         probes.sink.add_all(facts)
+        if probes.keeps_texts:
+            record_text(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
+            record_resumed(probes, argument(args, kwargs, 0, "f_code"))
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded, fresh_stack=True)
     probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)
+
+
+def _failed_at(metrics: dict[str, Any]) -> Location | None:
+    """The line that torch says an attempt failed at."""
+    file, line = metrics.get("fail_user_frame_filename"), metrics.get("fail_user_frame_lineno")
+    return values.location(file, line, "") if type(file) is str and type(line) is int else None
 
 
 def _order(guard: Guard) -> tuple[Any, ...]:

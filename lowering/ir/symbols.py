@@ -34,7 +34,7 @@ def symbols(scope: Scope, graph: Any) -> Iterator[Symbol]:
             hint=str(known),
             lower="" if bounds is None else str(bounds.lower),
             upper="" if bounds is None else str(bounds.upper),
-            source=next((_name(source) for source in sources), ""),
+            source=next((source_name(source) for source in sources), ""),
             where=where,
         )
 
@@ -53,7 +53,7 @@ def _free(length: Any) -> Any:
     return getattr(getattr(node, "expr", None), "free_symbols", ())
 
 
-def _name(source: Any) -> str:
+def source_name(source: Any) -> str:
     """`L['x'].size()[0]`; a property from torch 2.11 on, of some sources a method."""
     name = source.name
     return str(name() if callable(name) else name)

@@ -36,6 +36,16 @@ class Snapshot:
     def __len__(self) -> int:
         return len(self._lists[0])
 
+    def copy(self) -> "Snapshot":
+        """The same, which stays as it is when this one is updated."""
+        same = Snapshot.__new__(Snapshot)
+        same._lists = [list(found) for found in self._lists]
+        return same
+
+    def lines(self) -> list[str]:
+        """`mul = aten.mul.Tensor(%x, 2)` for each node, in order."""
+        return [f"{entry[0].name} = {_text(entry)}" for entry in zip(*self._lists, strict=True)]
+
     def differs(self, new: "Snapshot") -> Edits:
         """The edits from this snapshot to `new`.
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.lowering.core.artifacts import record_text
 from inspect_compile.lowering.core.scopes import SCOPES, aot_graph_name, compile_id, torch_object
 from inspect_compile.lowering.core.values import place
 from inspect_compile.lowering.passes.inherited import Origin, aot_id, carry_over, forget, inherit, origins_in
@@ -68,6 +69,13 @@ class _Stage:
     """Key for inherited origins of its nodes: what is compiled, and the path of a nested graph."""
     open: list[_Row] = field(default_factory=list)
     """Innermost last; the first is the stage itself."""
+    first: Snapshot | None = None
+    """The graph as it was at the beginning, of stages after which it is not recorded elsewhere."""
+
+    @property
+    def has_edits(self) -> bool:
+        """True if any of its passes changed something."""
+        return any(row.edits or row.moved for row in self.rows)
 
 
 class _Running(threading.local):
@@ -216,6 +224,18 @@ def _close(probes: Probes, stage: _Stage, module: Any, error: BaseException | No
     probes.sink.flush()
 
 
+def _record_text(probes: Probes, stage: _Stage) -> None:
+    """Record the graph before the joint passes, and after the pre-grad passes, if they changed it: where it is the same
+    it is recorded as what stands beside them.
+    """
+    if stage.has_edits and probes.keeps_texts:
+        if stage.first is not None:
+            record_text(probes, "before_joint_graph", "\n".join(stage.first.lines()))
+        elif stage.name == _PRE_GRAD:
+            record_text(probes, "after_pre_grad_graph", "\n".join(Snapshot(stage.fx_graph).lines()))
+    stage.first = None
+
+
 def _fact(row: _Row, graph: str, stage: str) -> Pass:
     same = {name: getattr(row, name) for name in _SAME}
     seconds = round(max(row.seconds, 0.0), 6)
@@ -227,7 +247,10 @@ def install_stages(probes: Probes) -> None:
 
     def staged(label: str) -> dict[str, Any]:
         def before(instance: Any, args: Any, kwargs: Any) -> _Stage | None:
-            return _open(label, _subject(args, kwargs))
+            stage = _open(label, _subject(args, kwargs))
+            if stage is not None and stage.name == _JOINT and probes.keeps_texts:
+                stage.first = stage.seen.copy()
+            return stage
 
         def after(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
             if stage is not None:
@@ -235,6 +258,7 @@ def install_stages(probes: Probes) -> None:
                 _close(probes, stage, module)
                 if stage.name == _JOINT:
                     record_joint(probes, module)
+                _record_text(probes, stage)
 
         def failed(stage: _Stage | None, instance: Any, args: Any, kwargs: Any, error: BaseException) -> None:
             if stage is not None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import torch
 
 from inspect_compile import facts
 from inspect_compile.dump import Dump, paths
@@ -19,15 +20,18 @@ from inspect_compile.torch_compat import (
     autotuning,
     call_path,
     codegen,
+    compilers,
     dynamo,
     inductor,
     passes,
     runtime,
     targets,
+    traced,
 )
 from inspect_compile.tui.models.run.pages import run_page
 from tests.conftest import DumpOf
 from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
+from tests.private_names import covers
 from tests.running import COMMAND, run
 
 FAULTY = Path(__file__).parent / "faulty"
@@ -61,17 +65,17 @@ OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
     str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
-    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame,)),
+    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.Artifact)),
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
     str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark)),
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
-    str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark)),
-    str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard,)),
+    str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark, facts.Artifact)),
+    str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard, facts.Artifact)),
     str(dynamo.GUARD_LATENCY): Feeds((facts.Frame,)),
     str(dynamo.SKIP_REASON): Feeds((facts.Skip,)),
     str(dynamo.USER_COMPILER): Feeds((facts.DynamoNode, facts.Frame, facts.Call)),
-    str(dynamo.TIME_BEGINS): Feeds((facts.Timed,)),
+    str(dynamo.TIME_BEGINS): Feeds((facts.Timed, facts.TimerBegan)),
     str(dynamo.TIME_ENDS): Feeds((facts.Timed,)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
     str(inductor.FX_KEY): Feeds((facts.CacheLookup,)),
@@ -79,7 +83,21 @@ DYNAMO: dict[str, Feeds] = {
     str(inductor.FX_LOAD): Feeds(),
     str(inductor.AOT_LOOKUP): Feeds(),
     str(inductor.AOT_TRY_LOAD): Feeds(),
-    str(inductor.AOT_STORED): Feeds(),
+    str(inductor.AOT_STORED): Feeds((facts.AotMetadata,)),
+}
+TRACED: dict[str, Feeds] = {
+    str(traced.AOT_COMPILE): Feeds((facts.AotMetadata,)),
+    str(traced.AOT_CACHED): Feeds((facts.AotMetadata,), called=False),
+    str(traced.WRAPPER_SOURCE): Feeds((facts.Artifact,)),
+    # The module is only there in some releases of torch.
+    str(traced.WRAPPER_SOURCE_OF_CODEGEN): Feeds(
+        (facts.Artifact,), called=covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__)
+    ),
+    str(traced.GUARDED_CODE): Feeds((facts.Artifact,)),
+    str(traced.SIDE_EFFECT): Feeds((facts.SideEffect,), called=False),
+    str(traced.SHAPE_GUARD): Feeds((facts.ShapeGuard,)),
+    str(traced.REPLACEMENT): Feeds((facts.ShapeGuard,)),
+    str(traced.METRICS): Feeds((facts.Metrics, facts.Settings)),
 }
 CALLS: dict[str, Feeds] = {
     **{
@@ -104,9 +122,9 @@ DEBUG_DOOR: dict[str, Feeds] = {
     _debug("ir_post_fusion"): Feeds((), (paths.IR_POST_FUSION,)),
     _debug("output_code"): Feeds((), (CODE,)),
 }
-OF_PASSES = Feeds((facts.Pass,))
+OF_PASSES = Feeds((facts.Pass, facts.Artifact))
 PASSES: dict[str, Feeds] = {
-    str(passes.JOINT): Feeds((facts.Pass, facts.JointNode)),
+    str(passes.JOINT): Feeds((facts.Pass, facts.JointNode, facts.Artifact)),
     str(passes.PARTITIONED): Feeds((facts.Partition, facts.Saved)),
     **{
         str(name): Feeds((facts.Partition, facts.Saved))
@@ -204,14 +222,14 @@ WORKERS: dict[str, Feeds] = {
     str(inductor.WORKER_ENVIRONMENT): Feeds(called=False),
 }
 STAGES = {
-    "dynamo and the call path": DYNAMO | CALLS,
+    "dynamo and the call path": DYNAMO | TRACED | CALLS,
     "debug door": DEBUG_DOOR,
     "passes": PASSES,
     "lowering": LOWERING,
     "schedule": SCHEDULE,
     "codegen": CODEGEN,
 }
-HOOKS = DYNAMO | CALLS | DEBUG_DOOR | PASSES | LOWERING | SCHEDULE | CODEGEN | WORKERS
+HOOKS = DYNAMO | TRACED | CALLS | DEBUG_DOOR | PASSES | LOWERING | SCHEDULE | CODEGEN | WORKERS
 """Every hook of a training step on a CPU, by the stage that it watches. A new one has its line here."""
 
 UNCALLED = {
@@ -228,6 +246,9 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     call_path.CUDAGRAPHS_SETTING: (),
     passes.CUSTOM_PARTITIONER: (),
     dynamo.CONFIG: (),
+    compilers.FUNCTORCH_CONFIG: (),
+    compilers.TRACING_CONTEXT: (),
+    traced.COMPILER_CONFIG: (),
     dynamo.NO_TORCH_FUNCTION: (),
     inductor.LOWERINGS: (facts.Remark,),
     inductor.LAYOUT_CONSTRAINTS: (facts.Remark,),
@@ -271,7 +292,7 @@ class Record:
 
 
 def _text(row: Fact) -> str:
-    clocks = _OF_TIMED if isinstance(row, facts.Timed) else _CLOCKS
+    clocks = _OF_TIMED if isinstance(row, (facts.Timed, facts.TimerBegan)) else _CLOCKS
     told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in clocks}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 

@@ -8,14 +8,17 @@ from typing import Any, Final
 
 from inspect_compile.dump import paths
 
-_OF_A_RUN: Final = {"times", "imports", "probes", "keys"}
-"""Tables about the run itself: how long stages and hooks took, and what torch prints of its keys."""
+_OF_A_RUN: Final = {"times", "imports", "probes", "keys", "metrics"}
+"""Tables about the run itself: how long stages and hooks took, what torch counts, what it prints of its keys."""
 _DERIVED: Final = {"overview.json", paths.RUN, paths.FINISHED, paths.FINISHING}
 _LOOKUPS: Final = ("cache", "kernel_cache")
 _NUMBERED: Final = ("call", "pass")
-_ADDRESS: Final = re.compile(r"(?<!\d)\d{9,}(?!\d)|\b0x[0-9a-f]{6,}\b")
-"""Ids of Python's objects in guards, and addresses in torch's texts of its own objects."""
-_TIMES: Final = {"seconds", "guard_seconds", "kept"}
+_ADDRESS: Final = re.compile(r"(?<!\d)\d{9,}(?!\d)|\b0x[0-9a-f]{6,}\b|(?<=_)[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}")
+"""Ids of Python's objects in guards, addresses in torch's texts of its own objects, random names in bytecode."""
+_ADDED_AT: Final = re.compile(r" \((?:_inductor|_functorch)/\w+(?:/\w+)*\.py:\d+ in \w+\)")
+"""Where in torch a condition on sizes was added, in the tree of guards: of a cached compile in the look-up."""
+_TIMES: Final = {"seconds", "guard_seconds", "kept", "cached"}
+"""And whether it was taken from a cache."""
 
 
 def differences(cold: Path, warm: Path) -> list[str]:
@@ -75,7 +78,8 @@ def _without_times(value: Any) -> Any:
 
 def _read(path: Path, root: Path) -> str:
     """Without the folder that holds the program and its caches, too."""
-    return path.read_text().replace(str(root.parent), "…")
+    text = path.read_text().replace(str(root.parent), "…")
+    return _ADDED_AT.sub("", text.replace(str(root.parent)[2:], "…"))  # as torch's guards write it
 
 
 def _text(path: Path, root: Path) -> str:

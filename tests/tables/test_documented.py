@@ -32,6 +32,7 @@ from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.frontend.aot_rows import AotRow
 from inspect_compile.analysis.frontend.call_path import CallRow
 from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
 from inspect_compile.analysis.frontend.frames import Cause
@@ -39,6 +40,7 @@ from inspect_compile.analysis.frontend.guards import GuardRow
 from inspect_compile.analysis.frontend.startup import Bar, Lane, Region
 from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
+from inspect_compile.analysis.frontend.traced import ArtifactRow, MetricRow, SettingRow
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.ledger import Candidate
 from inspect_compile.analysis.fusion.misses import Miss
@@ -70,6 +72,8 @@ from inspect_compile.facts import (
     FACTS,
     TABLES,
     Access,
+    AotInput,
+    AotOutput,
     Asked,
     DynamoNode,
     Edit,
@@ -85,6 +89,7 @@ from inspect_compile.facts import (
     Shared,
     Stage,
     StatementNodes,
+    Tangent,
     Tensor,
 )
 from inspect_compile.finish import ARTIFACTS
@@ -96,6 +101,9 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "location": Location,
     "tensor": Tensor,
     "failed_guard": FailedGuard,
+    "aot_input": AotInput,
+    "aot_output": AotOutput,
+    "tangent": Tangent,
     "key_member": KeyMember,
     "key_difference": KeyDifference,
     "access": Access,
@@ -152,6 +160,10 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     RecompileRow,
     LookupRow,
     GuardRow,
+    AotRow,
+    ArtifactRow,
+    MetricRow,
+    SettingRow,
     CallRow,
     Bar,
     Lane,

@@ -11,6 +11,10 @@ from rich.console import Console
 from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
+    AotInput,
+    AotMetadata,
+    AotOutput,
+    Artifact,
     CacheLookup,
     Call,
     Checked,
@@ -24,11 +28,13 @@ from inspect_compile.facts import (
     KernelLookup,
     Launched,
     Measuring,
+    Metrics,
     NonFinite,
     Operand,
     Recompile,
     Remark,
     Run,
+    Settings,
     Skip,
     Timed,
 )
@@ -181,6 +187,10 @@ def hostile_dump(root: Path) -> Dump:
         ),
         NonFinite(graph=GRAPH, call=1, kind="Inf", output=0, came_in=HOSTILE),
         Measuring(device=HOSTILE, how=HOSTILE, overhead=0.0),
+        AotMetadata(graph=HOSTILE, inputs=(AotInput(name=HOSTILE),), outputs=(AotOutput(kind=HOSTILE),)),
+        Artifact(graph=HOSTILE, name=HOSTILE, text=HOSTILE),
+        Metrics(graph=HOSTILE, of=HOSTILE, values={HOSTILE: HOSTILE}),
+        Settings(graph=HOSTILE, module=HOSTILE, values={HOSTILE: HOSTILE}),
         CudaGraph(graph=GRAPH, driver=HOSTILE, mode=HOSTILE, skipped=HOSTILE, where=HOSTILE),
         node(HOSTILE, HOSTILE, module=HOSTILE, where=at(1, HOSTILE)),
         lowered(HOSTILE, HOSTILE, result=HOSTILE, via=HOSTILE, flops=1, flops_kind="pointwise", buffers=(HOSTILE,)),

@@ -59,5 +59,7 @@ def _compile(dump: Dump, run: FrameRun, one: Compile, lookups: Lookups) -> Itera
         found = tuple(causes(dump, one.recompile))
         yield RecompileRow(causes=found, **msgspec.structs.asdict(one.recompile))
     yield from one.breaks
+    yield from one.effects
+    yield from one.shapes
     for lookup in one.lookups:
         yield lookups.row(lookup)

@@ -8,7 +8,19 @@ import msgspec
 
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile, Skip
+from inspect_compile.facts import (
+    CacheLookup,
+    Fact,
+    FailedGuard,
+    Frame,
+    GraphBreak,
+    Guard,
+    Location,
+    Recompile,
+    ShapeGuard,
+    SideEffect,
+    Skip,
+)
 from inspect_compile.facts.compile_id import compile_order, frame_id
 from inspect_compile.knowledge.frontend.own_code import own_line
 
@@ -28,6 +40,8 @@ class Compile(msgspec.Struct, frozen=True):
     breaks: tuple[GraphBreak, ...] = ()
     lookups: tuple[CacheLookup, ...] = ()
     guards: int = 0
+    effects: tuple[SideEffect, ...] = ()
+    shapes: tuple[ShapeGuard, ...] = ()
 
 
 class FrameRun(msgspec.Struct, frozen=True):
@@ -91,6 +105,7 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
     breaks, lookups = _by_compile(dump.rows(GraphBreak)), _by_compile(dump.rows(CacheLookup))
     frames_of, recompiles = _by_compile(dump.rows(Frame)), _by_compile(dump.rows(Recompile))
     guards = _by_compile(dump.rows(Guard))
+    effects, shapes = _by_compile(dump.rows(SideEffect)), _by_compile(dump.rows(ShapeGuard))
     found: dict[str, list[Compile]] = {}
     for compile_id in sorted({*frames_of, *recompiles, *breaks, *lookups}, key=compile_order):
         ended, again = frames_of.get(compile_id), recompiles.get(compile_id)
@@ -101,6 +116,8 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
             tuple(breaks.get(compile_id, ())),
             tuple(lookups.get(compile_id, ())),
             len(guards.get(compile_id, ())),
+            tuple(effects.get(compile_id, ())),
+            tuple(shapes.get(compile_id, ())),
         )
         found.setdefault(frame_id(compile_id), []).append(one)
     return found

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, resumed
+from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, plain_source, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.facts import CacheLookup, FailedGuard, GraphBreak, Location, Recompile
+from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile, SideEffect
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -73,10 +73,12 @@ def _kept(run: FrameRun, wanted: set[str | None] | None, names: tuple[str, ...])
     return None
 
 
-def _rows(one: Compile) -> Iterator[GraphBreak | CacheLookup | Recompile | Compile]:
+def _rows(one: Compile) -> Iterator[msgspec.Struct]:
     yield one
     yield from filter(None, (one.frame, one.recompile))
     yield from one.breaks
+    yield from one.effects
+    yield from one.shapes
     yield from one.lookups
 
 
@@ -89,7 +91,7 @@ def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Renderable
     yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
     if not run.compiles:
         yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
-    told = _Told(set(), {})
+    told = _Told(set(), {}, {})
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, told)
     usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
@@ -122,6 +124,8 @@ class _Told(NamedTuple):
     hints: set[str]
     breaks: dict[tuple[Location | None, str], str]
     """Place and reason → the compile id under which it was printed."""
+    effects: dict[tuple[SideEffect, ...], str]
+    """Side effects → the compile id under which they were printed."""
 
 
 def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
@@ -144,6 +148,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
     for found in one.breaks:
         before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
+    yield from _effects(depth + 1, one, told)
     outcomes: dict[str, list[str]] = {}
     for lookup in one.lookups:
         outcomes.setdefault(outcome_text(lookups.row(lookup)), []).append(cache_name(lookup))
@@ -202,6 +207,23 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
     for hint in row.hints:
         if hint != _NO_USE:
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
+
+
+def _effects(depth: int, one: Compile, told: _Told) -> Iterator[RenderableType]:
+    """What is changed after the graph, and what holds of symbolic sizes."""
+    same = tuple(msgspec.structs.replace(effect, graph="") for effect in one.effects)
+    before = told.effects.setdefault(same, one.compile_id)
+    if same and before != one.compile_id:
+        yield _line(depth, ("after the graph it makes the same changes as in ", "dim"), one_line(before))
+    for effect in one.effects if before == one.compile_id else ():
+        named = one_line(plain_source(effect.source)) or f"an object of class {one_line(effect.type)}"
+        places = "  ".join(f"{place_text(where)}  {code_text(where)}" for where in effect.lines)
+        yield _line(depth, ("after the graph it changes ", "dim"), named, (f"  {places}" if places else "", "dim"))
+    for shape in one.shapes:
+        began = "holds only for " if shape.what == "guard" else "made a number: "
+        sources = f"  {', '.join(map(one_line, shape.sources))}" if shape.sources else ""
+        place = f"  {place_text(shape.where)}  {code_text(shape.where)}" if shape.where is not None else ""
+        yield _line(depth, (began, "dim"), one_line(shape.expression), (f"{sources}{place}", "dim"))
 
 
 def _microseconds(seconds: float) -> str:

@@ -1,0 +1,56 @@
+"""The functions that AOTAutograd puts around a graph, and the bytecode that Dynamo makes."""
+
+import dis
+import types
+from typing import Any, Final
+
+from inspect_compile.lowering.core.artifacts import record_text
+from inspect_compile.probe import Probes, argument
+from inspect_compile.torch_compat import Name
+from inspect_compile.torch_compat import traced as names
+
+PROBE = "lowering.artifacts"
+
+_MOST_CODE: Final = 40_000
+"""Maximum size of bytecode that is printed, in bytes."""
+_RESUMES: Final = "torch_dynamo_resume_in"
+
+
+def record_bytecode(probes: Probes, which: str, code: Any) -> None:
+    """Record the instructions of a code object."""
+    if probes.keeps_texts and type(code) is types.CodeType and len(code.co_code) <= _MOST_CODE:
+        record_text(probes, f"{code.co_name}_{which}_BYTECODE", dis.Bytecode(code).dis())
+
+
+def record_resumed(probes: Probes, code: Any) -> None:
+    """Record the instructions of the rest of a function after a graph break: it has no source of its own."""
+    if _RESUMES in getattr(code, "co_name", ""):
+        record_bytecode(probes, "ORIGINAL", code)
+
+
+def install_wrappers(probes: Probes) -> None:
+    """Hook what compiles the functions that AOTAutograd puts around a graph."""
+    _watch_sources(probes, names.WRAPPER_SOURCE)
+
+
+def install_wrappers_of_codegen(probes: Probes) -> None:
+    """Hook the same where torch 2.14 and later have it."""
+    _watch_sources(probes, names.WRAPPER_SOURCE_OF_CODEGEN)
+
+
+def _watch_sources(probes: Probes, name: Name) -> None:
+    def made(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        title, source = argument(args, kwargs, 3, "artifact_name"), argument(args, kwargs, 0, "source")
+        if type(title) is str and type(source) is str:
+            record_text(probes, title, source)
+
+    probes.wrap(PROBE, name, before=made)
+
+
+def install_bytecode(probes: Probes) -> None:
+    """Hook the bytecode that Dynamo made."""
+
+    def made(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        record_bytecode(probes, "MODIFIED", argument(args, kwargs, 0, "code"))
+
+    probes.wrap(PROBE, names.GUARDED_CODE, before=made)

@@ -1,0 +1,43 @@
+"""An input that is written in place, a view that is returned, objects that are changed, a break, and a failure."""
+
+import torch
+
+SEEN = []
+TOTAL = 0
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(4))
+        self.calls = 0
+
+    def forward(self, x: torch.Tensor, state: torch.Tensor, by: int) -> tuple[torch.Tensor, torch.Tensor]:
+        global TOTAL
+        self.calls += 1
+        TOTAL += 1
+        SEEN.append(by)
+        state.add_(1)
+        y = x * self.weight
+        torch._dynamo.graph_break()
+        if by > 2:
+            y = y + by
+        return y * 2, state.view(-1)
+
+
+net = torch.compile(Net(), backend="aot_eager")
+for by in (1, 2, 3):
+    net(torch.ones(3, 4), torch.zeros(2, 2), by)[0].sum().backward()
+
+
+@torch.compile(backend="aot_eager", fullgraph=True)
+def fails(x: torch.Tensor) -> torch.Tensor:
+    y = x.sin()
+    print(y)
+    return y
+
+
+try:
+    fails(torch.ones(2))
+except torch._dynamo.exc.Unsupported:
+    print("failed")
