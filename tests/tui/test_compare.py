@@ -108,6 +108,10 @@ async def test_the_ranks_of_a_run(here: Path) -> None:
         assert "bytes rank 1" in "".join(span.text for span in screen(pilot).rows.sheet.titles(150))
         assert screen(pilot).query_one("#compare-command", Bar).text.strip().endswith("show run ranks")
         assert "0 kernels differ" in screen(pilot).query_one("#compare-top", Bar).text
+        if shutil.which("dot"):
+            await pilot.press("d")
+            await until(pilot, lambda: any(one.title == "Drawn" for one in pilot.app._notifications))
+            assert "rank 1" in next((here / "run").rglob("*.svg")).read_text("utf-8")
 
 
 async def test_one_compile_is_not_beside_anything(mixed: Dump) -> None:

@@ -113,7 +113,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             Action("y", "copy", "Copy the command", "copy the command that prints this table", footer="copy"),
             Action("Y", "copy_selected", "Copy what is selected", "copy the name of what is selected"),
             Action("S", "save", "Save text or picture", "save what is shown, as text or SVG"),
-            Action("d", "draw", "Draw around the selection", "draw the schedule around the selection, as SVG"),
+            Action("d", "draw", "Draw around the selection", "draw around the selection, or the ranks, as SVG"),
         ),
     ),
     (

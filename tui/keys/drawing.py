@@ -1,9 +1,8 @@
-"""Runs `inspect-compile draw` for the selection: in a process of its own, so that a big drawing never holds up the
-screen.
-"""
+"""Runs `inspect-compile draw`: in a process of its own, so that a big drawing never holds up the screen."""
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,14 +12,16 @@ PATIENCE: Final = 90.0
 """Seconds; `draw` itself gives Graphviz at most 60."""
 
 
-def draw_words(dump: str, graph: str, around: str) -> list[str]:
+def around(root: Path, graph: str, name: str) -> list[str]:
     """Arguments of `inspect-compile` that draw the schedule around a name, before and after fusion."""
-    return ["draw", dump, "schedule", "--graph", graph, "--around", around]
+    return ["draw", str(root.absolute()), "schedule", "--graph", graph, "--around", name]
 
 
-def draw(root: Path, graph: str, around: str) -> list[str]:
-    """Draw; the files that were written. Raises CommandError with what `draw` said."""
-    command = [sys.executable, "-P", "-m", "inspect_compile", *draw_words(str(root.absolute()), graph, around)]
+def draw(words: Sequence[str]) -> list[str]:
+    """Draw, given the arguments of `inspect-compile`; the files that were written. Raises CommandError with what `draw`
+    said.
+    """
+    command = [sys.executable, "-P", "-m", "inspect_compile", *words]
     try:
         found = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False

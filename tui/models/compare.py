@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import Cause
@@ -113,9 +114,19 @@ def comparison(sides: Sequence[Side]) -> Comparison:
     return Comparison(sides, Table(shown, lines), told(rows), known)
 
 
-def sides_of(dump: Dump, part: Path | None = None) -> tuple[list[Side], str] | None:
-    """What a dump can be held against, and the command that does it: its ranks, a replay beside the first compile, or
-    `part`, another process of its run. None if there is nothing.
+class Beside(NamedTuple):
+    """What can be shown beside each other, and how to have the same elsewhere."""
+
+    sides: Sequence[Side]
+    command: str
+    """The shell command that compares them."""
+    drawing: tuple[str, ...] = ()
+    """Arguments of `inspect-compile` that draw them; none if there is no such picture."""
+
+
+def sides_of(dump: Dump, part: Path | None = None) -> Beside | None:
+    """What a dump can be held against: its ranks, a replay beside the first compile, or `part`, another process of its
+    run. None if there is nothing.
     """
     around = run_around(dump)
     if around is not None and dump.run.replay_of:
@@ -126,12 +137,13 @@ def sides_of(dump: Dump, part: Path | None = None) -> tuple[list[Side], str] | N
     chosen = next((one for one in others if one.dump.root == part), None)
     if len(ranks) > 1 and (chosen is None or chosen.rank is not None):
         sides = [Side(f"rank {rank}", one.dump) for rank, one in sorted(ranks.items())]
-        return sides, shlex.join(["inspect-compile", "show", str(run.root), "ranks"])
+        drawing = "draw", str(run.root.absolute()), "ranks"
+        return Beside(sides, shlex.join(["inspect-compile", "show", str(run.root), "ranks"]), drawing)
     again = chosen or next((one for one in others if one.replay is not None), None)
     if again is None:
         return None
     table = ["show", str(run.root), "replays"] if again.replay is not None else ["diff", str(run.root), str(part)]
-    return [Side(FIRST, run), Side(again.name, again.dump)], shlex.join(["inspect-compile", *table])
+    return Beside([Side(FIRST, run), Side(again.name, again.dump)], shlex.join(["inspect-compile", *table]))
 
 
 def _only(name: str, lines: Sequence[str] | None) -> Code:

@@ -16,6 +16,7 @@ from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
 from inspect_compile.tui.models.compare import Comparison, comparison
 from inspect_compile.tui.models.letters import UNFOLD
 from inspect_compile.tui.reader import Reader
+from inspect_compile.tui.screens.elsewhere import draw_for
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -31,13 +32,15 @@ class CompareScreen(Screen[None]):
         Binding("escape,b", "dismiss", "Back", show=False),
         Binding(UNFOLD, "unfold", "Show or hide what comes before the first loop", show=False),
         Binding("y", "copy", "Copy", show=False),
+        Binding("d", "draw", "Draw the ranks", show=False),
     ]
 
-    def __init__(self, sides: Sequence[Side], command: str) -> None:
-        """`command` shows the same in a shell."""
+    def __init__(self, sides: Sequence[Side], command: str, drawing: Sequence[str] = ()) -> None:
+        """See `models.compare.Beside`."""
         super().__init__()
         self._sides = sides
         self._command = command
+        self._drawing = drawing
         self._reader = Reader(sides[0].dump)
         self._found: Comparison | None = None
         self._is_whole = False
@@ -57,7 +60,8 @@ class CompareScreen(Screen[None]):
         """Begin to compare."""
         self._say("comparing …")
         self.query_one("#compare-command", Bar).say(*bars.shell(self._command))
-        keys = (("esc", "back"), ("tab", "next list"), ("↑ ↓", "row"), ("y", "copy the command"), ("q", "quit"))
+        draws = [("d", "draw")] if self._drawing else []
+        keys = (("esc", "back"), ("tab", "next list"), ("↑ ↓", "row"), *draws, ("y", "copy the command"), ("q", "quit"))
         items = [item for key, what in keys for item in (Item(f" {key}", "key"), Item(f" {what} ", "dim"))]
         self.query_one("#compare-keys", Bar).say(items)
         self._fit()
@@ -134,6 +138,14 @@ class CompareScreen(Screen[None]):
         """Show what comes before the first loop of a source, or hide it."""
         self._is_whole = not self._is_whole
         self._moved()
+
+    def action_draw(self) -> None:
+        """Draw the ranks as SVG, in the dump's folder."""
+        if self._drawing:
+            self.notify("drawing …", markup=False)
+            start(self, partial(draw_for, self, self._drawing), group="draw", latest=True)
+        else:
+            self.notify("Ranks of a run can be drawn, other compiles not", severity="warning", markup=False)
 
     def action_copy(self) -> None:
         """Copy the command that shows the same."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from textual.screen import Screen
 from inspect_compile.errors import CommandError
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.text import one_line
-from inspect_compile.tui.keys.drawing import draw
+from inspect_compile.tui.keys.drawing import around, draw
 from inspect_compile.tui.keys.editor import TextPlace, edit, editor_command
 from inspect_compile.tui.keys.files import free_name, sheet_text
 from inspect_compile.tui.models.chain import Choice
@@ -133,12 +134,14 @@ class ElsewhereScreen(Screen[None]):
             self.say_failure(CommandError(f"nothing to draw around: {NOTHING_CHOSEN}"))
             return
         self.notify(f"drawing around {words[0]} …", markup=False)
-        start(self, partial(self._draw, self._place.name, words[0]), group="draw", latest=True)
+        start(self, partial(draw_for, self, around(self._root, self._place.name, words[0])), group="draw", latest=True)
 
-    async def _draw(self, graph: str, around: str) -> None:
-        try:
-            written = await asyncio.to_thread(draw, self._root, graph, around)
-        except CommandError as error:
-            self.say_failure(error)
-        else:
-            self.notify("\n".join(written), title="Drawn", markup=False, timeout=15)
+
+async def draw_for(screen: Screen[None], words: Sequence[str]) -> None:
+    """Draw, given the arguments of `inspect-compile`, and say on a screen what was written or what went wrong."""
+    try:
+        written = await asyncio.to_thread(draw, words)
+    except CommandError as error:
+        screen.notify(one_line(str(error)), severity="warning", markup=False)
+    else:
+        screen.notify("\n".join(written), title="Drawn", markup=False, timeout=15)
