@@ -158,7 +158,8 @@ def install_aot(probes: Probes) -> None:
         return probes.reuses_facts
 
     def ended(state: bool, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if state and result[0] is not None:
+        # 2.11 returns the function alone, later versions with the settings that a miss goes on with.
+        if state and (result[0] if isinstance(result, tuple) else result) is not None:
             REUSE.served(probes)
         elif state:
             REUSE.missed(probes)
