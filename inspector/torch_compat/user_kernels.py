@@ -18,7 +18,4 @@ RUN_TUNED = Name("triton.runtime.autotuner", "Autotuner.run", "times the configu
 SIDE_TABLE = Name(_WRAP, "kernel_side_table", "the kernels and constants that a graph's nodes have numbers of")
 WRITTEN = Name(_WRAP, "get_mutated_tensors", "which arguments of a kernel it writes to")
 MUTATING = Name(_WRAP, "triton_kernel_wrapper_mutation", "a node that launches a kernel")
-NODES = (
-    MUTATING,
-    Name(_WRAP, "triton_kernel_wrapper_functional", "a node that launches a kernel and writes to copies"),
-)
+COPYING = Name(_WRAP, "triton_kernel_wrapper_functional", "a node that launches a kernel and writes to copies")

@@ -73,7 +73,7 @@ def test_no_descriptor_to_the_end(place: Place) -> None:
     watched, dump = without_descriptors(place, "hard", "end")
     told = watched.said[-1]
     assert told.startswith(
-        f"inspect-compile: could not write below {place.dump}: Too many open files; call_sites.jsonl, "
+        f"inspect-compile: could not write below {place.dump}: Too many open files; aot.jsonl, artifacts.jsonl, "
     )
     assert told.endswith(" more are incomplete or missing")
     assert dump.run.notes == (told.removeprefix("inspect-compile: "),)

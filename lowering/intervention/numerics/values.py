@@ -143,9 +143,7 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
             makers[buffer.get_name()] = node
             buffers[buffer.get_name()] = buffer
         reads[name] = frozenset(_read_by(operation))
-        changed = {
-            str(each): node for one in (operation, *operation.get_outputs()) for each in one.get_mutation_names()
-        }
+        changed = {str(each): node for each in _changed_in_place(operation)}
         if changed:
             mutates[name] = changed
         if "NopKernel" in _kinds(operation):
@@ -216,13 +214,24 @@ def _changed_by(node: torch.fx.Node | None, argument: str, name: str) -> str:
     return next((user.name for user in node.users if user.args[1:] == (*places,)), name)
 
 
-def _read_by(operation: Any) -> Iterable[str]:
-    """The buffers that an operation reads. What only changes buffers of others, such as a Triton kernel of the program,
-    is no buffer itself, and its method that names them fails.
+def _is_own_kernel(operation: Any) -> bool:
+    """True for the launch of a Triton kernel of the program: it is no buffer itself, so that its methods which name
+    buffers fail, or name none; its outputs stand for what it changes.
     """
-    if any(one is operation for one in operation.get_outputs()):
-        return [str(each) for each in operation.get_read_names()]
-    return [str(each.name) for each in operation.get_read_writes().reads]
+    return not any(one is operation for one in operation.get_outputs()) and not operation.get_mutation_names()
+
+
+def _read_by(operation: Any) -> Iterable[str]:
+    """The buffers that an operation reads."""
+    if _is_own_kernel(operation):
+        return [str(each.name) for each in operation.get_read_writes().reads]
+    return [str(each) for each in operation.get_read_names()]
+
+
+def _changed_in_place(operation: Any) -> Iterable[str]:
+    """The buffers that an operation changes."""
+    of = operation.get_outputs() if _is_own_kernel(operation) else [operation]
+    return [str(each) for one in of for each in one.get_mutation_names()]
 
 
 def _within(lowering: Any, made: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:

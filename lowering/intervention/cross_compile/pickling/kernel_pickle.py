@@ -70,7 +70,7 @@ def _launches(module: GraphModule) -> Iterator[Node]:
     """The nodes that launch a Triton kernel; none if neither Triton nor torch's support for it is loaded."""
     if "triton" not in sys.modules and "torch._higher_order_ops.triton_kernel_wrap" not in sys.modules:
         return
-    targets = [name.load() for name in names.NODES]
+    targets = [names.MUTATING.load(), names.COPYING.load()]
     yield from (node for node in nodes_of(module) if node.target in targets)
 
 
