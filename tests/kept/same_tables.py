@@ -78,8 +78,11 @@ def _without_times(value: Any) -> Any:
 
 def _read(path: Path, root: Path) -> str:
     """Without the folder that holds the program and its caches, too."""
-    text = path.read_text().replace(str(root.parent), "…")
-    return _ADDED_AT.sub("", text.replace(str(root.parent)[2:], "…"))  # as torch's guards write it
+    folder, text = str(root.parent), path.read_text()
+    text = text.replace(folder, "…")
+    for shared in reversed(root.parent.parents):  # torch's guards leave out what a file and torch's own folder share
+        text = text.replace(folder[len(str(shared)) + 1 :], "…")
+    return _ADDED_AT.sub("", text)
 
 
 def _text(path: Path, root: Path) -> str:
