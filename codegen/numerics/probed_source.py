@@ -32,7 +32,8 @@ _VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)
 _SCALAR_STORE: Final = re.compile(r"^(?=\w*(?:out_ptr|buffer))(\w+)\[(.+?)\] = (.+);$")
 _ADDS_TO: Final = re.compile(r"^atomic_add\(&(\w*(?:out_ptr|buffer)\w*\[.+?\]), (\w+)\);")
 _ADDS_VECTOR: Final = re.compile(
-    r"^atomic_add_vec<[^>]+>\((\w*(?:out_ptr|buffer)\w*), (\w+), (\w+)(?:, (\w+|static_cast<\w+>\(\w+\)))?\);"
+    r"^atomic_add_vec<[^>]+>\(((?:(?!out_ptr|buffer)\w)*(?:out_ptr|buffer)\w*), (\w+), (\w+)"
+    r"(?:, (\w+|static_cast<\w+>\(\w+\)))?\);"
 )
 _TILE_STORE: Final = re.compile(r"^(\w+)\.store\((tmp\d+) \+ .+\);$")
 _SIZE: Final = r"((?:static_cast<\w+>\()?\d+L?\)?)"
