@@ -24,8 +24,8 @@ WORKERS ?= 2
 # Which of them: a folder, a file, file::test.
 TESTS ?= tests
 CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
-# Another torch has an environment of its own, unless VENV names one; the other packages are CI's, unless PIP_CONSTRAINT
-# names some.
+# Another torch has an environment of its own, unless VENV names one; the packages whose versions it does not bound
+# itself are CI's, unless PIP_CONSTRAINT names some.
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
@@ -112,7 +112,7 @@ $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	@touch $@ $(VENV)/.for-use
 
 $(VENV)/.for-torch-%: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
-	@mkdir -p build && grep -vE '^(torch|triton)==' .ci/constraints.txt >build/constraints-but-torch.txt
+	@mkdir -p build && grep -vE '^(torch|triton|setuptools)==' .ci/constraints.txt >build/constraints-but-torch.txt
 	PIP_CONSTRAINT=$(COMPAT_CONSTRAINT) $(BIN)/python -m pip install --quiet --editable '.[dev]' 'torch==$*'
 	@touch $@
 

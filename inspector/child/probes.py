@@ -47,6 +47,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.frontend.call_path:install_inductor"),
     Entry("torch._inductor.graph", "inspect_compile.lowering.frontend.call_path:install_graph"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.frontend.call_path:install_wrapper"),
+    Entry("torch._inductor.output_code", "inspect_compile.lowering.frontend.times:install_first_calls"),
     Entry("torch._dynamo.symbolic_convert", "inspect_compile.lowering.frontend.dynamo:install_breaks"),
     Entry("torch._dynamo.guards", "inspect_compile.lowering.frontend.dynamo:install_guards"),
     Entry("torch.fx.passes.graph_transform_observer", "inspect_compile.lowering.passes.passes:install_observers"),

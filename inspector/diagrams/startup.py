@@ -1,4 +1,5 @@
-"""A process from its start to its last compile, as SVG: a lane for each kind of work, below each other on one clock.
+"""A process from its start to its last compile and the first calls, as SVG: a lane for each kind of work, below each
+other on one clock.
 
 Written directly: bars on a scale of time. Names from a dump are escaped.
 """
@@ -7,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.frontend.startup import AOT, DYNAMO, IMPORTS, INDUCTOR, Bar, Startup
+from inspect_compile.analysis.frontend.startup import AOT, DYNAMO, FIRST_CALLS, IMPORTS, INDUCTOR, Bar, Startup
 from inspect_compile.diagrams.bars import BAR, COLOURS, OTHERS, SHORTEST, WIDTH, bar, ticks, wide_enough
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text
@@ -26,6 +27,7 @@ _COLOUR_OF: Final = {
     INDUCTOR: COLOURS[stages.LOWERING],
     stages.BUILDING: COLOURS[stages.BUILDING],
     stages.TUNING: COLOURS[stages.TUNING],
+    FIRST_CALLS: ("#cfeaec", "#1d6b73"),
     stages.CAPTURE: COLOURS[stages.CAPTURE],
 }
 

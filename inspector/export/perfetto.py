@@ -1,8 +1,8 @@
 """A trace for Perfetto, in Chrome's trace event format.
 
-The time of compiling as torch's timers measured it, and imports, from the start of the process on, each rank a process;
-and of a graph one call: its launches in the order of the code, each as long as it takes, with the memory that is held.
-A call stands behind the time of compiling, because nobody recorded when it ran, and says so.
+The time of compiling as torch's timers measured it, imports and first calls, from the start of the process on, each
+rank a process; and of a graph one call: its launches in the order of the code, each as long as it takes, with the
+memory that is held. A call stands behind the time of compiling, because nobody recorded when it ran, and says so.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
-from inspect_compile.analysis.frontend.startup import process_start, until_first_timer
+from inspect_compile.analysis.frontend.startup import FIRST_CALLS, process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
 from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.facts import Graph, Imported, Timed
+from inspect_compile.facts import FirstCall, Graph, Imported, Timed
 from inspect_compile.tables.text import lines_text, one_line, program_words
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) 
 
 
 def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[Event]:
-    """An event for each import that took long and each run of a timer, with compile, stage and own time, from the start
-    of the process on; `offset` seconds later.
+    """An event for each import that took long, each run of a timer, with compile, stage and own time, and each first
+    call of a compiled graph, from the start of the process on; `offset` seconds later.
     """
     rank = "" if dump.run.rank is None else f"rank {dump.run.rank}: "
     yield _named("process_name", process, 0, rank + (" ".join(program_words(dump.run.argv)) or "torch.compile"))
@@ -66,6 +66,9 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
     for part in found:
         told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
         yield _lasting(part.name, part.stage, part.start + later, part.seconds, process, part.thread, told)
+    for row in dump.rows(FirstCall) if began is not None else ():
+        start, name = row.start - (began or 0.0) + offset, f"first call, {row.part}"
+        yield _lasting(name, FIRST_CALLS, start, row.seconds, process, row.thread, {"compile": row.graph})
 
 
 def _start(dump: "Dump") -> float | None:

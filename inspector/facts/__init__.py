@@ -50,6 +50,7 @@ from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import (
     SCHEMA_VERSION,
+    FirstCall,
     Hook,
     Imported,
     Omission,
@@ -66,7 +67,7 @@ from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook, Imported, Timed, TimerBegan, Remark,
+    Hook, Imported, Timed, TimerBegan, FirstCall, Remark,
     CallSite, Graph, GraphEnd,
     Frame, Skip, GraphBreak, Recompile, SideEffect, ShapeGuard, Guard, CacheLookup, KernelLookup, KeyPart, Call,
     AotMetadata, Artifact, Metrics, Settings,
@@ -88,12 +89,12 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 __all__ = [
     "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "AotInput", "AotMetadata", "AotOutput", "Artifact",
     "Asked", "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
-    "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FlaggedCalls", "Frame", "FusionCombo", "FusionLooks",
-    "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "Imported", "JointNode",
-    "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "Location", "Loop",
-    "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite", "NumericsCall", "Omission",
-    "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording", "Remark",
-    "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage", "StatementNodes",
-    "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling", "Timed",
-    "TimerBegan", "Tuning", "WrapperLine",
+    "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FirstCall", "FlaggedCalls", "Frame", "FusionCombo",
+    "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "Imported",
+    "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "Location",
+    "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite", "NumericsCall",
+    "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording",
+    "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
+    "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling",
+    "Timed", "TimerBegan", "Tuning", "WrapperLine",
 ]  # fmt: skip

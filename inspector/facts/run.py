@@ -145,6 +145,23 @@ class TimerBegan(Fact, frozen=True, kw_only=True, tag="timer_began"):
     """Seconds since the epoch."""
 
 
+class FirstCall(Fact, frozen=True, kw_only=True, tag="first_call"):
+    """The first call of a compiled graph, in which kernels are loaded, libraries set up, and some kernels tuned. On a
+    GPU it ends when all launches are queued. `graph` holds the compile id.
+    """
+
+    table: ClassVar[str] = "times"
+    per_graph: ClassVar[bool] = False
+
+    part: str
+    """`forward` (or inference), or `backward`."""
+    start: float
+    """Seconds since the epoch."""
+    seconds: float
+    thread: Int64 = 0
+    """As of `Timed`."""
+
+
 class Imported(Fact, frozen=True, kw_only=True, tag="imported"):
     """An import that took long, with all that it imports in turn: of torch, of the program's packages, or of parts of
     torch that are loaded by the first compile.

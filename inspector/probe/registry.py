@@ -1,6 +1,7 @@
 """All hooks of one process: where they are installed, and what they are called with."""
 
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol
 
@@ -11,6 +12,7 @@ from inspect_compile.probe.harmless import Guard, describe, leave_traceback, on_
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
 from inspect_compile.probe.replaced import Watched, replace
+from inspect_compile.probe.without_frame import timed
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
@@ -37,6 +39,12 @@ def argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, name:
     instance, or by name.
     """
     return args[position] if len(args) > position else kwargs.get(name, default)
+
+
+Starts = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+"""(instance, args, kwargs) → state for `Called`."""
+Called = Callable[[Any, float, float], None]
+"""(state, when the call began in seconds since the epoch, how many it took)."""
 
 
 class Account(Protocol):
@@ -79,7 +87,7 @@ class Probes(Guard):
         failed: Failed | None = None,
         patient: bool = False,
         fresh_stack: bool = False,
-    ) -> None:
+    ) -> HookState:
         """Watch the function `name`. If this torch lacks it, only this hook is lost, and the dump says so.
 
         With `fresh_stack` it and its hooks run on a piece of stack of their own: for what goes deep, or over a graph.
@@ -110,6 +118,7 @@ class Probes(Guard):
             return on_fresh_stack(watch) if fresh_stack else watch
 
         self._replace(hook, name, watched)
+        return hook
 
     def follow(self, probe: str, name: Name, after: Followed) -> None:
         """Watch a method that is called very often, after it has returned.
@@ -206,6 +215,33 @@ class Probes(Guard):
                 self.sink.add(
                     Hook(probe=type(account).__name__, target="at the end", state="failed", reason=describe(error))
                 )
+
+    def first_calls(self, probe: str, name: Name, attribute: str, starts: Starts, called: Called) -> None:
+        """Watch one call of the function in `attribute` of each object that the method `name` has made ready to be
+        called: the first that returns.
+
+        The object then has its own function back: all later calls are as they are without us.
+        """
+
+        def ready(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+            plain = getattr(instance, attribute)
+            if plain is None:
+                return
+            of, told = weakref.ref(instance), starts(instance, args, kwargs)
+
+            def ended(began: float, seconds: float) -> None:
+                known = of()
+                if known is not None and id(getattr(known, attribute)) == number:
+                    setattr(known, attribute, plain)
+                    if not hook.off:
+                        hook.calls += 1
+                        self.guard(hook, called, told, began, seconds)
+
+            watched = timed(plain, ended)
+            number = id(watched)  # no reference: it would be a cycle, which keeps the generated code until a collection
+            setattr(instance, attribute, watched)
+
+        hook = self.wrap(probe, name, after=ready)
 
     def answer(
         self, probe: str, name: Name, kind: type, instead: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

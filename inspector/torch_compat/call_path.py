@@ -33,6 +33,10 @@ POST_COMPILE = Name(
     "CompiledFxGraph.post_compile",
     "what is put around the generated `call`: CUDA graphs, copies of unaligned inputs",
 )
+CALLED: Final = "current_callable"
+"""What the calls of a compiled graph run: an attribute that each has once `post_compile` has returned. Seen in
+2.11-2.15.
+"""
 PARTITIONS: Final = "partitions"
 """The generated `Runner`, whose method `call` is a graph's function, has a list of its parts here, which torch replaces
 by the same as CUDA graphs. Seen in 2.11-2.15.

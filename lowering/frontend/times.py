@@ -1,14 +1,17 @@
-"""Records torch's own compile timers: each when it ends, and those of whole stages also when they begin."""
+"""Records torch's own compile timers: each when it ends, and those of whole stages also when they begin; and how long
+the first call of each compiled graph took.
+"""
 
 import threading
 import time
 from typing import Any, Final
 
-from inspect_compile.facts import Timed, TimerBegan
+from inspect_compile.facts import FirstCall, Timed, TimerBegan
 from inspect_compile.knowledge.frontend.compile_stages import BUILDING, TUNING, is_stage, stage_of
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
+from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.times"
@@ -17,6 +20,9 @@ _LONG: Final = frozenset({BUILDING, TUNING})
 """Stages in which other processes work, and nothing else is recorded for long: that they began is written at once."""
 _PAUSE: Final = 0.05
 """Seconds between two writes because of other stages."""
+
+
+_THREADS: Final[dict[int, int]] = {}
 
 
 class _Open(threading.local):
@@ -28,7 +34,7 @@ class _Open(threading.local):
 
 def install(probes: Probes) -> None:
     """Hook the events that torch logs for each compile."""
-    opened, threads = _Open(), dict[int, int]()
+    opened = _Open()
     has_compiled = False
     stage, written = "", 0.0
 
@@ -67,7 +73,7 @@ def install(probes: Probes) -> None:
                 start=start / _BILLION,
                 seconds=round((now - start) / _BILLION, 6),
                 probes=round(probes.spent - spent, 6),
-                thread=threads.setdefault(threading.get_ident(), len(threads)),
+                thread=_thread(),
             )
         )
         if not opened.parts:  # the program goes on, and may be killed before there is anything else to write
@@ -75,3 +81,22 @@ def install(probes: Probes) -> None:
 
     probes.follow(PROBE, names.TIME_BEGINS, began)
     probes.follow(PROBE, names.TIME_ENDS, ended)
+
+
+def install_first_calls(probes: Probes) -> None:
+    """Hook the first call of each compiled graph."""
+
+    def ready(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, str]:
+        given = argument(args, kwargs, 2, "graph_kwargs") or {}
+        return compile_id() or "", "backward" if given.get("is_backward") else "forward"
+
+    def called(state: tuple[str, str], start: float, seconds: float) -> None:
+        graph, part = state
+        probes.sink.add(FirstCall(graph=graph, part=part, start=start, seconds=round(seconds, 6), thread=_thread()))
+
+    probes.first_calls(PROBE, call_names.POST_COMPILE, call_names.CALLED, ready, called)
+
+
+def _thread() -> int:
+    """The number of the running thread."""
+    return _THREADS.setdefault(threading.get_ident(), len(_THREADS))

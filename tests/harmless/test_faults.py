@@ -105,9 +105,10 @@ CALLS: dict[str, Feeds] = {
         for name in (
             *(targets.COMPILE_FX, call_path.AOT_AUTOGRAD, call_path.AOT_TRACE, call_path.PARTITION),
             *(call_path.FORWARD, call_path.BACKWARD, call_path.INNER, call_path.LOAD, call_path.CODEGEN),
-            *(call_path.SCHEDULE, call_path.POST_COMPILE),
+            call_path.SCHEDULE,
         )
     },
+    str(call_path.POST_COMPILE): Feeds((facts.Call, facts.FirstCall)),
     str(call_path.FREEZING): Feeds(called=False),
     str(call_path.CUDAGRAPHIFY): Feeds(called=False),
 }
@@ -292,7 +293,7 @@ class Record:
 
 
 def _text(row: Fact) -> str:
-    clocks = _OF_TIMED if isinstance(row, (facts.Timed, facts.TimerBegan)) else _CLOCKS
+    clocks = _OF_TIMED if isinstance(row, (facts.Timed, facts.TimerBegan, facts.FirstCall)) else _CLOCKS
     told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in clocks}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 

@@ -1,5 +1,5 @@
-"""From the start of the process to the last compile: what ran when, in lanes beside each other; and how often each
-function was compiled.
+"""From the start of the process to the last compile, and the first call of what it made: what ran when, in lanes beside
+each other; and how often each function was compiled.
 """
 
 import math
@@ -13,14 +13,14 @@ import msgspec
 from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.frontend.times import compile_seconds, covered, parts, pieces
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Imported, Timed
+from inspect_compile.facts import FirstCall, Frame, Imported, Timed
 from inspect_compile.facts.compile_id import compile_order
 from inspect_compile.knowledge.frontend import compile_stages as stages
 
-IMPORTS, DYNAMO, AOT, INDUCTOR = "imports", "Dynamo", "AOTAutograd", "Inductor"
+IMPORTS, DYNAMO, AOT, INDUCTOR, FIRST_CALLS = "imports", "Dynamo", "AOTAutograd", "Inductor", "first calls"
 LANES: Final = (
     *(IMPORTS, DYNAMO, AOT, INDUCTOR),
-    *(stages.BUILDING, stages.TUNING, stages.CACHES, stages.CAPTURE, stages.OTHER),
+    *(stages.BUILDING, stages.TUNING, stages.CACHES, FIRST_CALLS, stages.CAPTURE, stages.OTHER),
 )
 """In the order of a first compile."""
 _LANE_OF: Final = {
@@ -42,7 +42,7 @@ class Bar(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_bar"):
     graph: str
     """The compile id; empty for imports, and for threads that do not say for which compile they work."""
     name: str
-    """The module, or the timer of torch's that took longest in it."""
+    """The module, the timer of torch's that took longest in it, or `first call, backward`."""
     start: float
     """Seconds since the process started."""
     seconds: float
@@ -80,7 +80,9 @@ class Startup(msgspec.Struct, frozen=True):
     bars: tuple[Bar, ...]
     lanes: tuple[Lane, ...]
     seconds: float
-    """From the start of the process, or of the recording where that began later, to the end of the last compile."""
+    """From the start of the process, or of the recording where that began later, to the end of the last compile, or of
+    the last first call.
+    """
     elsewhere: float
     """Of these, seconds in which nothing of all this ran: the program itself."""
 
@@ -107,6 +109,14 @@ def startup(dump: Dump) -> Startup | None:
         lane = _LANE_OF.get(part.stage, stages.OTHER)
         spans = _without((start, end), cuts) if not part.thread else [(start, end)]
         bars += [Bar(lane, part.thread, part.graph, part.name, a, b - a) for a, b in spans]
+    for row in dump.rows(FirstCall):
+        timed = _merged(
+            (part.start + offset, part.start + offset + part.seconds)
+            for part in found
+            if part.thread == row.thread and not part.depth
+        )
+        spans = _without((row.start - began, row.start - began + row.seconds), timed)
+        bars += [Bar(FIRST_CALLS, row.thread, row.graph, f"first call, {row.part}", a, b - a) for a, b in spans]
     bars = [bar for bar in bars if math.isfinite(bar.start) and math.isfinite(bar.seconds)]
     bars = list(_joined(sorted(bars, key=lambda bar: (LANES.index(bar.lane), bar.thread, bar.start))))
     last = max((bar.start + bar.seconds for bar in bars), default=0.0)

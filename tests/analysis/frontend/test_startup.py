@@ -10,6 +10,7 @@ import pytest
 from inspect_compile.analysis.frontend.startup import (
     AOT,
     DYNAMO,
+    FIRST_CALLS,
     IMPORTS,
     INDUCTOR,
     Startup,
@@ -19,8 +20,8 @@ from inspect_compile.analysis.frontend.startup import (
 )
 from inspect_compile.diagrams.startup import startup_svg
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import Fact, Frame, Imported, Run, Timed
-from inspect_compile.knowledge.frontend.compile_stages import BUILDING, CAPTURE, stage_of
+from inspect_compile.facts import Fact, FirstCall, Frame, Imported, Run, Timed
+from inspect_compile.knowledge.frontend.compile_stages import BUILDING, CAPTURE, TUNING, stage_of
 
 STARTED = "2026-01-01T00:00:00.000+00:00"
 BEGAN = 1767225600.0
@@ -131,6 +132,28 @@ def test_the_capture_of_a_cuda_graph_is_a_lane(tmp_path: Path) -> None:
     dump = recorded(tmp_path, timed("entire_frame_compile", 1.0, 2.0), timed("CUDAGraphNode.record", 4.0, 0.5))
 
     assert lanes(startup(dump)) == {DYNAMO: (1.0, 3.0, 2.0), CAPTURE: (4.0, 4.5, 0.5)}
+
+
+def test_what_is_tuned_in_a_first_call_counts_for_itself(tmp_path: Path) -> None:
+    """Kernels with several configurations are tuned at their first launch, and another thread builds meanwhile."""
+    dump = recorded(
+        tmp_path,
+        timed("entire_frame_compile", 1.0, 2.0),
+        FirstCall(graph="0/0", part="forward", start=BEGAN + 3.5, seconds=4.0),
+        timed("CachingAutotuner.benchmark_all_configs", 5.0, 1.0),
+        timed("compile_file", 4.0, 1.0, thread=1, graph=""),
+    )
+
+    found = startup(dump)
+    assert lanes(found) == {
+        DYNAMO: (1.0, 3.0, 2.0),
+        BUILDING: (4.0, 5.0, 1.0),
+        TUNING: (5.0, 6.0, 1.0),
+        FIRST_CALLS: (3.5, 7.5, 3.0),
+    }
+    assert found is not None
+    assert (found.seconds, round(found.elsewhere, 6)) == (7.5, 1.5)
+    assert {bar.name for bar in found.bars if bar.lane == FIRST_CALLS} == {"first call, forward"}
 
 
 def test_torch_gives_the_timers_of_a_capture_these_names() -> None:
