@@ -10,11 +10,13 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import FirstCall
 from tests.running import inspected, plain
 
+CACHES_OFF: Final = {"TORCHINDUCTOR_FX_GRAPH_CACHE": "0", "TORCHINDUCTOR_AUTOGRAD_CACHE": "0"}
+"""What is taken from a cache has other wrappers around it."""
 PROGRAM: Final = Path(__file__).parents[1] / "programs" / "first_calls.py"
 
 
 def test_the_first_call_that_returns_is_timed(tmp_path: Path) -> None:
-    done = inspected([PROGRAM], tmp_path)
+    done = inspected([PROGRAM], tmp_path, environment=CACHES_OFF)
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump")
     rows = dump.rows(FirstCall)
@@ -30,7 +32,7 @@ def test_the_first_call_that_returns_is_timed(tmp_path: Path) -> None:
     lane = next(lane for lane in found.lanes if lane.lane == FIRST_CALLS)
     assert lane.seconds == pytest.approx(sum(row.seconds for row in rows), abs=1e-6)
 
-    alone = plain([PROGRAM], tmp_path)
+    alone = plain([PROGRAM], tmp_path, environment=CACHES_OFF)
     assert done.stdout == alone.stdout
     assert "['<module>', " in alone.stdout
-    assert "4 {'function'}" in alone.stdout
+    assert "partial" not in alone.stdout.splitlines()[-1]
