@@ -38,8 +38,10 @@ _STATISTICS: Final = (
 """In training, by their sixth argument, these change the fourth and fifth one, and their schemas don't say so."""
 _FRESH: Final = ("aten.lift_fresh.default",)
 """Their arguments were made outside of operators."""
-_SWEEP: Final = 256
-"""After so many operators the shadows of freed memory are looked for."""
+_LITTLE: Final = 1 << 26
+"""Bytes of new shadows after which those of freed memory are looked for: more of them would count, and looking costs a
+question for each.
+"""
 
 
 class Shadowed:
@@ -100,7 +102,8 @@ class Shadow(_Mode):  # type: ignore[misc]
         """Storages that were there before, and were changed."""
         self._leaves: dict[int, tuple[torch.Tensor, torch.Tensor | None]] = {}
         """Tensors that gradients are added up for, and those that they had."""
-        self._seen = 0
+        self._added = 0
+        """Bytes of the shadows made since it was last looked for those that can go."""
         self.has_sizes_of_values = False
         """A number, or the size of a tensor, came from values."""
         self.broken = ""
@@ -220,12 +223,12 @@ class Shadow(_Mode):  # type: ignore[misc]
         for one in (*made, *changed):
             memory = self._memory(one)
             memory.reason, memory.is_random = memory.reason or reason, memory.is_random or random
-        self._seen += 1
-        if self._seen % _SWEEP == 0:
+        if self._added > _LITTLE:
             self.sweep()
 
     def sweep(self) -> None:
         """Let go of the shadows of memory that is no longer there."""
+        self._added = 0
         for key in [key for key, memory in self._memories.items() if memory.reference.expired()]:
             del self._memories[key]
             self._made.discard(key)
@@ -288,6 +291,7 @@ class Shadow(_Mode):  # type: ignore[misc]
             lanes = [widened(flat) for _ in _LANES]
             if lanes[0].dtype == flat.dtype:
                 lanes = [flat.clone() for _ in _LANES]
+            self._added += sum(lane.nbytes for lane in lanes)
             reference = _reference(tensor.untyped_storage())
             memory = self._memories[key] = _Memory(reference, tensor.dtype, lanes)
         if memory.dtype != tensor.dtype:

@@ -1,0 +1,36 @@
+"""Code that calls torch, and beside it the same in fp64."""
+
+import gc
+import weakref
+
+import pytest
+import torch
+
+from inspect_compile.lowering.intervention.numerics.upstream import shadow
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
+
+_ELEMENTS = 1 << 22
+"""Of a value whose two shadows take 64 MiB."""
+
+
+def test_shadows_of_memory_that_is_gone_go_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model without training holds two values at a time, and so do their shadows."""
+    held: list[int] = []
+    alive: list[weakref.ref[torch.Tensor]] = []
+    widened = shadow.widened
+
+    def counted(value: torch.Tensor) -> torch.Tensor:
+        made = widened(value)
+        alive.append(weakref.ref(made))
+        held.append(sum(1 for one in alive if one() is not None))
+        return made
+
+    monkeypatch.setattr(shadow, "widened", counted)
+    x = torch.ones(_ELEMENTS)
+    with Shadow() as found:
+        for _ in range(12):
+            x = x * 1.5
+    gc.collect()
+    assert len(held) == 26
+    assert max(held) <= 8
+    assert torch.equal(found.value(x).exact, torch.full((_ELEMENTS,), 1.5**12, dtype=torch.float64))
