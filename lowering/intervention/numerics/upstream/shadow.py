@@ -80,9 +80,13 @@ class _Memory:
         """A weak one, which keeps the storage's address from being used again."""
         self.dtype = dtype
         self.lanes = lanes
-        """All of its elements, one after the other."""
+        """All of its elements, one after the other. Of memory that was there before, they are one tensor."""
         self.reason = ""
         self.is_random = False
+
+    def part(self) -> None:
+        """Give each lane memory of its own, before they are changed."""
+        self.lanes = [self.lanes[0], *(lane.clone() if lane is self.lanes[0] else lane for lane in self.lanes[1:])]
 
 
 class Shadow(_Mode):  # type: ignore[misc]
@@ -152,6 +156,8 @@ class Shadow(_Mode):  # type: ignore[misc]
         if not self.broken:
             with self._guarded():
                 before = [self._memory(one) for one in given]
+                for one in _written(func, args, kwargs):
+                    self._memory(one).part()
                 lanes = [_mapped((args, kwargs), lambda one, at=at: self._lane(one, at)) for at in range(len(_LANES))]
         generators = _generators(func, given, kwargs)
         found = func(*args, **kwargs)
@@ -262,6 +268,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         memory = self._memory(tensor)
         if values is None:
             return
+        memory.part()
         for lane, value in zip(memory.lanes, values, strict=True):
             lane.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()).copy_(value)
         self._move(tensor)
@@ -288,12 +295,11 @@ class Shadow(_Mode):  # type: ignore[misc]
         memory = self._memories.get(key)
         if memory is None:
             flat = _flat(tensor)
-            lanes = [widened(flat) for _ in _LANES]
-            if lanes[0].dtype == flat.dtype:
-                lanes = [flat.clone() for _ in _LANES]
-            self._added += sum(lane.nbytes for lane in lanes)
+            lane = widened(flat)
+            lane = flat.clone() if lane is flat else lane
+            self._added += len(_LANES) * lane.nbytes
             reference = _reference(tensor.untyped_storage())
-            memory = self._memories[key] = _Memory(reference, tensor.dtype, lanes)
+            memory = self._memories[key] = _Memory(reference, tensor.dtype, [lane] * len(_LANES))
         if memory.dtype != tensor.dtype:
             raise TypeError(f"{memory.dtype} and {tensor.dtype} in one memory")
         return memory
