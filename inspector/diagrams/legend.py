@@ -22,7 +22,7 @@ _CALLED: Final[tuple[BoxKind, ...]] = (
 
 _ANYWHERE: Final[tuple[ArrowKind, ...]] = (
     "stored", "missed", "apart", "joined", "again", "order", "refused", "value", "memory", "made", "break", "recompile",
-    "frame",
+    "frame", "call",
 )  # fmt: skip
 """Kinds of arrows between any two boxes."""
 

@@ -156,6 +156,10 @@ def test_what_merely_occurs_often_is_no_layer() -> None:
     chain: Sequence[set[int]] = [{place - 1} if place else set() for place in range(16)]
 
     assert found_copies([place if place % 2 else 0 for place in range(16)], chain) == ()
+    backward: list[set[int]] = []
+    for start in range(0, 64, 4):  # a call, its two results, and what the next call reads
+        backward += [{start - 1} if start else set(), {start}, {start}, {start + 2}]
+    assert found_copies([place if place % 4 == 3 else place % 4 for place in range(64)], backward) == ()
     assert found_copies([0, 0, 0, 0, 1, 0, 0, 0, 0, 3], chain[:10]) == (
         tuple((place,) for place in (0, 1, 2, 3, 5, 6, 7, 8)),
     )

@@ -1,4 +1,4 @@
-"""What a real training step leaves of the constants of its layers, and how its FX graph is folded."""
+"""What AOTAutograd leaves of the constants of real layers, and how their FX graph is folded."""
 
 from pathlib import Path
 

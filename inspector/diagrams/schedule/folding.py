@@ -22,9 +22,10 @@ does not make these others. What leaves the fewest boxes is taken.
 OUTPUT_ARROWS: Final = 4
 """Arrows to an output. Where more boxes give it something, they would hide all others."""
 
-_CLOSE: Final = 2 / 3
-"""Part of a stretch of the schedule that its repeated part must have: eight convolutions with a kernel of their own
-after each are a chain, and as one box with eight arrows out and in they would hide it.
+_CLOSE: Final = 7 / 8
+"""Part of a stretch of the schedule that its repeated part must have: convolutions with a kernel of their own after
+each are a chain, also in a backward graph, where each has three rows (the call and two results). As one box with as
+many arrows out and in they would hide it.
 """
 
 _ENOUGH: Final = 0.8
