@@ -6,12 +6,13 @@ import pytest
 
 from inspect_compile.analysis.dumps.rows import stage_nodes
 from inspect_compile.diagrams.fx.picture import folded_values, fx_picture
-from inspect_compile.diagrams.fx.values import values
+from inspect_compile.diagrams.fx.values import key_of, values
 from inspect_compile.dump import Dump, open_dump
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parent / "programs" / "shared_constants.py"
 LAYERS = 16
+BATCH = (4, 8)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,9 @@ def test_constants_that_the_first_layer_makes_are_in_no_layer(dump: Dump, stage:
     assert {node.module for node in constants} == {"layers.0"}
     assert len(constants) == 2, "else torch shares them no longer, and this test has lost its subject"
 
-    found = values(nodes, set(), everything=False)
+    given = {key_of(node) for node in nodes if node.op == "placeholder" and node.values[0].size == BATCH}
+    assert len(given) == 2, "x and mask; parameters have other sizes"
+    found = values(nodes, given, everything=False)
     whole = folded_values(found)
     folds: dict[str, list[int]] = {}
     for value, fold in zip(found, whole.fold_of, strict=True):
