@@ -22,6 +22,7 @@ SLOW: Final = frozenset(
         "commands/test_replay.py",
         "commands/test_replay_models.py",
         "commands/test_upgrade.py",
+        "diagrams/test_shared_constants.py",
         "harmless/test_counters.py",
         "harmless/test_faults.py",
         "harmless/test_left_on.py",

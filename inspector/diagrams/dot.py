@@ -114,6 +114,9 @@ def dot_text(picture: Picture) -> str:
     _fill(graph, explained, LEAST_BYTES, labels=True)
     for box in islice(boxes_in(explained.inner), 1):
         graph.edge("legend_title", box.id, style="invis")
+        for one in explained.inner[1:]:
+            if isinstance(one, Frame) and one.kind in _ENTERED:  # else what comes in stands beside the title
+                graph.edge(box.id, _title_id(one), style="invis")
     texts.append(graph.source)
     return _NO_TEXT.sub("\ufffd", "\n".join(texts))
 
@@ -151,12 +154,16 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
             **{**dict(FRAMES[one.kind]), **_border(one.shade)},
         )
         if is_entered:
-            title = f"title_{one.id}"
+            title = _title_id(one)
             cluster.node(title, label=f"<<b>{_markup(one.text)}</b>>", shape="plain", id=title)
             for box in islice(boxes_in(one.inner), 1):
                 cluster.edge(title, box.id, style="invis")
         for inside in one.inner:
             _add(cluster, inside)
+
+
+def _title_id(frame: Frame) -> str:
+    return f"title_{frame.id}"
 
 
 def _box(graph: graphviz.Digraph, box: Box) -> None:

@@ -87,6 +87,8 @@ class _Drawn:
             why = _wrapped(run.skip or "no compile of it was recorded")
             boxes.append(Box(f"skip_{number}", "nothing", "not compiled", lines=why, tooltip=words.tooltip([run.skip])))
         self._first.append(boxes[0].id)
+        if not run.function:  # torch says which one it is at the end of a compile
+            return Frame(f"function_{number}", "function", "a function that is not known", tuple(boxes))
         name = words.shortened(words.function_text(run.function), 50)
         text = f"{name}   {words.shortened(file_name(run.file), 30)}:{run.line}"
         told_of = [f"{run.file}:{run.line} {run.function}", f"called from {words.place_and_code(run.caller)}"]

@@ -124,7 +124,7 @@ def _arrows(picture: Picture, boxes: tuple[Box, ...], inside: range) -> list[Arr
         fitting: tuple[ArrowKind, ...] = _ANYWHERE
         if index in inside:
             fitting = ("kept", *fitting)
-        elif one.kind == "extern":
+        elif one.kind in ("extern", "operator"):
             fitting = ("call", *fitting)
         kind = next((kind for kind in fitting if kind in missing), None)
         if kind is not None:

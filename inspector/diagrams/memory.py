@@ -100,7 +100,9 @@ class _Chart:
         peak = self._places.get(-1 if self._found.peak_index is None else self._found.peak_index)
         if peak is not None:
             x = self._x(peak + 0.5)
-            yield line(x, TOP, x, TOP + CURVE + 28 + BAR * self._bars, _PEAK, dash="3 3")
+            bars = TOP + CURVE + 28
+            for above, below in ((TOP, TOP + CURVE), (bars, bars + BAR * self._bars)):  # not through numbers of lines
+                yield line(x, above, x, below, _PEAK, dash="3 3")
             side = "end" if x > WIDTH / 2 else "start"
             told = f"peak {byte_text(self._found.peak)}"
             yield text(x + (-5 if side == "end" else 5), TOP + 8, told, fill=_PEAK, anchor=side, weight="bold")

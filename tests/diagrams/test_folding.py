@@ -118,11 +118,48 @@ def test_copies_that_depend_on_each_other_differently_are_not_the_same() -> None
     assert found_copies(shapes, fork) == ()
 
 
+def test_a_constant_of_all_layers_is_in_none() -> None:
+    """The first layer makes it: found only where nothing else of it is rare, the first layer would be no copy."""
+    layers, own = 20, 5
+    shapes = ["input"]
+    feeds: list[set[int]] = [set()]
+    constant = 4
+    for _ in range(layers):
+        for part in range(own):
+            reads = {len(shapes) - 1}
+            if part == 3:
+                if len(shapes) == constant:
+                    shapes.append("full")
+                    feeds.append(set())
+                reads.add(constant)
+            shapes.append(f"part {part}")
+            feeds.append(reads)
+    (copies,) = found_copies(shapes, feeds)
+    assert [len(copies), len(copies[0])] == [layers, own]
+    assert all(constant not in copy for copy in copies)
+
+
+def test_constants_that_each_layer_makes_are_in_each() -> None:
+    """Three readers of one kind do not take it out, as of q, k and v that are filled alike."""
+    shapes: list[str] = []
+    feeds: list[set[int]] = []
+    for _ in range(6):
+        start = len(shapes)
+        shapes += ["full", "where", "where", "where", "cat"]
+        feeds += [set(), {start}, {start}, {start}, {start + 1, start + 2, start + 3}]
+    (copies,) = found_copies(shapes, feeds)
+    assert [len(copy) for copy in copies] == [5] * 6
+
+
 def test_what_merely_occurs_often_is_no_layer() -> None:
     """Convolutions with another kernel after each are a chain."""
     chain: Sequence[set[int]] = [{place - 1} if place else set() for place in range(16)]
 
     assert found_copies([place if place % 2 else 0 for place in range(16)], chain) == ()
+    backward: list[set[int]] = []
+    for start in range(0, 64, 4):  # a call, its two results, and what the next call reads
+        backward += [{start - 1} if start else set(), {start}, {start}, {start + 2}]
+    assert found_copies([place if place % 4 == 3 else place % 4 for place in range(64)], backward) == ()
     assert found_copies([0, 0, 0, 0, 1, 0, 0, 0, 0, 3], chain[:10]) == (
         tuple((place,) for place in (0, 1, 2, 3, 5, 6, 7, 8)),
     )

@@ -25,7 +25,7 @@ def test_inputs_of_a_nested_graph_are_not_those_of_the_graph_around_it(dump_of: 
     picture = fx_picture(dump, outer.graph, "post_grad", unfold=True)
 
     assert picture is not None
-    nested = {frame.text: boxes_in(frame.inner) for frame in picture.frames() if frame.kind == "graph"}
+    nested = {frame.text: list(boxes_in(frame.inner)) for frame in picture.frames() if frame.kind == "graph"}
     inputs = {text: [box.title for box in boxes if box.kind == "input"] for text, boxes in nested.items()}
     every = [node for node in stage_nodes(dump, outer.graph, "post_grad") if node.op == "placeholder"]
     own: dict[str, list[str]] = {}
@@ -38,8 +38,17 @@ def test_inputs_of_a_nested_graph_are_not_those_of_the_graph_around_it(dump_of: 
         name for one in own.values() for name in one
     }
     assert {"query", "key", "value"} <= outside
-    around = [pair for section in picture.sections for pair in section.below]
-    assert around, "ten inputs of one node are not one row"
+    (section,) = picture.sections
+    calls = [arrow for arrow in section.arrows if arrow.kind == "call"]
+    titles = {box.id: box.title for box in picture.boxes()}
+    frames = {frame.id: frame.text for frame in picture.frames()}
+    assert [(titles[arrow.tail], frames[arrow.into or ""]) for arrow in calls] == [
+        ("flex_attention", f"graph {name}") for name in ("sdpa_score0", "sdpa_mask0")
+    ]
+    caller = calls[0].tail
+    assert any(above != caller for above, _ in section.below), "ten inputs of one node are not one row"
+    begins = {box.id for boxes in nested.values() for box in boxes} - {arrow.head for arrow in section.arrows}
+    assert begins <= {under for above, under in section.below if above == caller}
 
 
 def depends(nodes: list[Node], shown: set[str]) -> set[tuple[str, str]]:

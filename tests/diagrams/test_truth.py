@@ -14,6 +14,7 @@ from inspect_compile.diagrams.picture import Arrow, Box, Picture, boxes_in
 from inspect_compile.diagrams.schedule.findings import findings_picture
 from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.facts import (
+    CacheLookup,
     Frame,
     GraphBreak,
     Kernel,
@@ -277,3 +278,10 @@ class TestDynamo:
         assert kinds.count("stop") == 1
         assert "30 compiles" in picture.subtitles[0]
         assert [box.title for box in picture.boxes() if box.kind == "elsewhere"] == ["… 24 more compiles"]
+
+    def test_a_compile_that_did_not_end_has_no_function_yet(self, tmp_path: Path) -> None:
+        picture = dynamo_picture(made(tmp_path, CacheLookup(graph="2/0", cache="fx_graph", outcome="miss")))
+        assert picture is not None
+        holds_together(picture)
+        assert [frame.text for frame in picture.frames()] == ["a function that is not known"]
+        assert [box.title for box in picture.boxes()] == ["2/0"]

@@ -1,6 +1,6 @@
 """The picture of one FX graph: a box for each node, or folded by what repeats and by nn.Module."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.analysis.dumps.graphs import matched_inputs
 from inspect_compile.analysis.dumps.rows import stage_nodes
 from inspect_compile.diagrams.fx.values import HEAVY, Key, Value, key_of, values
-from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
+from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section, boxes_in
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
 from inspect_compile.diagrams.schedule.folding import Fold, Folded, fold, without_arrow
@@ -149,6 +149,7 @@ class _Drawn:
         inner: list[Frame | Box] = []
         arrows: list[Arrow] = []
         references: dict[int, Box] = {}
+        nested: dict[str, tuple[str, list[str]]] = {}
         for graph, places in groupby(span, key=lambda place: self._found[place].node.graph):
             boxes: list[Frame | Box] = []
             for at in places:
@@ -162,8 +163,31 @@ class _Drawn:
             is_own = graph == self._found[0].node.graph
             name = graph.rpartition("/")[2]
             frame_id = self._ids("graph", graph, f"section_{number}")
-            inner += boxes if is_own else [Frame(frame_id, "graph", f"graph {words.shortened(name)}", tuple(boxes))]
-        return Section(tuple(inner), tuple(arrows), self._input_rows(span))
+            if is_own:
+                inner += boxes
+                continue
+            inner.append(Frame(frame_id, "graph", f"graph {words.shortened(name)}", tuple(boxes)))
+            nested.setdefault(graph, (frame_id, [box.id for box in boxes_in(boxes)]))
+        called, below = self._calls(span, nested, {arrow.head for arrow in arrows})
+        return Section(tuple(inner), (*arrows, *called), (*self._input_rows(span), *below))
+
+    def _calls(
+        self, span: range, nested: dict[str, tuple[str, list[str]]], reading: Collection[str]
+    ) -> tuple[list[Arrow], list[tuple[str, str]]]:
+        """Arrows from nodes to the graphs that they run: graph → its frame, and the boxes in it; and what of these
+        graphs begins below the nodes, with a pair for each.
+        """
+        arrows: list[Arrow] = []
+        below: list[tuple[str, str]] = []
+        for at in span:
+            node = self._found[at].node
+            for name in dict.fromkeys(node.inputs):
+                frame, boxes = nested.get(f"{node.graph}/{name}", ("", []))
+                if boxes:
+                    told = words.tooltip([f"{node.name} runs {name}"])
+                    arrows.append(Arrow(self._id(at), boxes[0], "call", (), told, into=frame))
+                    below += [(self._id(at), box) for box in boxes if box not in reading]
+        return arrows, below
 
     def _input_rows(self, span: range) -> tuple[tuple[str, str], ...]:
         """Inputs that one node alone reads, as attention its blocks, in rows of limited length: pairs of boxes, the

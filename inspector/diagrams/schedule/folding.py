@@ -5,6 +5,7 @@ the nn.Modules that it is of. Pure: each unit is in exactly one box.
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 from typing import Final
 
 from inspect_compile.diagrams.schedule.repeats import Run, repeats
@@ -21,13 +22,20 @@ does not make these others. What leaves the fewest boxes is taken.
 OUTPUT_ARROWS: Final = 4
 """Arrows to an output. Where more boxes give it something, they would hide all others."""
 
-_CLOSE: Final = 2 / 3
-"""Part of a stretch of the schedule that its repeated part must have: eight convolutions with a kernel of their own
-after each are a chain, and as one box with eight arrows out and in they would hide it.
+_CLOSE: Final = 7 / 8
+"""Part of a stretch of the schedule that its repeated part must have: convolutions with a kernel of their own after
+each are a chain, also in a backward graph, where each has three rows (the call and two results). As one box with as
+many arrows out and in they would hide it.
 """
 
 _ENOUGH: Final = 0.8
 """Part of the units that need no box of their own with which no more is tried."""
+
+_DEEPEST: Final = 1_000_000
+"""Of modules in modules."""
+
+_SHARED: Final = 3
+"""Readers of one kind from which on a constant may belong to all layers."""
 
 Copies = tuple[tuple[int, ...], ...]
 """Positions of the units of each copy of a repeated part."""
@@ -84,7 +92,7 @@ def fold(
     """The fold of a sequence of units into about `most` boxes: of each what it is, which units it depends on, and the
     path of its nn.Module.
     """
-    copies = found_copies(shapes, feeds)
+    copies = found_copies(shapes, feeds, paths)
     first_of = {run[0][0]: number for number, run in enumerate(copies)}
     repeated = {unit for run in copies for copy in run for unit in copy}
     parts: list[Fold] = []
@@ -118,18 +126,25 @@ def without_arrow(places: Iterable[int]) -> frozenset[int]:
     return frozenset(found[:-1]) if len(found) > OUTPUT_ARROWS else frozenset()
 
 
-def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -> tuple[Copies, ...]:
-    """The repeated parts of a sequence, found among its frequent items."""
+def found_copies(
+    shapes: Sequence[Hashable], feeds: Sequence[Collection[int]], paths: Sequence[str] | None = None
+) -> tuple[Copies, ...]:
+    """The repeated parts of a sequence, found among its frequent items. A constant that the first layer alone makes and
+    later ones read, too, is in none of them. Where `paths` are given, a copy begins with a module if it can.
+    """
+    paths = paths or [""] * len(shapes)
     counts = Counter(shapes)
+    shared = _shared(shapes, feeds, counts)
     best: tuple[Copies, ...] = ()
     saved = 0
     for rare in RARE:
         if saved > _ENOUGH * len(shapes):
             break
-        places = [place for place, shape in enumerate(shapes) if counts[shape] > rare]
+        places = [place for place, shape in enumerate(shapes) if counts[shape] > rare and place not in shared]
         among = {place: number for number, place in enumerate(places)}
         inside = [[among[other] for other in feeds[place] if other in among] for place in places]
-        runs = [run for run in repeats([shapes[place] for place in places], inside) if _is_close(run, places)]
+        found = repeats([shapes[place] for place in places], inside, _common([paths[place] for place in places]))
+        runs = [run for run in found if _is_close(run, places)]
         now = sum(run.period * (run.copies - 1) for run in runs)
         if now > saved:
             saved = now
@@ -141,6 +156,34 @@ def found_copies(shapes: Sequence[Hashable], feeds: Sequence[Collection[int]]) -
                 for run in runs
             )
     return best
+
+
+def _common(paths: Sequence[str]) -> list[int]:
+    """How many modules each path shares with the one before it; where either is not known, as with the same module."""
+    found = [0]
+    for one, other in pairwise(paths):
+        names = zip(one.split("."), other.split("."), strict=False)
+        is_known = one and other
+        found.append(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], names)) if is_known else _DEEPEST)
+    return found[: len(paths)]
+
+
+def _shared(
+    shapes: Sequence[Hashable], feeds: Sequence[Collection[int]], counts: Mapping[Hashable, int]
+) -> frozenset[int]:
+    """Units that read nothing, and that more units of one kind read than there are of their own kind: CSE has left one
+    constant for all layers.
+    """
+    readers: dict[int, Counter[Hashable]] = {}
+    for place, read in enumerate(feeds):
+        for other in set(read):
+            if not feeds[other]:
+                readers.setdefault(other, Counter())[shapes[place]] += 1
+    return frozenset(
+        place
+        for place, kinds in readers.items()
+        if (most := max(kinds.values())) >= _SHARED and most > counts[shapes[place]]
+    )
 
 
 def _is_close(run: Run, places: Sequence[int]) -> bool:

@@ -25,37 +25,48 @@ class Run(NamedTuple):
         return self.start + self.period * self.copies
 
 
-def repeats(items: Sequence[Hashable], inside: Sequence[Sequence[int]]) -> list[Run]:
+def repeats(
+    items: Sequence[Hashable], inside: Sequence[Sequence[int]], common: Sequence[int] | None = None
+) -> list[Run]:
     """The repeated parts, in order and without overlap, those that cover most first in case of doubt.
 
     `inside` are, for each item, the positions of the items that it depends on: copies are equal if their items are, and
-    depend on each other in the same way.
+    depend on each other in the same way. `common` says how much an item has in common with the one before it: of copies
+    that could begin at several items, they begin where it is least.
     """
+    common = common or [0] * len(items)
     found: list[Run] = []
     open_parts = [(0, len(items))]
     while open_parts:
         first, last = open_parts.pop()
-        run = _best(items, inside, first, last)
+        run = _best(items, inside, common, first, last)
         if run is not None:
             found.append(run)
             open_parts += [(first, run.start), (run.end, last)]
     return sorted(found)
 
 
-def _best(items: Sequence[Hashable], inside: Sequence[Sequence[int]], first: int, last: int) -> Run | None:
-    """The run between two positions that saves most; of equal ones that with the shortest period."""
+def _best(
+    items: Sequence[Hashable], inside: Sequence[Sequence[int]], common: Sequence[int], first: int, last: int
+) -> Run | None:
+    """The run between two positions that saves most; of equal ones that with the shortest period, and of these the one
+    that begins where a module does.
+    """
+
+    def worth(run: Run) -> tuple[int, int, int, int]:
+        return run.period * (run.copies - 1), -run.period, -common[run.start], -run.start
+
     best: Run | None = None
     for period in _periods(items, first, last):
         for start, end in _equal(items, period, first, last):
-            for run in _alike(inside, Run(start, period, (end - start) // period)):
-                saved = run.period * (run.copies - 1)
-                if saved >= _LEAST and (best is None or _worth(run) > _worth(best)):
-                    best = run
+            copies, more = divmod(end - start, period)
+            border = min(range(start, start + more + 1), key=common.__getitem__)
+            for begin in sorted({start, border}):
+                for run in _alike(inside, Run(begin, period, copies)):
+                    saved = run.period * (run.copies - 1)
+                    if saved >= _LEAST and (best is None or worth(run) > worth(best)):
+                        best = run
     return best
-
-
-def _worth(run: Run) -> tuple[int, int, int]:
-    return run.period * (run.copies - 1), -run.period, -run.start
 
 
 def _periods(items: Sequence[Hashable], first: int, last: int) -> list[int]:
