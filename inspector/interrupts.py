@@ -106,8 +106,14 @@ def _instruction(found: types.TracebackType) -> tuple[str, int]:
 
 def _handlers() -> frozenset[types.CodeType]:
     """The code of the installed signal handlers."""
-    handlers = map(signal.getsignal, signal.valid_signals())
-    return frozenset(code for handler in handlers if (code := _code(handler)) is not None)
+    handlers = map(signal.getsignal, _signals())
+    return frozenset(code for handler in handlers if callable(handler) and (code := _code(handler)) is not None)
+
+
+@functools.cache
+def _signals() -> tuple[int, ...]:
+    """The signals of this system: to ask for them takes longer than to ask for their handlers."""
+    return tuple(signal.valid_signals())
 
 
 def _code(called: Any) -> types.CodeType | None:

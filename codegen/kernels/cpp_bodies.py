@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from inspect_compile.codegen.kernels.statement_lines import Version
 from inspect_compile.codegen.kernels.statement_places import Block, Body, Line, block
+from inspect_compile.lowering.core.by_identity import ByIdentity
 from inspect_compile.lowering.core.scopes import SCOPES, Scope
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
 
 PROBE = "codegen.cpp_bodies"
 
-VERSIONS: Final[weakref.WeakKeyDictionary[Any, Version]] = weakref.WeakKeyDictionary()
+VERSIONS: Final[ByIdentity[Version]] = ByIdentity()
 """torch's kernel object → what was written for it."""
 
 

@@ -7,9 +7,9 @@ version of the lines around it.
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspect_compile.codegen.kernels.operation_counts import Computed, Node
 from inspect_compile.knowledge.kernels.statement_forms import assigned, is_statement
@@ -48,6 +48,8 @@ class Version:
 
     operation: str = ""
     """The scheduler node that is being generated."""
+    scheduled: Callable[[], Any] = field(default=lambda: None, repr=False, compare=False)
+    """A weak reference to it."""
     is_cpp: bool = False
     """A C++ kernel, whose body torch puts together from several buffers."""
     operations: dict[str, None] = field(default_factory=dict)
@@ -98,6 +100,8 @@ class _Index:
 
     def __init__(self, versions: Sequence[Version]) -> None:
         self._versions = versions
+        self._owned: dict[int, frozenset[int]] = {}
+        """Owners of a place, by identity → their indices."""
         self._lines: dict[str, _Writers] = {}
         for index, version in enumerate(versions):
             for line, written in version.lines.items():
@@ -121,7 +125,11 @@ class _Index:
     def _of(self, owners: Sequence[Version] | None, writers: _Writers | None) -> _Writers:
         if owners is None or not writers:
             return writers or {}
-        return {index: written for index, written in writers.items() if _is_one(self._versions[index], owners)}
+        own = self._owned.get(id(owners))
+        if own is None:
+            own = frozenset(index for index, version in enumerate(self._versions) if _is_one(version, owners))
+            self._owned[id(owners)] = own
+        return {index: written for index, written in writers.items() if index in own}
 
     @functools.cached_property
     def _variables(self) -> dict[str, _Writers]:

@@ -5,6 +5,7 @@ that operation is. What is written is collected for each kernel that torch gener
 (scalar, vector and tail). It is found again in the source when that is known.
 """
 
+import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -49,14 +50,14 @@ def install_lines(probes: Probes) -> None:
             tag = running_tag()
             if tag is None:
                 return  # most lines are the wrapper's
-            operator = TEMPLATE
+            node, operator = _node(tag), TEMPLATE
         else:
-            tag, operator = tag_of(operation), _operator(operation)
+            known = _known(operation)
+            node, operator = known.node, known.operator
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
         if type(text) is str and text and (version := version_at_hand()) is not None:
-            section = _section(buffer) if version.is_cpp else None
-            version.write(text, _node(tag), operator, section)
+            version.write(text, node, operator, _section(buffer) if version.is_cpp else None)
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -66,24 +67,27 @@ def install_variables(probes: Probes) -> None:
 
     def generated(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
-        tag = running_tag() if operation is None else tag_of(operation)
-        if tag is None:
+        node = _node(running_tag()) if operation is None else _known(operation).node
+        if node is None:
             return
         name = getattr(result, "name", None)
         if type(name) is str and (version := version_at_hand()) is not None:
-            version.ask(name, _node(tag))
+            version.ask(name, node)
 
     def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
         operation = operation_at_hand()
-        operator = "" if operation is None else _operator(operation)
-        if operation is None or operator in FREE:
+        if operation is None:
             return
-        tag, version = tag_of(operation), version_at_hand()
-        if tag is not None and version is not None and version.operation:
+        known = _known(operation)
+        node, operator = known.node, known.operator
+        if node is None or operator in FREE:
+            return
+        version = version_at_hand()
+        if version is not None and version.operation:
             if operator == "reduction":
                 is_at_once = getattr(kernel_at_hand(), "persistent_reduction", False) is True
                 operator = operator_of(operation, operator, is_at_once=is_at_once)
-            version.computed.made(version.operation, operator, operation, (tag.graph, tag.node), result)
+            version.computed.made(version.operation, operator, operation, node, result)
 
     probes.follow(PROBE, names.CSE_GENERATE, generated)
     probes.follow(PROBE, names.CSE_NEW, made)
@@ -103,10 +107,39 @@ def _node(tag: Tag | None) -> tuple[str, str] | None:
     return None if tag is None else (tag.graph, tag.node)
 
 
+class _Operation:
+    """What each line of an operation of a loop's body needs; the operation itself is not kept alive."""
+
+    __slots__ = ("node", "operator", "reference")
+
+    def __init__(self, operation: Any) -> None:
+        self.reference = weakref.ref(operation)
+        self.node = _node(tag_of(operation))
+        self.operator = _operator(operation)
+
+
+_OPERATIONS: Final[dict[int, _Operation]] = {}
+"""By identity; until the kernel is defined."""
+_MOST: Final = 10_000
+"""Operations of kernels that are never defined."""
+
+
+def _known(operation: Any) -> _Operation:
+    found = _OPERATIONS.get(id(operation))
+    if found is None or found.reference() is not operation:
+        if len(_OPERATIONS) >= _MOST:
+            _OPERATIONS.clear()
+        found = _OPERATIONS[id(operation)] = _Operation(operation)
+    return found
+
+
 def _section(buffer: Any) -> int | None:
     """Position of a buffer among those that torch puts together to the body of a C++ kernel."""
     kernel = kernel_at_hand()
-    return next((index for index, name in enumerate(_SECTIONS) if getattr(kernel, name, None) is buffer), None)
+    for index, name in enumerate(_SECTIONS):
+        if getattr(kernel, name, None) is buffer:
+            return index
+    return None
 
 
 def _operator(operation: Any) -> str:
@@ -122,18 +155,18 @@ def _operator(operation: Any) -> str:
 def version_at_hand() -> Version | None:
     """The version for the kernel that the current thread is generating."""
     kernel = kernel_at_hand()
-    if not hasattr(kernel, "cse"):
-        return None  # none is being generated
     found = VERSIONS.get(kernel)
     if found is None:
+        if not hasattr(kernel, "cse"):
+            return None  # none is being generated
         scope = SCOPES.here()
         if scope is None:
             return None
         found = VERSIONS[kernel] = Version(is_cpp=is_cpp(kernel))
         _waiting(scope).append(found)
     scheduled = getattr(kernel, "current_node", None)
-    if scheduled is not None:
-        found.operation = scheduled.get_name()
+    if scheduled is not None and found.scheduled() is not scheduled:
+        found.scheduled, found.operation = weakref.ref(scheduled), scheduled.get_name()
     return found
 
 
@@ -150,6 +183,7 @@ def _waiting(scope: Scope) -> list[Version]:
 
 def _defined(probes: Probes, *, is_cpp: bool) -> Any:
     def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        _OPERATIONS.clear()
         scope = SCOPES.here()
         if scope is None:
             return

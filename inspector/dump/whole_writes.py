@@ -36,20 +36,23 @@ def append(path: Path, data: bytearray) -> None:
 
     `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
     """
-    with open(path, "ab", buffering=0) as file:
-        before = file.seek(0, os.SEEK_END)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)  # a file object asks the system twice as often
+    try:
+        before = os.lseek(file, 0, os.SEEK_END)
         done, end, allowed = 0, len(data), _allowed()
         if allowed is not None and before + end > allowed:
             end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
         try:
             while done < end:
-                done += file.write(memoryview(data)[done:end])
+                done += os.write(file, memoryview(data)[done:end])
             if done < len(data):
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         except BaseException as error:
-            file.truncate(before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
+            os.ftruncate(file, before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
             raise
         data.clear()
+    finally:
+        os.close(file)
 
 
 def write(path: Path, data: bytes) -> None:

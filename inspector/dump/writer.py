@@ -67,6 +67,8 @@ class Writer:
         self._encoder = msgspec.json.Encoder(enc_hook=str)
         self._waiting: dict[tuple[str, str | None], _Rows] = {}
         """Table and graph → rows."""
+        self._folders: set[str] = set()
+        """Folders that were there, relative to the root."""
         self._files: dict[str, bytes] = {}
         """Files that wait for a descriptor."""
         self._retried: set[str] = set()
@@ -148,7 +150,7 @@ class Writer:
 
     def _flush_table(self, key: tuple[str, str | None], rows: "_Rows") -> None:
         name = paths.table(*key)
-        if self._written(name, len(rows.data), lambda: append(self._made(name), rows.data)):
+        if self._written(name, len(rows.data), lambda: self._placed(name, lambda path: append(path, rows.data))):
             rows.data.clear()
         else:
             self._take_back({key: rows})
@@ -187,13 +189,15 @@ class Writer:
         self._file(paths.RUN, msgspec.json.format(self._encoder.encode(run), indent=2) + b"\n")
 
     def _put(self, name: str, data: bytes) -> None:
-        write(self._made(name), data)
+        self._placed(name, lambda path: write(path, data))
 
     def _replace(self, name: str, data: bytes) -> None:
-        path = self._made(name)
-        beside = path.with_suffix(f".{os.getpid()}.tmp")
-        write(beside, data)
-        beside.replace(path)
+        def put(path: Path) -> None:
+            beside = path.with_suffix(f".{os.getpid()}.tmp")
+            write(beside, data)
+            beside.replace(path)
+
+        self._placed(name, put)
 
     def after_fork(self, root: Path) -> None:
         """Reset in a forked child.
@@ -202,7 +206,7 @@ class Writer:
         """
         self.root = root
         self._lock, self._disk = threading.RLock(), threading.RLock()
-        self._waiting, self._files = {}, {}
+        self._waiting, self._files, self._folders = {}, {}, set()
         self._trouble, self._refusal = None, ""
         self._lost, self._retried = {}, set()
         self.bytes_written = self._kept = 0
@@ -243,15 +247,29 @@ class Writer:
                     rows.facts = later.facts
                 self._waiting[key] = rows
 
-    def _made(self, name: str) -> Path:
-        path = self.root / name
-        if not path.parent.is_dir():
-            if self.bytes_written and not self.root.is_dir():
-                self._trouble = (
-                    self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"
-                )
-            make(path.parent)
-        return path
+    def _placed(self, name: str, put: Callable[[Path], None]) -> None:
+        """Call `put` with the file's path, in a folder that is there.
+
+        A folder is looked for once: who removes it lets the next file in it fail, which is then put into a new one.
+        """
+        path, folder = self.root / name, name.rpartition("/")[0]
+        if folder in self._folders:
+            try:
+                return put(path)
+            except FileNotFoundError as error:
+                let_pass(error)
+        self._make(path.parent)
+        self._folders.add(folder)
+        return put(path)
+
+    def _make(self, folder: Path) -> None:
+        if folder.is_dir():
+            return
+        if self.bytes_written and not self.root.is_dir():
+            self._trouble = (
+                self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"
+            )
+        make(folder)
 
     def _written(self, name: str, size: int, put: Callable[[], None]) -> bool:
         """Call `put`, which writes a file. False if it found no free descriptor, and may find one later.

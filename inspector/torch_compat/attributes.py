@@ -26,6 +26,8 @@ ATTRIBUTES: Final = (
         "autograd's count of a tensor's changes",
     ),
     Attribute("torch.fx.node", "Node", "_erased", "a node that a rewrite has taken out of its graph"),
+    Attribute("torch.fx.node", "Node", "_args", "what `args` returns, in a fifth of the time"),
+    Attribute("torch.fx.node", "Node", "_kwargs", "what `kwargs` returns, in a fifth of the time"),
     Attribute(
         "torch._inductor.cudagraph_trees",
         "CUDAGraphTreeManager",

@@ -261,9 +261,8 @@ def install_guards(probes: Probes) -> None:
         output = argument(args, kwargs, 1, "output_graph")
         graph = compile_id() or ""
         lines: dict[int, tuple[Any, Location | None]] = {}
-        guards = getattr(output, "guards", None) or ()
-        facts = sorted([_guard(graph, guard, lines) for guard in guards], key=_order)
-        probes.sink.add_all(facts)
+        guards = sorted(getattr(output, "guards", None) or (), key=_order)
+        probes.sink.add_all(_guard(graph, guard, lines) for guard in guards)
         if probes.keeps_texts:
             record_text(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
             record_resumed(probes, argument(args, kwargs, 0, "f_code"))
@@ -278,10 +277,19 @@ def _failed_at(metrics: dict[str, Any]) -> Location | None:
     return values.location(file, line, "") if type(file) is str and type(line) is int else None
 
 
-def _order(guard: Guard) -> tuple[Any, ...]:
-    """Sort key: inputs of the frame first, each before its parts, then globals, then torch's state."""
-    is_global = guard.source.startswith("G[")
-    return not guard.source, is_global, len(guard.source), guard.source, guard.kind, guard.code
+def _order(guard: Any) -> str:
+    """Sort key of torch's guard: inputs of the frame first, each before its parts, then globals, then torch's state.
+
+    One text: thousands of tuples alive at once would trigger the garbage collector.
+    """
+    source = _source(guard)
+    code = "\0".join(map(str, guard.code_list or ()))
+    return f"{not source:d}{source.startswith('G['):d}{len(source):09}{source}\0{guard.create_fn_name()}\0{code}"
+
+
+def _source(guard: Any) -> str:
+    found = guard.name
+    return str(found() if callable(found) else found)
 
 
 def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]) -> Guard:
@@ -292,7 +300,7 @@ def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]
     return Guard(
         graph=graph,
         kind=guard.create_fn_name(),
-        source=guard.name() if callable(guard.name) else guard.name,
+        source=_source(guard),
         code=tuple(str(code) for code in guard.code_list or ()),
         where=lines[id(stack)][1],
         value=_guarded(guard.obj_weakref),

@@ -54,7 +54,8 @@ def install(probes: Probes) -> None:
             if node.name not in scope.where and (where := calling_line(node)) is not None:
                 scope.where[node.name] = where
         known: dict[str, _Known] = scope.stash.setdefault(PROBE, {})
-        known.update((node.name, _Known.of(node, reader)) for node in nodes)
+        constraints: dict[int, str | None] = {}
+        known.update((node.name, _Known.of(node, reader, constraints)) for node in nodes)
         for name, found in known.items():
             if found.constraint is not None:
                 scope.constraints.setdefault(found.constraint, []).append(name)
@@ -111,9 +112,14 @@ class _Known:
     count: flops.Count
 
     @classmethod
-    def of(cls, node: Any, reader: NodeReader) -> "_Known":
-        is_implicit(node)
-        return cls(reader.target(node.target), arguments(node), _constraint(node), flops.count(node))
+    def of(cls, node: Any, reader: NodeReader, constraints: dict[int, str | None]) -> "_Known":
+        """`constraints`: those of the functions that nodes of the graph called so far, by identity."""
+        target: Any = node.target
+        if id(target) not in constraints:
+            is_implicit(node)
+            constraints[id(target)] = _constraint(node)
+        constraint = constraints[id(target)] if node.op == "call_function" else None
+        return cls(reader.target(target), arguments(node), constraint, flops.count(node))
 
 
 def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, int, float], seconds: float) -> Lowering:
@@ -121,7 +127,7 @@ def _fact(scope: Scope, graph: Any, node: Any, result: Any, state: tuple[int, in
     environment = graph.env
     sources = [(source.name, environment.get(source)) for source in node.all_input_nodes] if result is not None else []
     same_as = next((name for name, value in sources if value is result), None)
-    known: _Known = scope.stash.get(PROBE, {}).get(node.name) or _Known.of(node, NodeReader())
+    known: _Known = scope.stash.get(PROBE, {}).get(node.name) or _Known.of(node, NodeReader(), {})
     way, via = _way(node, known.target, result, operations, same_as, sources)
     made = _names(buffers, "name")
     if node.op == "output":

@@ -82,10 +82,11 @@ def _ask() -> _Ask:
     places: list[tuple[Any, int]] = []
     while frame is not None and len(chain) < _FARTHEST:
         code = frame.f_code
-        if _below_torch(code):
+        known = _known(code)
+        if known.file:
             chain.append(code.co_qualname)
             places.append((code, frame.f_lineno))
-            if code.co_name == _LOWERS:
+            if known.lowers:
                 break
         frame = frame.f_back  # type: ignore[assignment]
     if not chain:
@@ -102,18 +103,28 @@ def _ask() -> _Ask:
 
 
 def _place(code: Any, line: int) -> str:
-    return f"{code.co_qualname} {_below_torch(code)}:{line}"
+    return f"{code.co_qualname} {_known(code).file}:{line}"
 
 
-def _below_torch(code: Any) -> str:
+class _Function(NamedTuple):
+    """A function of a frame."""
+
+    code: "weakref.ref[Any]"
+    file: str
     """Path of a torch file, `torch/_inductor/ir.py`; empty for others."""
+    lowers: bool
+    """It lowers a node: what called it is the same for all."""
+
+
+def _known(code: Any) -> _Function:
     found = _FUNCTIONS.get(id(code))
-    if found is None or found[0]() is not code:
-        found = _FUNCTIONS[id(code)] = weakref.ref(code), below_torch(code.co_filename)
-    return found[1]
+    if found is None or found.code() is not code:
+        lowers = code.co_name == _LOWERS
+        found = _FUNCTIONS[id(code)] = _Function(weakref.ref(code), below_torch(code.co_filename), lowers)
+    return found
 
 
-_FUNCTIONS: Final[dict[int, tuple[weakref.ref[Any], str]]] = {}
+_FUNCTIONS: Final[dict[int, _Function]] = {}
 """By identity: comparing or hashing code objects goes through everything they contain."""
 _asked = functools.lru_cache(maxsize=1024)(asked)
 _reason = functools.lru_cache(maxsize=1024)(reason_of)

@@ -14,8 +14,8 @@ Lost = tuple[tuple[Any, Any], ...]
 Edits = tuple[tuple[Edit, ...], tuple[str, ...], Lost]
 """Nodes that were added, removed or changed; a minimal set of nodes that moved; new nodes without a source line."""
 _Node = tuple[Any, Any, Any, Any]
-_PARTS = tuple(map(operator.attrgetter, ("target", "args", "kwargs")))
-"""Read for all nodes together: graphs are looked at again and again."""
+_PARTS = tuple(map(operator.attrgetter, ("target", "_args", "_kwargs")))
+"""Read for all nodes together, and past the properties `args` and `kwargs`: graphs are looked at again and again."""
 _MOST_USERS = 16
 """New nodes that read another new one, of which it is asked what they stand for."""
 _PLAIN = (int, float, str, bool, complex, type(None))

@@ -11,8 +11,11 @@ from inspect_compile.torch_compat.frames import CHECKS_MATCH
 
 _PASSES: Final = "torch._inductor.fx_passes."
 _MATCHERS: "weakref.WeakKeyDictionary[Any, str]" = weakref.WeakKeyDictionary()
+_HOLDS: Final = (list, dict)
 _SEARCHED: Final[dict[str, int]] = {}
 """Module → number of objects that its variables held when they were searched."""
+_COLLECTIONS: Final[dict[str, list[str]]] = {}
+"""Module → its variables that were lists or dicts."""
 
 
 def matcher_name(matcher: Any) -> str:
@@ -30,23 +33,27 @@ def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
 
     Each module is searched once, and again when it holds more.
     """
-    for module_name, module in tuple(sys.modules.items()):
-        if not module_name.startswith(_PASSES):
+    for module_name in [name for name in tuple(sys.modules) if name.startswith(_PASSES)]:
+        variables = vars(sys.modules[module_name])
+        collections = _COLLECTIONS.get(module_name)
+        if collections is not None and _extent(variables, collections) == _SEARCHED.get(module_name):
             continue
-        held_by = dict(vars(module))
-        extent = sum(len(value) if type(value) in (list, dict) else 1 for value in held_by.values())
-        if _SEARCHED.get(module_name) != extent:
-            _SEARCHED[module_name] = extent
-            short = module_name.removeprefix(_PASSES)
-            for name, value in held_by.items():
-                held = type(value)
-                if held is kind:
-                    yield value, f"{short}.{name}"
-                elif (held is list and kind in map(type, value)) or (
-                    held is dict and kind in map(type, value.values())
-                ):
-                    items = enumerate(value) if held is list else value.items()
-                    yield from ((item, f"{short}.{name}[{key!r}]") for key, item in items if type(item) is kind)
+        held_by = dict(variables)
+        collections = _COLLECTIONS[module_name] = [name for name, value in held_by.items() if type(value) in _HOLDS]
+        _SEARCHED[module_name] = _extent(held_by, collections)
+        short = module_name.removeprefix(_PASSES)
+        for name, value in held_by.items():
+            held = type(value)
+            if held is kind:
+                yield value, f"{short}.{name}"
+            elif held in _HOLDS and kind in map(type, value if held is list else value.values()):
+                items = enumerate(value) if held is list else value.items()
+                yield from ((item, f"{short}.{name}[{key!r}]") for key, item in items if type(item) is kind)
+
+
+def _extent(variables: dict[str, Any], collections: list[str]) -> int:
+    """Number of variables, and of objects in those that are lists or dicts."""
+    return len(variables) + sum(len(variables.get(name, ())) for name in collections)
 
 
 def pattern_name(entry: Any) -> tuple[str, str]:
