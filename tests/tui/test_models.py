@@ -28,6 +28,7 @@ from inspect_compile.facts import (
     Run,
 )
 from inspect_compile.knowledge.cost.units import OF, Of
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.cost.flops import app_flops
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, title
@@ -47,6 +48,7 @@ from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import output
+from tests.conftest import TESTS
 from tests.handmade import GRAPH, ended, graph, made, node
 from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
 
@@ -134,6 +136,19 @@ def test_long_files_show_the_surroundings_of_nodes(here: Path) -> None:
     assert around[1:3] == ["  ⋯", "x = 492"]
     assert around[-2:] == ["x = 508", "  ⋯"]
     assert len(source(Dump(here / "dump"), chain, True)) == 1001
+
+
+def test_the_generated_code_shows_kernels_as_code() -> None:
+    """The source of a Triton kernel stands in a string of the generated code."""
+    dump = Dump(TESTS / "data" / "h200-torch-2.11" / "user_triton_kernel")
+    code = output(dump, Chain(dump, dump.graphs()[0].graph), "generated")
+    assert code is not None
+    for index in range(len(code)):
+        code.spans(index, 200)
+    code.colour()
+    imports = [code.spans(index, 200)[0] for index in range(len(code)) if code.plain(index) == "import triton"]
+    assert len(imports) > 2
+    assert set(imports) == {Span("import", "keyword")}
 
 
 def test_paths_are_told_from_where_the_program_ran() -> None:

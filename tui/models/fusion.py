@@ -192,7 +192,7 @@ class _Tables:
         told = f"  {number_of(nodes, 'node')}, {number_of(len(fused), 'fusion')}{how}"
         heading = (Span(f"{name}round {number}", "title"), Span(told, "dim"))
         yield Row(f"round {name}{number}", (heading,), heading=True)
-        for row in (*fused, *(one for one in looked if one.verdict in ("legal", "put-off", "slower", "undone"))):
+        for row in (*fused, *(one for one in looked if one.verdict in ("allowed", "deferred", "slower", "undone"))):
             yield self._row(row)
         refused = Counter(row.code for row in looked if row.verdict == "refused")
         for code, count in refused.most_common():
@@ -236,8 +236,8 @@ class _Tables:
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
-    """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
-    place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
+    """Sort key, the most interesting first: allowed, then refused by shared bytes, then fused, then never tried."""
+    place = {"allowed": 0, "deferred": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
 
 
