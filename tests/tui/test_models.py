@@ -442,3 +442,21 @@ def test_the_active_mode_is_always_seen(active: str, width: int) -> None:
     assert [item.value for item in items if item.role == "on"] == [active]
     assert sum(len(item.text) for item in items) <= max(width, len(active) + 16)
     assert all(item.value in PARTS for item in items if item.value)
+
+
+def test_a_finding_in_a_library_is_about_the_users_line(tmp_path: Path) -> None:
+    """The line of the library, where torch compiled again, may have no node; the user's line leads to all of them."""
+    own = Location("/home/user/net.py", 7, code="optimizer.step()")
+    file = "/usr/lib/python3/site-packages/torch/optim/sgd.py"
+    again = Recompile(graph="0/0", function="step", file=file, line=3, reasons=("…",))
+    frame = Frame(graph="0/0", function="step", file=file, line=3, status="compiled", seconds=1.0, caller=own)
+    inside = node("mul", "aten.mul.default", where=Location(file, 9, caller=own))
+    dump = made(tmp_path, graph(), ended(), again, frame, inside)
+    chain = Chain(dump, GRAPH)
+
+    sheet = fusion(dump, chain, "findings").sheet
+
+    subject = sheet.subject(0)
+    assert subject is not None
+    assert subject == chain.of_line(Line("/home/user/net.py", 7))
+    assert chain.choose(subject, "fusion").selection.nodes

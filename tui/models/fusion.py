@@ -15,6 +15,7 @@ from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
@@ -146,14 +147,14 @@ class _Tables:
         return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=nothing_words())
 
     def _subject(self, row: Finding) -> Subject | None:
-        """What a finding is about: two scheduler nodes, a node and what copies for it, or a line."""
+        """What a finding is about: two scheduler nodes, a node and what copies for it, or a line of the user's own."""
         if row.kind == MISSED_FUSION:
             return self._subjects.pair(row.graph, row.names[0], row.names[1])
         for part in row.parts:
             if part.node:
                 return self._chain.of_copy(row.graph, part.node, row.buffers)
             if part.where is not None:
-                return self._chain.of_line(Line.of(part.where))
+                return self._chain.of_line(Line.of(own_line(part.where) or part.where))
         return None
 
     def missed(self) -> Shown[Table]:

@@ -99,7 +99,7 @@ class Lookups:
             nearest=compile_id,
             nearest_run=run,
             differing=unlike,
-            **{**msgspec.structs.asdict(lookup), "outcome": _OUTCOMES.get(lookup.outcome, lookup.outcome)},
+            **{**msgspec.structs.asdict(lookup), "outcome": outcome_of(lookup)},
         )
 
     def nearest(self, lookup: Lookup) -> tuple[str, str, tuple[KeyDifference, ...]] | None:
@@ -124,6 +124,11 @@ class Lookups:
         unlike = [differences(one.lookup, one.parts, lookup, own.parts) for one in nearest]
         index = min(range(len(nearest)), key=lambda index: len(unlike[index]))
         return nearest[index].lookup.graph, nearest[index].run, unlike[index]
+
+
+def outcome_of(lookup: Lookup) -> str:
+    """What came of a lookup, in the word of a row."""
+    return _OUTCOMES.get(lookup.outcome, lookup.outcome)
 
 
 def cache_rows(dump: Dump, graph: str | None = None, earlier: str | None = None) -> list[LookupRow]:

@@ -78,8 +78,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     EINSUM_COPY: Words(
         "values are only moved to another order in memory, for a batched matrix product or behind it",
-        "torch.einsum puts operands in order for it: hand over those whose batch axes come first, where they can be made"
-        " so; an einsum of three operands written as two does not help",
+        "torch.einsum puts operands in order for it: hand over those whose batch axes come first, where they can be"
+        " made so; an einsum of three operands written as two does not help",
     ),
     LAYOUT: Words(
         "values are copied into the memory layout that a library call wants",
@@ -96,8 +96,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     CONVOLUTION_LAST: Words(
         "values are copied into channels-last memory for a convolution, in each call",
-        "the model is channels-last already, what comes before is not; for a cat of parts that are computed there, apply"
-        " torch.nn.functional.conv2d to each part with its part of the weight, and add the results",
+        "the model is channels-last already, what comes before is not; for a cat of parts that are computed there,"
+        " apply torch.nn.functional.conv2d to each part with its part of the weight, and add the results",
     ),
     PADDING: Words(
         "a matrix product works on copies of its inputs, padded to sizes that the device is faster with",
@@ -123,8 +123,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     RECOMPILE_STATE: Words(
         "the function is compiled again",
-        "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run the first"
-        " step without torch.compile",
+        "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run the"
+        " first step without torch.compile",
     ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",
