@@ -144,5 +144,5 @@ def _is_whole(row: Candidate) -> None:
     if row.verdict == "refused":
         assert row.code
         assert row.reason
-    if row.verdict == "legal" and row.code:
+    if row.verdict == "allowed" and row.code:
         assert row.won

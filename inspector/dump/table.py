@@ -3,13 +3,14 @@
 import functools
 import operator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Final
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from inspect_compile.dump.call_sites import Callers, locations_in
 from inspect_compile.dump.files import file_inside
-from inspect_compile.facts import Fact
+from inspect_compile.facts import Fact, Lowering, Node, Operation
 
 LONGEST_LINE = 64 << 20
 """Maximum length of a line in bytes: no fact comes near it, and a hostile line must not fill the memory."""
@@ -23,6 +24,16 @@ _TAIL = 1000
 
 DEEPEST = 32
 """Maximum nesting depth of graphs; a deeper one cannot be genuine."""
+
+
+_REPEATED: Final = {
+    Node: ("graph", "stage", "op", "target", "values", "module", "module_type"),
+    Lowering: ("graph", "op", "target", "way", "via", "flops_kind"),
+    Operation: ("graph", "phase", "kind", "node_type"),
+}
+"""Fields of the most frequent facts that have the same value in many rows: one object stands in all of them, which
+saves 20 MB of 60 that the facts of 10,000 nodes take.
+"""
 
 
 class Room:
@@ -50,6 +61,9 @@ class Table:
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(functools.reduce(operator.or_, kinds))
         self._room = room
         self._callers = callers
+        self._repeated = {kind: _REPEATED[kind] for kind in kinds if kind in _REPEATED}
+        self._values: dict[object, object] = {}
+        """The values of these fields, one of each."""
         self._lines = {kind: locations_in(kind) for kind in kinds} if callers is not None else {}
         self._offset = 0
         self._file = 0
@@ -92,6 +106,7 @@ class Table:
         self._tail = b""
         self.turns += 1
         self.rows, self._of_kind, self._of = [], {}, {}
+        self._values.clear()
 
     def _read(self, file: IO[bytes]) -> None:
         room, decode, add = self._room, self._decoder.decode, self.rows.append
@@ -120,6 +135,10 @@ class Table:
                 graph = row.graph
             if self._callers is not None:
                 self._fill_in(row, self._callers)
+            for name in self._repeated.get(type(row), ()):
+                value = getattr(row, name)
+                if (one := self._values.setdefault(value, value)) is not value:
+                    force_setattr(row, name, one)
             add(row)
         self._tail = last[-_TAIL:]
         room.bytes, room.lines = end - self._offset, lines

@@ -28,6 +28,8 @@ _LEAST_IN_PARTS: Final = 8
 """A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
 """What a column that stretches is shrunk to, if its title has room, before any column is left out for it."""
+LEAST_NAME: Final = 16
+"""The same for names, which are cut in the middle: `cpp_fus…e_0` says nothing."""
 
 
 def is_unlimited(width: int) -> bool:
@@ -75,8 +77,12 @@ def widths_in(width: int, columns: Sequence[Column[Any]], natural: Sequence[int]
 
 
 def _shrink(sizes: list[int], columns: Sequence[Column[Any]], width: int) -> None:
-    """Take from the widest of the columns that stretch, as far as their titles allow, until all fit."""
-    floors = [max(NARROWEST, cell_len(column.title)) for column in columns]
+    """Take from the widest of the columns that stretch, as far as their titles allow, until all fit. Names that are cut
+    in the middle stay long enough to be told apart.
+    """
+    floors = [
+        max(min(column.least, LEAST_NAME) if column.middle else NARROWEST, cell_len(column.title)) for column in columns
+    ]
     over = _total(sizes) - width
     while over > 0:
         stretching = [index for index, one in enumerate(columns) if one.stretch and sizes[index] > floors[index]]

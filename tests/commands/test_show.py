@@ -184,7 +184,7 @@ def test_flops_by_each_of_them(dump_of: DumpOf, capsys: Capture) -> None:
 def test_field_names_are_an_interface(dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """What every row of a table has, whatever else may come."""
     promised = {
-        "lowering": {"graph", "node", "way", "flops"},
+        "lowering": {"graph", "node", "kind", "flops"},
         "realize": {"graph", "buffer", "node", "reason", "realized"},
         "fusion": {"graph", "round", "a", "b", "verdict", "code", "reason"},
         "kernels": {"graph", "name", "kind", "nodes", "lines"},
@@ -193,6 +193,25 @@ def test_field_names_are_an_interface(dump_of: DumpOf, capsysbinary: pytest.Capt
     for table, fields in promised.items():
         assert show(str(dump_of("training_step").dump), table, "--json", "--limit", "1") == 0
         assert fields <= set(json.loads(capsysbinary.readouterr().out))
+
+
+@pytest.mark.parametrize("sample", ["training_step", "missed_fusion"])
+def test_rows_have_the_terms_of_the_tables(
+    dump_of: DumpOf, capsysbinary: pytest.CaptureFixture[bytes], sample: str
+) -> None:
+    """Facts keep the names under which they are recorded, rows have those that a reader of the tables knows."""
+    dump = str(dump_of(sample).dump)
+    for table in ("lowering", "nodes", "caches", "fusion", "flops"):
+        assert show(dump, table, "--json") == 0
+        rows = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+        assert not {"way", "special"} & {name for row in rows for name in row}
+        assert not {"legal", "put-off", "passed over"} & {
+            row.get(name) for row in rows for name in ("verdict", "code", "outcome")
+        }
+        if table == "caches":
+            assert {row["outcome"] for row in rows} >= {"forced miss"}
+        elif table == "lowering":
+            assert {row["kind"] for row in rows} >= {"placeholder", "lowering", "output"}
 
 
 def test_limits(tmp_path: Path, capsys: Capture) -> None:

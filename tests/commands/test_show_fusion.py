@@ -36,7 +36,7 @@ def net(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         attempt("op0", "op2", "refused", reason="no shared data", shared_bytes=0),
         attempt("op1", "op2", "refused", reason=BETWEEN, shared_bytes=64),
         attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=8),
-        attempt("op2", "op3", "legal", shared_bytes=16),
+        attempt("op2", "op3", "allowed", shared_bytes=16),
         attempt("op0_op1", "op2", "refused", reason=BETWEEN, shared_bytes=128, round=2),
         attempt("op2", "op3", "refused", reason="The moon is full", round=2),
         ended(GRAPH),
@@ -54,7 +54,7 @@ def pairs(capsys: Capture, *words: str) -> list[str]:
     ("words", "kept"),
     [
         (["--reason", "intermediate-nodes"], ["1 op1 op2", "2 op0_op1 op2"]),
-        (["--reason", "legal"], ["1 op2 op3"]),
+        (["--reason", "allowed"], ["1 op2 op3"]),
         (["--round", "2"], ["2 op0_op1 op2", "2 op2 op3"]),
         (["--line", "8"], ["1 op2 op3", "2 op2 op3"]),
         (["--line", "model.py:8"], ["1 op2 op3", "2 op2 op3"]),

@@ -6,7 +6,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer, open_dump
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Lowering, Run
+from inspect_compile.facts import Graph, Lowering, Node, Run, Tensor
 
 
 def _dump(root: Path, rows: int = 3) -> Writer:
@@ -28,6 +28,34 @@ def test_round_trip(tmp_path: Path) -> None:
     assert [row.node for row in dump.rows(Lowering, "g.0")] == ["n0", "n1", "n2"]
     assert dump.run.argv == ("script.py",)
     assert dump.damaged == 0
+
+
+def test_equal_values_of_many_rows_are_one_object(tmp_path: Path) -> None:
+    """10,000 nodes would else hold 10,000 times the same texts and shapes."""
+    writer = _dump(tmp_path, rows=0)
+    value = Tensor("float32", (4, "s0"), (1,), "cpu", 16)
+    for index in range(2):
+        named = f"n{index}"
+        writer.add(
+            Node(
+                graph="g.0",
+                stage="aot",
+                index=index,
+                name=named,
+                op="call_function",
+                target="aten.add",
+                values=(value,),
+            )
+        )
+    writer.flush()
+
+    one, other = Dump(tmp_path).rows(Node, "g.0")
+
+    assert (one.name, other.name) == ("n0", "n1")
+    assert one.values == (value,)
+    assert one.values is other.values
+    assert one.target is other.target
+    assert one.graph is other.graph
 
 
 def test_a_torn_last_line_waits_until_it_is_whole(tmp_path: Path) -> None:

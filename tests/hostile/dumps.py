@@ -81,7 +81,7 @@ WORDS: Final = (
     *("dynamo", "joint", "aot", "post_grad", "placeholder", "get_attr", "call_function", "output"),
     *("lowering", "fallback", "decomposition", "view", "pattern", "dead", "matmul", "pointwise", "reduction", "none"),
     *("pre_fusion", "post_fusion", "extern", "template", "nop", "foreach", "fused", "grouped", "other", "MultiOutput"),
-    *("memory", "star", "weak", "refused", "legal", "triton", "cpp", "user_triton", "passed", "missed", "analysis"),
+    *("memory", "star", "weak", "refused", "allowed", "triton", "cpp", "user_triton", "passed", "missed", "analysis"),
     *("allocate", "reuse", "free", "launch", "multi_output", "reinterpret", "pool_allocate", "pool_free", "text"),
     *("enter_subgraph", "exit_subgraph", "ExternKernelAllocLine", "installed", "missing", "closed", "hit", "bypass"),
     *("aten.mm.default", "float32", "cpu", "x.py", "/x.py", "fx_graph_readable.py", "hit", "running", "raised"),

@@ -28,6 +28,7 @@ from inspect_compile.facts import (
     Run,
 )
 from inspect_compile.knowledge.cost.units import OF, Of
+from inspect_compile.tables.columns import Span
 from inspect_compile.tables.cost.flops import app_flops
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, title
@@ -47,6 +48,7 @@ from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import output
+from tests.conftest import TESTS
 from tests.handmade import GRAPH, ended, graph, made, node
 from tests.tui.driving import BACKWARD, FORWARD, PROGRAM
 
@@ -134,6 +136,19 @@ def test_long_files_show_the_surroundings_of_nodes(here: Path) -> None:
     assert around[1:3] == ["  ⋯", "x = 492"]
     assert around[-2:] == ["x = 508", "  ⋯"]
     assert len(source(Dump(here / "dump"), chain, True)) == 1001
+
+
+def test_the_generated_code_shows_kernels_as_code() -> None:
+    """The source of a Triton kernel stands in a string of the generated code."""
+    dump = Dump(TESTS / "data" / "h200-torch-2.11" / "user_triton_kernel")
+    code = output(dump, Chain(dump, dump.graphs()[0].graph), "generated")
+    assert code is not None
+    for index in range(len(code)):
+        code.spans(index, 200)
+    code.colour()
+    imports = [code.spans(index, 200)[0] for index in range(len(code)) if code.plain(index) == "import triton"]
+    assert len(imports) > 2
+    assert set(imports) == {Span("import", "keyword")}
 
 
 def test_paths_are_told_from_where_the_program_ran() -> None:
@@ -427,3 +442,21 @@ def test_the_active_mode_is_always_seen(active: str, width: int) -> None:
     assert [item.value for item in items if item.role == "on"] == [active]
     assert sum(len(item.text) for item in items) <= max(width, len(active) + 16)
     assert all(item.value in PARTS for item in items if item.value)
+
+
+def test_a_finding_in_a_library_is_about_the_users_line(tmp_path: Path) -> None:
+    """The line of the library, where torch compiled again, may have no node; the user's line leads to all of them."""
+    own = Location("/home/user/net.py", 7, code="optimizer.step()")
+    file = "/usr/lib/python3/site-packages/torch/optim/sgd.py"
+    again = Recompile(graph="0/0", function="step", file=file, line=3, reasons=("…",))
+    frame = Frame(graph="0/0", function="step", file=file, line=3, status="compiled", seconds=1.0, caller=own)
+    inside = node("mul", "aten.mul.default", where=Location(file, 9, caller=own))
+    dump = made(tmp_path, graph(), ended(), again, frame, inside)
+    chain = Chain(dump, GRAPH)
+
+    sheet = fusion(dump, chain, "findings").sheet
+
+    subject = sheet.subject(0)
+    assert subject is not None
+    assert subject == chain.of_line(Line("/home/user/net.py", 7))
+    assert chain.choose(subject, "fusion").selection.nodes

@@ -1,6 +1,12 @@
 """Rows fitted to any width, and code that stays what it is when it gets colours."""
 
+import argparse
+import inspect
+import textwrap
+from pathlib import Path
+
 import pytest
+import rich.table
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
@@ -8,6 +14,7 @@ from rich.cells import cell_len
 from inspect_compile.tables.columns import Column, Span, cell
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tui.models.code import Code, CodeLine, code_of, highlighted
+from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -17,6 +24,11 @@ COLUMNS: tuple[Column[str], ...] = (
     Column("more", str, drop=1),
     Column("even more", str, stretch=True, least=4, drop=2),
 )
+
+
+def painted(spans: list[Span]) -> list[tuple[str, str]]:
+    """Each character with its role."""
+    return [(letter, span.role) for span in spans for letter in span.text]
 
 
 def text_of(spans: list[Span]) -> str:
@@ -140,6 +152,42 @@ def test_code_gets_its_colours_when_asked(language: str, line: str, word: str) -
     assert not code.wants_colour
     found = next(span for span in code.spans(0, 80) if span.text.strip() == word)
     assert found.role in ("keyword", "type")
+
+
+@pytest.mark.parametrize("file", [inspect.getfile(argparse), inspect.getfile(textwrap), inspect.getfile(rich.table)])
+def test_a_piece_has_the_colours_of_the_whole_file(file: str) -> None:
+    """Wherever it is scrolled to first: also in the middle of a docstring."""
+    lines = [line.expandtabs(4) for line in Path(file).read_text("utf-8").splitlines()]
+    whole = highlighted(lines, "python")
+    for index in range(0, len(lines), 40):
+        code = code_of("\n".join(lines), "python")
+        code.spans(index, 80)
+        code.colour()
+        assert painted(code.spans(index, 80)) == painted(whole[index]), lines[index]
+
+
+def test_an_excerpt_that_begins_in_a_comment_has_the_colours_of_the_whole_file() -> None:
+    lines = ["int a; /* one", "two", "three */ int b;", "// /* four", "int c;"]
+    opened = opened_in(lines, "cpp")
+    assert opened == {1: "/*", 2: "/*"}
+    code = Code([CodeLine(lines[place], place, language="cpp", opened=opened[place]) for place in (2,)])
+    code.spans(0, 80)
+    code.colour()
+    assert painted(code.spans(0, 80)) == painted(highlighted(lines, "cpp")[2])
+
+
+def test_a_kernel_in_generated_code_is_no_string() -> None:
+    code = Code(
+        [
+            CodeLine("k = async_compile.triton('k', '''", 1, language="python"),
+            CodeLine("import triton", 2, language="python", begins=True),
+            CodeLine("''', device_str='cuda')", 3),
+        ]
+    )
+    for index in range(3):
+        code.spans(index, 80)
+    code.colour()
+    assert code.spans(1, 80)[0] == Span("import", "keyword")
 
 
 def test_languages_do_not_run_into_each_other() -> None:

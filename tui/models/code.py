@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import clean
+from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Sheet, Subject
 
 LONGEST: Final = 2_000
@@ -49,6 +50,8 @@ class CodeLine(NamedTuple):
     language: str = ""
     opened: str = ""
     """What opened the string that the line begins in, if its excerpt does not show that: `\"\"\"`."""
+    begins: bool = False
+    """A text of its own begins with it, such as a kernel's inside of the generated code."""
 
 
 class Code(Sheet):
@@ -62,6 +65,8 @@ class Code(Sheet):
         self._digits = max((len(str(line.number)) for line in lines if line.number), default=0)
         self._notes = max((cell_len(line.note) for line in lines), default=0)
         self._coloured: dict[int, list[Span]] = {}
+        self._opened: dict[int, str] = {}
+        """First line of a piece → what opened the string that it begins in; filled for a whole run of lines at once."""
         self._wanted: set[int] = set()
 
     def __len__(self) -> int:
@@ -127,14 +132,30 @@ class Code(Sheet):
         while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
             last += 1
         texts = [clean(line.text[:LONGEST]) for line in self.lines[first:last]]
-        opened = self.lines[first].opened
+        opened = self._opened_before(first, language)
         shown = highlighted([opened, *texts], language)[1:] if opened else highlighted(texts, language)
         for position, spans in enumerate(shown, first):
             self._coloured[position] = spans
 
+    def _opened_before(self, index: int, language: str) -> str:
+        """What opened the string or comment that line `index` begins in; empty if it begins in none."""
+        if index in self._opened:
+            return self._opened[index]
+        first, last = index, index + 1
+        while first > 0 and self._joins(first - 1, first, language):
+            first -= 1
+        if first == index:
+            return self.lines[index].opened
+        while last < len(self.lines) and self._joins(last - 1, last, language):
+            last += 1
+        before = self.lines[first].opened
+        opened = opened_in([before, *(line.text for line in self.lines[first:last])], language)
+        self._opened |= {place: opened.get(place - first + 1, "") for place in range(first, last) if not place % PIECE}
+        return self._opened.get(index, "")
+
     def _joins(self, above: int, below: int, language: str) -> bool:
         one, other = self.lines[above], self.lines[below]
-        if one.role or other.role or not one.language == other.language == language:
+        if one.role or other.role or other.begins or not one.language == other.language == language:
             return False
         return one.number is None or other.number == one.number + 1
 

@@ -15,6 +15,7 @@ from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
@@ -146,14 +147,14 @@ class _Tables:
         return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=nothing_words())
 
     def _subject(self, row: Finding) -> Subject | None:
-        """What a finding is about: two scheduler nodes, a node and what copies for it, or a line."""
+        """What a finding is about: two scheduler nodes, a node and what copies for it, or a line of the user's own."""
         if row.kind == MISSED_FUSION:
             return self._subjects.pair(row.graph, row.names[0], row.names[1])
         for part in row.parts:
             if part.node:
                 return self._chain.of_copy(row.graph, part.node, row.buffers)
             if part.where is not None:
-                return self._chain.of_line(Line.of(part.where))
+                return self._chain.of_line(Line.of(own_line(part.where) or part.where))
         return None
 
     def missed(self) -> Shown[Table]:
@@ -192,7 +193,7 @@ class _Tables:
         told = f"  {number_of(nodes, 'node')}, {number_of(len(fused), 'fusion')}{how}"
         heading = (Span(f"{name}round {number}", "title"), Span(told, "dim"))
         yield Row(f"round {name}{number}", (heading,), heading=True)
-        for row in (*fused, *(one for one in looked if one.verdict in ("legal", "put-off", "slower", "undone"))):
+        for row in (*fused, *(one for one in looked if one.verdict in ("allowed", "deferred", "slower", "undone"))):
             yield self._row(row)
         refused = Counter(row.code for row in looked if row.verdict == "refused")
         for code, count in refused.most_common():
@@ -236,8 +237,8 @@ class _Tables:
 
 
 def _importance(row: Candidate) -> tuple[int, int]:
-    """Sort key, the most interesting first: legal, then refused by shared bytes, then fused, then never tried."""
-    place = {"legal": 0, "put-off": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
+    """Sort key, the most interesting first: allowed, then refused by shared bytes, then fused, then never tried."""
+    place = {"allowed": 0, "deferred": 0, "slower": 0, "undone": 0, "refused": 1, "fused": 2}.get(row.verdict, 3)
     return place, -(row.shared_bytes or 0)
 
 

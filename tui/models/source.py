@@ -1,8 +1,6 @@
 """The user's program, with the lines that the graph's nodes come from."""
 
-import tokenize
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +13,7 @@ from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.tables.text import line_text, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.open_strings import opened_in
 
 LARGEST: Final = 4 << 20
 """Maximum size of a source file in bytes."""
@@ -54,7 +53,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
         reached = _reached(path, chain.nodes)
         shown.append(CodeLine(_heading(path, cwd, len(marked), count, reached, file.state), role="title"))
         wanted = file.lines if whole else _around(file.lines, marked)
-        opened = _opened(file.lines) if not file.state else {}
+        opened = opened_in(list(file.lines.values()), "python") if not file.state else {}
         last = 0
         for number in wanted:
             if number != last + 1:
@@ -64,23 +63,13 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
             subject = chain.of_line(Line(path, number)) if of is not None else None
             note = f"{chain.count(of)}▪" if of else ""
             shown.append(
-                CodeLine(file.lines[number], number, note, subject, language="python", opened=opened.get(number, ""))
+                CodeLine(
+                    file.lines[number], number, note, subject, language="python", opened=opened.get(number - 1, "")
+                )
             )
         if file.lines and last < max(file.lines):
             shown.append(CodeLine("  ⋯", role="dim"))
     return Code(shown)
-
-
-def _opened(lines: dict[int, str]) -> dict[int, str]:
-    """Number of each line that begins inside of a string → the quotes that opened it."""
-    found: dict[int, str] = {}
-    texts = iter([f"{line}\n" for line in lines.values()])
-    with suppress(tokenize.TokenError, SyntaxError):
-        for token in tokenize.generate_tokens(lambda: next(texts, "")):
-            if token.type == tokenize.STRING and token.end[0] > token.start[0]:
-                quotes = token.string.lstrip("rRbBuUfF")[:3]
-                found.update(dict.fromkeys(range(token.start[0] + 1, token.end[0] + 1), quotes))
-    return found
 
 
 def _reached(path: str, nodes: Iterable[Node]) -> str:

@@ -42,11 +42,13 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
         return code_of(text, language, file)
     written = text.splitlines()
     kernels = _kernels(chain, language, len(written))
+    definitions = {kernel.defined_at for kernel in chain.kernels}
     lines = []
     for number, line in enumerate(written, 1):
         position, own, is_call = kernels.get(number, (None, language, False))
+        begins = number - 1 in definitions
         subject = chain.of_launch(position, number if is_call else None) if position is not None else None
-        lines.append(CodeLine(line, number, CALL if is_call else "", subject, language=own))
+        lines.append(CodeLine(line, number, CALL if is_call else "", subject, language=own, begins=begins))
     return Code(lines, file)
 
 

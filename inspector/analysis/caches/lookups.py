@@ -17,8 +17,13 @@ _MOST_ALIKE: Final = 16
 """Of these, maximum number that are compared member by member."""
 
 
+FORCED_MISS: Final = "forced miss"
+"""The word of a row for a lookup that was made to miss, so that there is a lowering to watch."""
+_OUTCOMES: Final = {"passed over": FORCED_MISS}
+
+
 class LookupRow(CacheLookup, frozen=True, kw_only=True, tag="cache_row"):
-    """One lookup in a cache, and how its key differs from earlier ones."""
+    """One lookup in a cache, and how its key differs from earlier ones; `outcome` can be `FORCED_MISS`."""
 
     kernel: str = ""
     """Of a cache of kernels: the kernel."""
@@ -94,7 +99,7 @@ class Lookups:
             nearest=compile_id,
             nearest_run=run,
             differing=unlike,
-            **msgspec.structs.asdict(lookup),
+            **{**msgspec.structs.asdict(lookup), "outcome": outcome_of(lookup)},
         )
 
     def nearest(self, lookup: Lookup) -> tuple[str, str, tuple[KeyDifference, ...]] | None:
@@ -119,6 +124,11 @@ class Lookups:
         unlike = [differences(one.lookup, one.parts, lookup, own.parts) for one in nearest]
         index = min(range(len(nearest)), key=lambda index: len(unlike[index]))
         return nearest[index].lookup.graph, nearest[index].run, unlike[index]
+
+
+def outcome_of(lookup: Lookup) -> str:
+    """What came of a lookup, in the word of a row."""
+    return _OUTCOMES.get(lookup.outcome, lookup.outcome)
 
 
 def cache_rows(dump: Dump, graph: str | None = None, earlier: str | None = None) -> list[LookupRow]:

@@ -34,7 +34,7 @@ class Work(msgspec.Struct, frozen=True, tag_field="fact", tag="work"):
     """FLOPs of its matmuls, convolutions and attention, including extern kernels and templates."""
     scalar: int
     """Scalar operations of its loops, after common subexpression elimination."""
-    special: int
+    transcendental: int
     """The part of `scalar` that is transcendental."""
     dtype: str
     """The type that the heavy part multiplies, else the widest floating type it computes in; empty if not known."""
@@ -75,7 +75,7 @@ class Done(msgspec.Struct, frozen=True, tag_field="fact", tag="operations"):
         return "" if not each or self.domain.isdecimal() else f"{each}*({self.domain})"
 
     @property
-    def special(self) -> int:
+    def transcendental(self) -> int:
         """The part of `scalar` that is transcendental."""
         return min((self.elements or 0) * self.count * special_operations(self.operator), MOST)
 
@@ -145,7 +145,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     light = [row for row in rows if row.flops_kind not in HEAVY and row.node in own and not done]
     heavy = min(sum(row.flops for row in products), MOST)
     scalar = min(sum(row.scalar for row in done) + sum(row.flops for row in light), MOST)
-    special = min(sum(row.special for row in done) + sum(row.special for row in light), MOST)
+    transcendental = min(sum(row.transcendental for row in done) + sum(row.special for row in light), MOST)
     operands = (node for row in products for node in facts.operands(row))
     dtype = _widest(operands) or (body.dtype if body is not None else "")
     dtype = dtype or _widest(node for row in light if (node := facts.node(row)) is not None)
@@ -157,7 +157,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
     unknown = {operator(row.target): None for row in rows if is_extern and row.flops_kind not in _COUNTED}
     uncounted = f"no rule covers {', '.join(unknown)}" if unknown else ""
     name, line = launch.kernel.name, launch.line
-    work = Work(launch.graph, name, heavy, scalar, special, dtype, line, expression, is_recorded, uncounted)
+    work = Work(launch.graph, name, heavy, scalar, transcendental, dtype, line, expression, is_recorded, uncounted)
     return Launched(launch, work, tuple(row.node for row in products), body, done)
 
 
@@ -171,7 +171,7 @@ def _of_user(launch: Launch, facts: _Facts) -> Launched:
         launch.kernel.name,
         own.heavy,
         own.scalar,
-        own.special,
+        own.transcendental,
         dtype,
         launch.line,
         is_recorded=not own.uncounted,

@@ -27,7 +27,7 @@ class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
     """FLOPs of matmuls, convolutions and attention."""
     scalar: int
     """Scalar operations: of FX nodes as if run one by one, of a kernel as its loops do them."""
-    special: int
+    transcendental: int
     """The part of `scalar` that is transcendental."""
     recomputed: int
     """The part of `flops` that was computed before: forward nodes in the backward, a loop in a second kernel."""
@@ -168,7 +168,7 @@ class Costs:
             flops,
             work.heavy,
             work.scalar,
-            work.special,
+            work.transcendental,
             min(repeated, flops),
             flops / total if total else 0.0,
             tuple(self._key(graph, name) for name in nodes),

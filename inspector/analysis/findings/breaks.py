@@ -18,7 +18,7 @@ from inspect_compile.knowledge.overview.findings import BREAK, WORDS
 
 _NO_USE: Final = "This graph break is fundamental"
 _NO_MESSAGE: Final = " Message: None"
-_REPORT: Final = "Please report an issue to PyTorch"
+_REPORTS: Final = ("Please report an issue to PyTorch", "Please file an issue to PyTorch")
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
 _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
@@ -131,7 +131,7 @@ def _line(where: Location) -> tuple[str, int]:
 
 def _is_of_use(hint: str, where: Location | None) -> bool:
     """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
-    if hint.startswith(_NO_USE) or _REPORT in hint:
+    if hint.startswith(_NO_USE) or any(report in hint for report in _REPORTS):
         return False
     called = _CALLED.findall(hint)
     code = "" if where is None or is_library(where.file) else where.code

@@ -1,7 +1,7 @@
 """The records of the first page, computed from the tables of a dump."""
 
 from inspect_compile.analysis.findings.every import findings
-from inspect_compile.analysis.findings.line_costs import line_costs
+from inspect_compile.analysis.findings.line_costs import line_costs, only_cold
 from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.analysis.overview.overview import graph_rows, totals
 from inspect_compile.analysis.overview.summary import summarize_run
@@ -11,4 +11,6 @@ from inspect_compile.dump import Dump
 def computed(dump: Dump, graph: str | None = None) -> Overview:
     """Everything that the overview tells, from the tables of the dump; `graph` restricts it to one."""
     graphs = graph_rows(dump, graph)
-    return Overview(summarize_run(dump), totals(graphs), graphs, line_costs(dump, graph), findings(dump, graph))
+    cold = sorted(only_cold(dump)) if graph is None else []
+    every = totals(graphs, cold)
+    return Overview(summarize_run(dump), every, graphs, line_costs(dump, graph), findings(dump, graph))

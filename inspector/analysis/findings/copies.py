@@ -17,14 +17,17 @@ from inspect_compile.facts import Graph, Node, Operation, Remark
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (
+    CONVOLUTION_LAST,
     CONVOLUTION_LAYOUT,
     COPY,
+    EINSUM_COPY,
     INPUT_COPY,
     JOINING,
     LAYOUT,
     LIBRARY_COPY,
     LIBRARY_LAYOUT,
     PADDING,
+    PADDING_BY_HAND,
     PRODUCT_COPY,
     WORDS,
 )
@@ -44,6 +47,8 @@ _PICKING: Final = ("aten.index.", "aten._unsafe_index.", "aten.index_select", "a
 """Beginnings of operators that pick values, as a padding that repeats them does: what they make is no copy."""
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""
+_EINSUM: Final = "einsum"
+_CONSTANT: Final = "aten.full."
 _PADDED: Final = "padded-matmul"
 """The code of remarks about matrix products with sizes that the device is slower with."""
 _LEAST: Final = 1024
@@ -183,7 +188,7 @@ class _Copies:
             if self._is_backward and not is_convolution:
                 return None
             if is_convolution and self._axes(reader) >= _PLANE:
-                return _Purpose(LAYOUT, CONVOLUTION_LAYOUT, wants)
+                return _Purpose(LAYOUT, CONVOLUTION_LAST if self._is_last(reader) else CONVOLUTION_LAYOUT, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
@@ -193,9 +198,10 @@ class _Copies:
             return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
         is_librarys = where is not None and is_library(where.file)
         if own.operator == _JOINS and not is_librarys:
-            return _Purpose(COPY, JOINING, own)
+            return _Purpose(COPY, PADDING_BY_HAND if self._pads(row, own) else JOINING, own)
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
-            return _Purpose(COPY, PRODUCT_COPY, own)
+            is_einsum = where is not None and _EINSUM in where.code
+            return _Purpose(COPY, EINSUM_COPY if is_einsum else PRODUCT_COPY, own)
         if is_librarys:
             return _Purpose(COPY, LIBRARY_COPY, own)
         return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
@@ -215,6 +221,21 @@ class _Copies:
         """The most axes of a result of the call; 0 if none is known."""
         node = self._node(call, call.nodes[-1])
         return 0 if node is None else max((len(value.size) for value in node.values), default=0)
+
+    def _pads(self, row: Operation, join: Part) -> bool:
+        """True if a part of a `cat` of two is a constant."""
+        node = self._node(row, join.node)
+        parts = [] if node is None else [self._node(row, name) for name in node.inputs]
+        return len(parts) == 2 and any(one is not None and one.target.startswith(_CONSTANT) for one in parts)
+
+    def _is_last(self, call: Operation) -> bool:
+        """True if a convolution's weights are channels-last: then the model is."""
+        node = self._node(call, call.nodes[-1])
+        weight = self._node(call, node.inputs[1]) if node is not None and len(node.inputs) > 1 else None
+        if weight is None or weight.op != _INPUT or not weight.values:
+            return False
+        size, stride = weight.values[0].size, weight.values[0].stride
+        return len(size) == len(stride) == _PLANE and stride[1] == 1 != size[1] and stride[3] != 1
 
     def _is_product(self, call: Operation) -> bool:
         node = self._node(call, call.nodes[-1])

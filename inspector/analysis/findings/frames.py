@@ -25,6 +25,7 @@ from inspect_compile.knowledge.overview.findings import (
     RECOMPILE_LIMIT,
     RECOMPILE_NUMBER,
     RECOMPILE_REST,
+    RECOMPILE_STATE,
     WORDS,
 )
 
@@ -34,6 +35,9 @@ _ON_STACK: Final = re.compile(r"\b___stack\d+\b")
 """torch's name of a value that a graph break left on Python's stack."""
 _UNNAMED: Final = "a value that the line with the graph break has computed"
 _FX_GRAPHS: Final = "fx_graph"
+_OPTIMIZER_STATE: Final = "self.state["
+"""In a condition: what an optimizer of torch's keeps for each parameter."""
+_OPTIMIZERS: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\][\w.]+$")
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
@@ -64,7 +68,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             when=ONCE,
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=next(iter(hints), "") or WORDS[_advice(function, known)].to_do,
+            to_do=next(iter(hints), "") or WORDS[_advice(function, file, known)].to_do,
             names=(rows[0].graph,),
         )
     for remark in dump.rows(Remark):
@@ -135,7 +139,9 @@ def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
     return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
 
 
-def _advice(function: str, found: list[Cause]) -> str:
+def _advice(function: str, file: str, found: list[Cause]) -> str:
+    if found and _OPTIMIZERS.search(file) and all(_OPTIMIZER_STATE in one.failed.condition for one in found):
+        return RECOMPILE_STATE
     if _is_of_numbers(found):
         return RECOMPILE_NUMBER
     return RECOMPILE if resumed(function) is None else RECOMPILE_REST

@@ -9,9 +9,11 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 
@@ -27,7 +29,10 @@ class _Row(NamedTuple):
 
 
 def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
-    """The costs of the lines, most expensive first, each followed by its parts where it leads into libraries."""
+    """The costs of the lines, most expensive first, each followed by its parts where it leads into libraries.
+
+    Those of one `graph`, or of all that are not `only_cold`.
+    """
     rows = list(_rows(dump, graph))
     whole = _Whole(rows)
     sums = [(whole.sum(found, found[0].own), found) for found in grouped(rows, lambda row: _key(row.own)).values()]
@@ -37,9 +42,26 @@ def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
     return costs
 
 
+def only_cold(dump: Dump) -> frozenset[str]:
+    """Graphs that ran in a first, cold call alone, where another compile of the same function was timed behind its own.
+
+    Kernels are compiled and tuned in a first call: its time says nothing about later ones, which the other compile has.
+    """
+    times = grouped(measured(dump).items(), lambda pair: pair[0][0].partition("/")[0])
+    cold = {name: all(own.is_cold for _, own in found) for name, found in times.items()}
+    timed = [one for one in graphs_of(dump, None) if one.graph in cold and one.compile_id]
+    compiles = grouped(timed, lambda one: (frame_id(one.compile_id or ""), one.kind)).values()
+    return frozenset(
+        one.graph for same in compiles if not all(cold[one.graph] for one in same) for one in same if cold[one.graph]
+    )
+
+
 def _rows(dump: Dump, graph: str | None) -> Iterator[_Row]:
     costs = Costs(dump)
+    left_out = only_cold(dump) if graph is None else frozenset()
     for found in graphs_of(dump, graph):
+        if found.graph in left_out:
+            continue
         moved, work = launch_traffic(dump, found.graph), launch_work(dump, found.graph)
         for launch in moved.launches:
             if launch.line is None:

@@ -14,7 +14,7 @@ REASONS: Final = {
     "backend-refused": "torch's code generator does not put both into one loop, and gives no reason",
     "lost-to": "allowed, and another pair came first",
     "one-group": "both are in one group already",
-    "put-off": "allowed, and left for a later round: torch does other kinds of fusion first",
+    "deferred": "allowed, and left for a later round: torch does other kinds of fusion first",
     "slower": "allowed, timed, and slower than apart",
     "undone": "fused at first, and separated again later",
     "no-common-buffer": "they use no buffer in common",
@@ -102,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     kind: str
     """producer-consumer, horizontal, prologue, epilogue, foreach, combo, mix-order or nested; empty if not known."""
     verdict: str
-    """fused; refused; legal: allowed, but not done in this round; put-off: the backend preferred others; slower:
+    """fused; refused; allowed: not done in this round; deferred: the backend preferred others; slower:
     benchmarked; undone: fused, but apart in the end; overruled: refused, but a pair that contains it was allowed, or
     the same pair in the other direction; untried.
     """
@@ -127,7 +127,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     milliseconds: tuple[float, ...] = ()
     """Times of a, of b and of their fusion, if they were benchmarked."""
     into: str = ""
-    """Name of the fused node; of a legal pair, the node that contains both when the round ends."""
+    """Name of the fused node; of an allowed pair, the node that contains both when the round ends."""
     refusals: int = 0
     """How many times torch refused the pair in this round."""
     where_a: str = ""
@@ -246,10 +246,10 @@ def _allowed(
         held = fusions.holder(one.a)
         holder = told.text(held) if held == fusions.holder(one.b) else ""
     if key in told.put_off:
-        return kind, "put-off", "put-off", holder, won
+        return kind, "deferred", "deferred", holder, won
     if key in told.milliseconds and not holder:
         return kind, "slower", "slower", "", ""
-    return kind, "legal", "one-group" if holder else "lost-to" if won else "", holder, won
+    return kind, "allowed", "one-group" if holder else "lost-to" if won else "", holder, won
 
 
 def _combos(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidate]:

@@ -23,7 +23,7 @@ Outcome = Literal["together", "one-kernel", "apart", "same"]
 Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unchecked", ""]
 
 _WRONG: Final = "legality"
-_ALLOWED: Final = ("legal", "put-off", "slower", "undone")
+_ALLOWED: Final = ("allowed", "deferred", "slower", "undone")
 """Verdicts on pairs that torch allowed."""
 
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")

@@ -45,7 +45,7 @@ class ProgramWork(NamedTuple):
     heavy: int
     """FLOPs of matmuls (`tl.dot`)."""
     scalar: int
-    special: int
+    transcendental: int
     """The part of the scalar operations that is transcendental."""
     reads: frozenset[int]
     """Positions of the parameters that it loads from."""

@@ -18,7 +18,7 @@ class OwnWork(NamedTuple):
 
     heavy: int = 0
     scalar: int = 0
-    special: int = 0
+    transcendental: int = 0
     reads: frozenset[int] | None = None
     """Positions of the arguments that it loads from; None if not known."""
     writes: frozenset[int] | None = None
@@ -57,10 +57,10 @@ class OwnKernels:
             return _touched(program, program.uncounted)
         if compiled[0].choice not in RUNS:
             return _touched(program, "which of its configurations runs is not known")
-        heavy, scalar, special = (
-            min(count * programs, MOST) for count in (program.heavy, program.scalar, program.special)
+        heavy, scalar, transcendental = (
+            min(count * programs, MOST) for count in (program.heavy, program.scalar, program.transcendental)
         )
-        return OwnWork(heavy, scalar, special, program.reads, program.writes)
+        return OwnWork(heavy, scalar, transcendental, program.reads, program.writes)
 
     @cached_property
     def _compiled(self) -> dict[tuple[str, str], list[Configuration]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import asdict
 
 from inspect_compile.analysis.lowering.inlining import Inlined, NodeKey, inlined
@@ -16,8 +17,10 @@ NEVER: Final = frozenset({"placeholder", "output", "view", "getitem", "constant"
 
 
 class LoweringRow(Lowering, frozen=True, kw_only=True, tag="lowering_row"):
-    """The lowering of one FX node, with what became of its value."""
+    """The lowering of one FX node, with what became of its value. Two fields of the fact have other names in JSON."""
 
+    way: str = msgspec.field(name="kind")
+    special: int = msgspec.field(name="transcendental", default=0)
     value: str = ""
     """`realized` if it has a buffer, `inlined` if its users compute it; empty if nothing is computed, or it failed."""
     reason: str = ""

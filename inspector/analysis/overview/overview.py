@@ -1,6 +1,7 @@
 """Figures of all graphs together: what was compiled, who holds most memory, what is accounted for."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.overview.records import GraphSummary, Totals
@@ -13,8 +14,8 @@ def graph_rows(dump: Dump, graph: str | None = None) -> list[GraphSummary]:
     return [summarize(dump, found) for found in graphs_of(dump, graph)]
 
 
-def totals(rows: list[GraphSummary]) -> Totals:
-    """The figures of these graphs together."""
+def totals(rows: list[GraphSummary], cold: Sequence[str] = ()) -> Totals:
+    """The figures of these graphs together; `cold` names those whose times are left out of the lines' costs."""
     kernels = sum((Counter(row.kernels) for row in rows), Counter[str]())
     highest = max(rows, key=lambda row: row.peak_bytes, default=None)
     compiled = [row for row in rows if row.status == "compiled"]
@@ -36,4 +37,5 @@ def totals(rows: list[GraphSummary]) -> Totals:
         peak_line=None if highest is None else highest.peak_line,
         accounted=1 - missing / nodes if nodes else 1.0,
         incomplete=tuple(row.graph for row in rows if row.status != "compiled"),
+        cold=tuple(cold),
     )

@@ -103,3 +103,7 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="t
     """Share of the nodes of compiled graphs that are accounted for, between 0 and 1."""
     incomplete: tuple[str, ...]
     """Graphs that did not compile, or not to their end."""
+    cold: tuple[str, ...] = ()
+    """Graphs that are in no `line_cost`: they ran in a first, cold call alone, and another compile of the same function
+    was timed in later calls.
+    """

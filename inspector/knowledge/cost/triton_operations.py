@@ -34,7 +34,7 @@ class Operations(NamedTuple):
 
     heavy: int
     scalar: int
-    special: int
+    transcendental: int
 
 
 def operations(name: str, *, is_float: bool) -> Operations:

@@ -18,15 +18,19 @@ COPY: Final = "copy"
 LIBRARY_COPY: Final = "library-copy"
 INPUT_COPY: Final = "input-copy"
 JOINING: Final = "joining"
+PADDING_BY_HAND: Final = "padding-by-hand"
 PRODUCT_COPY: Final = "product-copy"
+EINSUM_COPY: Final = "einsum-copy"
 LAYOUT: Final = "layout"
 LIBRARY_LAYOUT: Final = "library-layout"
 CONVOLUTION_LAYOUT: Final = "convolution-layout"
+CONVOLUTION_LAST: Final = "convolution-last"
 PADDING: Final = "padding"
 BREAK: Final = "graph-break"
 RECOMPILE: Final = "recompile"
 RECOMPILE_NUMBER: Final = "recompile-number"
 RECOMPILE_REST: Final = "recompile-rest"
+RECOMPILE_STATE: Final = "recompile-state"
 RECOMPILE_LIMIT: Final = "recompile-limit"
 CACHE: Final = "cache"
 CACHE_MISS: Final = "cache-miss"
@@ -58,6 +62,10 @@ WORDS: Final[dict[str, Words]] = {
         "write the parts into one tensor that is kept, as a cache of keys and values can be, or compute with each part:"
         " a layer of each, in place of one layer of all",
     ),
+    PADDING_BY_HAND: Words(
+        "values are only moved to another place in memory, to join them",
+        "a part is a constant: torch.nn.functional.pad in the place of the cat leaves the copy to what reads it",
+    ),
     LIBRARY_COPY: Words(
         "values are only moved to another place or order in memory",
         "the code of a library does it: look for an option that leaves it out, as use_cache=False does in"
@@ -67,6 +75,11 @@ WORDS: Final[dict[str, Words]] = {
         "values are only moved to another order in memory, for a batched matrix product or behind it",
         "of attention, torch.nn.functional.scaled_dot_product_attention reads and writes any order; leaving out a"
         " .contiguous() does not help",
+    ),
+    EINSUM_COPY: Words(
+        "values are only moved to another order in memory, for a batched matrix product or behind it",
+        "torch.einsum puts operands in order for it: hand over those whose batch axes come first, where they can be"
+        " made so; an einsum of three operands written as two does not help",
     ),
     LAYOUT: Words(
         "values are copied into the memory layout that a library call wants",
@@ -80,6 +93,11 @@ WORDS: Final[dict[str, Words]] = {
     CONVOLUTION_LAYOUT: Words(
         "values are copied into channels-last memory for a convolution, in each call",
         "keep them there: model.to(memory_format=torch.channels_last), and the same for its input",
+    ),
+    CONVOLUTION_LAST: Words(
+        "values are copied into channels-last memory for a convolution, in each call",
+        "the model is channels-last already, what comes before is not; for a cat of parts that are computed there,"
+        " apply torch.nn.functional.conv2d to each part with its part of the weight, and add the results",
     ),
     PADDING: Words(
         "a matrix product works on copies of its inputs, padded to sizes that the device is faster with",
@@ -102,6 +120,11 @@ WORDS: Final[dict[str, Words]] = {
     RECOMPILE_REST: Words(
         "the function is compiled again",
         "mend the graph break in this line: what it computes then never leaves the graph",
+    ),
+    RECOMPILE_STATE: Words(
+        "the function is compiled again",
+        "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run the"
+        " first step without torch.compile",
     ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",

@@ -4,7 +4,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.caches.lookups import LookupRow, cache_rows
+from inspect_compile.analysis.caches.lookups import FORCED_MISS, LookupRow, cache_rows
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.tables.caches.lookup_text import cache_name, reason_text
 from inspect_compile.tables.columns import Cell, Column, cell
@@ -13,22 +13,21 @@ from inspect_compile.tables.styled_text import heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
 
 _ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
-_WORDS: Final = {"passed over": "bypassed", "bypass": "not used"}
 _ALONE: Final = {True: "hit", False: "miss"}
-_BYPASSED: Final = (
-    "Bypassed: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have found. "
-    "`run --cache keep` leaves the caches to torch; with `--cache auto` torch may take again what was recorded."
+_FORCED: Final = (
+    "Forced miss: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have "
+    "found. `run --cache keep` leaves the caches to torch; with `--cache auto` torch may take again what was recorded."
 )
 _EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
 
 
 def _outcome(row: LookupRow) -> Cell:
-    return cell(_WORDS.get(row.outcome, one_line(row.outcome)), _ROLES.get(row.outcome, ""))
+    return cell(one_line(row.outcome), _ROLES.get(row.outcome, ""))
 
 
 def _alone(row: LookupRow) -> Cell:
     """What it found, or would have found without us."""
-    if row.outcome != "passed over":
+    if row.outcome != FORCED_MISS:
         return ()
     return cell("?" if row.stored is None else _ALONE[row.stored])
 
@@ -59,10 +58,10 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
     if not found:
         return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
     told = [
-        f"{sum(row.outcome == outcome for row in found)} {_WORDS.get(outcome, one_line(outcome))}"
+        f"{sum(row.outcome == outcome for row in found)} {one_line(outcome)}"
         for outcome in dict.fromkeys(row.outcome for row in found)
     ]
-    notes = [_BYPASSED] if any(row.outcome == "passed over" for row in found) else []
+    notes = [_FORCED] if any(row.outcome == FORCED_MISS for row in found) else []
     notes += (
         [_EARLIER] if earlier is None and any(row.outcome == "miss" or row.stored is False for row in found) else []
     )

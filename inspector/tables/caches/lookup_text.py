@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from inspect_compile.analysis.caches.lookups import LookupRow
+from inspect_compile.analysis.caches.lookups import FORCED_MISS, LookupRow
 from inspect_compile.analysis.caches.words import differences_text
 from inspect_compile.facts import CacheLookup
 from inspect_compile.tables.text import one_line
 
 OUTCOMES: Final = {
-    "passed over": "bypassed, so that there is a lowering to watch",
+    FORCED_MISS: "forced miss, so that there is a lowering to watch",
     "hit": "hit: nothing was lowered, so there is nothing to see of it",
     "miss": "miss",
-    "bypass": "not used",
+    "bypass": "bypass: torch could not use the cache",
 }
 _CACHES: Final = {
     "fx_graph": "FX-graph",
@@ -32,7 +32,7 @@ def outcome_text(row: LookupRow) -> str:
     if row.outcome == "hit" and row.reason:
         return f"hit: its facts were {one_line(row.reason)}"
     told = OUTCOMES.get(row.outcome, one_line(row.outcome))
-    why = "" if row.outcome == "passed over" else reason_text(row)
+    why = "" if row.outcome == FORCED_MISS else reason_text(row)
     return f"{told}: {why}" if why else told
 
 

@@ -100,7 +100,7 @@ _FIGURES: Final[tuple[Column[Cost], ...]] = (
     Column("share", lambda row: share_text(row.share), right=True),
     Column("products", lambda row: _count(row.heavy), right=True, optional=True, drop=4),
     Column("scalar", lambda row: _count(row.scalar), right=True, optional=True, drop=4),
-    Column("transcendental", lambda row: _count(row.special), right=True, optional=True, drop=3),
+    Column("transcendental", lambda row: _count(row.transcendental), right=True, optional=True, drop=3),
     Column("recomputed", lambda row: _count(row.recomputed), role="warn", right=True, optional=True, drop=2),
     Column(
         "expression",

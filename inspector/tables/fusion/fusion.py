@@ -23,7 +23,6 @@ from inspect_compile.tables.fusion.why_text import (
     round_words,
     saved_words,
     score_words,
-    verdict_word,
 )
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
 
 _FEW_MISSES: Final = 12
 _MISSED: Final = "What stayed apart although it shares bytes"
-_ROLES: Final = {"fused": "good", "refused": "bad", "legal": "warn", "put-off": "warn", "slower": "bad"}
+_ROLES: Final = {"fused": "good", "refused": "bad", "allowed": "warn", "deferred": "warn", "slower": "bad"}
 """Role of each verdict; others are dim."""
 _MOST_BUFFERS: Final = 4
 
 
 def _verdict(row: Candidate) -> Cell:
-    return cell(verdict_word(row.verdict), _ROLES.get(row.verdict, "dim"))
+    return cell(row.verdict, _ROLES.get(row.verdict, "dim"))
 
 
 def _part(row: Miss, index: int) -> Cell:
@@ -194,8 +193,5 @@ def _summary(request: Request, graph: Graph) -> list[RenderableType]:
 
 def found_text(found: GraphFusion) -> str:
     """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
-    told = (
-        ", ".join(f"{count:,} {verdict_word(verdict)}" for verdict, count in found.verdicts.items())
-        or "no pair was tried"
-    )
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
     return f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told

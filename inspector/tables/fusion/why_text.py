@@ -55,14 +55,6 @@ _ABOUT: Final = {
 }
 
 
-_VERDICTS: Final = {"legal": "allowed", "put-off": "later"}
-
-
-def verdict_word(verdict: str) -> str:
-    """What came of looking at a pair, for a person: `refused`, `later`."""
-    return _VERDICTS.get(verdict, verdict)
-
-
 class StyledLine(NamedTuple):
     """A line with its role: good, bad, warn, dim or none."""
 

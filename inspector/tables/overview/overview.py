@@ -144,10 +144,12 @@ def _lines(found: Overview) -> Section | None:
     by_line = {MEASURED: times, TIMED: times, ESTIMATED: ("roofline",)}
     own = sum(not row.is_inner for row in rows)
     among = f"; {own:,} in all" if own > _MOST_LINES else ""
+    cold = len(found.totals.cold)
+    each = f"each graph, {cold:,} cold {'one' if cold == 1 else 'ones'} left out" if cold else "each graph"
     return Section(
         "lines",
         (
-            (*cell(what, "title"), *cell(f"  by line of your program, one call of each graph{among}", "dim")),
+            (*cell(what, "title"), *cell(f"  by line of your program, one call of {each}{among}", "dim")),
             cell(f"{what}, by line", "title"),
             cell("Lines", "title"),
         ),

@@ -27,7 +27,9 @@ def test_rolled_up_by_each_of_them(tmp_path: Path) -> None:
         lowered("view", "aten.view.default", flops_kind="none"),
     )
     costs = Costs(dump, GRAPH)
-    found = {by: {row.name: (row.flops, row.heavy, row.special, row.expression) for row in costs.by(by)} for by in BY}
+    found = {
+        by: {row.name: (row.flops, row.heavy, row.transcendental, row.expression) for row in costs.by(by)} for by in BY
+    }
     assert found["op"] == {
         "aten.mm": (600, 600, 0, "200*s0"),
         "aten.exp": (30, 0, 30, "10*s0"),
@@ -72,7 +74,7 @@ def test_a_kernel_counts_what_it_does(tmp_path: Path) -> None:
         body("second", "op1", 0, 2),
     )
     work = launch_work(dump, GRAPH)[GRAPH, "first", 10]
-    assert (work.heavy, work.scalar, work.special, work.dtype) == (0, 48, 24, "float32")
+    assert (work.heavy, work.scalar, work.transcendental, work.dtype) == (0, 48, 24, "float32")
     assert (work.expression, work.is_recorded) == ("16*s0", True)
     assert list(launch_work(dump, GRAPH)) == [(GRAPH, "first", 10), (GRAPH, "second", 11)]
     again = [(row.name, row.line, row.flops, row.recomputed) for row in Costs(dump, GRAPH).by("kernel")]

@@ -139,3 +139,32 @@ def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump,
     found = at_line(plain, "a part is computed")
 
     assert (found.kind, found.bytes) == ("copy", 2 * MATRIX)
+
+
+def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    found = at_line(plain, "joined for a convolution")
+
+    assert found.kind == "layout"
+    assert "is channels-last already" in found.to_do
+
+
+def test_an_einsum_is_not_told_about_attention(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    found = at_line(plain, "batch axes inside")
+
+    assert found.kind == "copy"
+    assert "torch.einsum" in found.to_do
+    assert "attention" not in found.to_do
+
+
+def test_an_optimizer_that_makes_its_state_is_compiled_twice(recorded: tuple[Dump, Dump]) -> None:
+    """One step without torch.compile makes it, so that the compiled function is compiled once."""
+    plain, mended = recorded
+
+    (found,) = [row for row in findings(plain) if row.kind == "recompile"]
+
+    assert "run the first step without torch.compile" in found.to_do
+    assert [row for row in findings(mended) if row.kind == "recompile"] == []

@@ -24,6 +24,7 @@ from inspect_compile.facts import (
     Recording,
     Remark,
     Run,
+    Timed,
 )
 from inspect_compile.knowledge.cost.sure import MEASURED, TIMED, sure_of
 from inspect_compile.tables.overview.findings import cost_words, to_do_words
@@ -48,6 +49,22 @@ def test_a_number_that_changes_is_no_size(tmp_path: Path) -> None:
     assert "pass it as a tensor" in only(tmp_path / "number", "recompile", again).to_do
     other = only(tmp_path / "size", "recompile", msgspec.structs.replace(again, failed=(resized,)))
     assert "mark_dynamic" in other.to_do
+
+
+@pytest.mark.parametrize(("began", "seconds"), [(2.0, 5.0), (20.0, 8.0)])
+def test_a_backward_that_is_compiled_with_its_frame_counts_once(tmp_path: Path, began: float, seconds: float) -> None:
+    """With symbolic sizes it is; else when the program first needs it."""
+    again = Recompile(graph="0/1", function="step", file="net.py", line=3, reasons=("0/0: …",))
+    frame = Frame(graph="0/1", function="step", file="net.py", line=3, status="compiled", seconds=5.0)
+    backward = msgspec.structs.replace(graph(), kind="backward", compile_id="0/1")
+    times = (
+        Timed(graph="0/1", name="_compile.compile_inner", start=1.0, seconds=5.0),
+        Timed(graph="0/1", name="compile_fx.<locals>.bw_compiler", start=began, seconds=3.0),
+    )
+
+    found = only(tmp_path, "recompile", again, frame, backward, ended(seconds=3.0), *times)
+
+    assert found.seconds == pytest.approx(seconds)
 
 
 def test_a_guard_in_a_library_is_told_at_the_users_function(tmp_path: Path) -> None:

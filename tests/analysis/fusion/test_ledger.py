@@ -86,8 +86,8 @@ def test_one_candidate_for_each_pair_and_round(tmp_path: Path) -> None:
         8,
     )
     lost = row(found, "op0", "op2")
-    assert (lost.verdict, lost.code, lost.won, lost.rank) == ("legal", "lost-to", "op0 × op1", 2)
-    assert (row(found, "op2", "op3").verdict, row(found, "op2", "op3").rank) == ("put-off", None)
+    assert (lost.verdict, lost.code, lost.won, lost.rank) == ("allowed", "lost-to", "op0 × op1", 2)
+    assert (row(found, "op2", "op3").verdict, row(found, "op2", "op3").rank) == ("deferred", None)
     assert (row(found, "op4", "op5").verdict, row(found, "op4", "op5").milliseconds) == ("slower", (1.0, 2.0, 4.0))
     assert row(found, "op5", "op6").verdict == "overruled"
     assert row(found, "op0_op1", "op2").code == "backend-refused"

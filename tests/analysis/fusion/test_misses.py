@@ -331,7 +331,7 @@ def test_what_is_refused_one_way_and_allowed_the_other_is_overruled(tmp_path: Pa
 
     found = ledger(dump, GRAPH).candidates
 
-    assert [(row.a, row.verdict) for row in found] == [("op0", "overruled"), ("op1", "legal")]
+    assert [(row.a, row.verdict) for row in found] == [("op0", "overruled"), ("op1", "allowed")]
 
 
 def test_what_ended_in_one_node_is_not_among_what_was_never_tried(tmp_path: Path) -> None:

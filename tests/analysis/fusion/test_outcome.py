@@ -21,7 +21,7 @@ ATTEMPTS = (
     attempt("op0", "op2", "refused", reason=BETWEEN, shared_bytes=400),
     attempt("op0", "op1", "fused", into="op0_op1", shared_bytes=400),
     attempt("op2", "op0_op1", "refused", round=2, reason="no shared data", shared_bytes=8),
-    attempt("op0_op1", "op3", "legal", round=2, shared_bytes=400),
+    attempt("op0_op1", "op3", "allowed", round=2, shared_bytes=400),
     attempt("op2", "op3", "refused", round=2, reason="no shared data", shared_bytes=0),
 )
 
@@ -40,7 +40,7 @@ def test_refusals_by_reason(tmp_path: Path) -> None:
     found = fusion(made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS), GRAPH)
 
     assert found.rounds == 2
-    assert found.verdicts == {"refused": 3, "fused": 1, "legal": 1}
+    assert found.verdicts == {"refused": 3, "fused": 1, "allowed": 1}
     assert [(row.code, row.count) for row in found.refusals] == [("no-shared-data", 2), ("intermediate-nodes", 1)]
     assert [row.into for row in found.fused] == ["op0_op1"]
 
@@ -54,7 +54,7 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
     found = fusion(dump, GRAPH)
 
     assert [(miss.a, miss.b, miss.code, miss.saved_bytes) for miss in found.apart] == [
-        ("op0_op1", "op3", "legal", 400),
+        ("op0_op1", "op3", "allowed", 400),
         ("op2", "op3", "no-shared-data", 400),
     ]
     (beside,) = found.beside

@@ -33,7 +33,7 @@ def test_floats_count_and_integers_do_not() -> None:
         )
     )
 
-    assert (found.heavy, found.scalar, found.special) == (0, 4 * 32, 2 * 32)
+    assert (found.heavy, found.scalar, found.transcendental) == (0, 4 * 32, 2 * 32)
     assert (found.parameters, *found.reads, *found.writes) == (3, 0, 1)
     assert found.uncounted == ""
 

@@ -15,6 +15,10 @@ twice = torch.cat([weight, weight])
 conv = nn.Conv2d(6, 6, 3)
 along = nn.Conv1d(6, 6, 3)
 image = torch.randn(2, 6, 32, 32)
+last = nn.Conv2d(12, 6, 3).to(memory_format=torch.channels_last)
+parameter = nn.Parameter(torch.randn(64, 64))
+parameter.grad = torch.ones(64, 64)
+optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
 if IS_MENDED:
     conv, image = conv.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
 
@@ -75,6 +79,21 @@ def cumulated(x: torch.Tensor) -> torch.Tensor:
     return torch.exp(decay) * ((x @ weight) * torch.exp(-decay)).cumsum(dim=1)
 
 
+@torch.compile
+def joined_for(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return last(torch.cat([torch.sigmoid(x) * y, y], 1))  # joined for a convolution
+
+
+@torch.compile
+def summed(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return torch.einsum("bihd,bjhd->bhij", torch.relu(x), y)  # batch axes inside
+
+
+@torch.compile
+def stepped() -> None:
+    optimizer.step()
+
+
 with torch.no_grad():
     x, y = torch.randn(64, 64), torch.randn(64, 64)
     turned(x, y)
@@ -86,4 +105,10 @@ with torch.no_grad():
     patched(patches(ready) if IS_MENDED else ready)
     filled(x, y)
     appended(x, y)
+    joined_for(image, torch.randn(2, 6, 32, 32))
+    summed(torch.randn(4, 16, 4, 16), torch.randn(4, 16, 4, 16))
+if IS_MENDED:
+    optimizer.step()
+for _ in range(3):
+    stepped()
 cumulated(torch.randn(16, 32, 64, requires_grad=True)).sum().backward()

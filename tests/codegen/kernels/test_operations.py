@@ -30,7 +30,7 @@ def _bodies(dump: Dump) -> dict[str, tuple[KernelBody, Path]]:
 
 def _said(body: KernelBody) -> tuple[int, int]:
     rows = list(operations(body))
-    return sum(row.scalar for row in rows), sum(row.special for row in rows)
+    return sum(row.scalar for row in rows), sum(row.transcendental for row in rows)
 
 
 def _ran(sources: list[Path]) -> list[tuple[int, int]]:
@@ -81,7 +81,7 @@ def test_kernels_of_the_user(tmp_path: Path) -> None:
     (graph,) = dump.graphs()
     own = [row for row in works(dump, graph.graph) if row.launch.kernel.kind == "user_triton"]
     told = {
-        row.work.kernel.rpartition("_")[0]: [row.work.heavy, row.work.scalar, row.work.special]
+        row.work.kernel.rpartition("_")[0]: [row.work.heavy, row.work.scalar, row.work.transcendental]
         for row in own
         if not row.work.uncounted
     }

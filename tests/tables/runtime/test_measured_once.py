@@ -1,13 +1,16 @@
 """A program that calls its graph once: its times are of the first call, and are told as such."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from inspect_compile.analysis.findings.line_costs import line_costs, only_cold
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Launched, Measuring
+from inspect_compile.facts import Fact, Launched, Measuring
 from tests.handmade import GRAPH, graph, kernel, line, made, node, operation
 
 
@@ -64,3 +67,48 @@ def test_the_first_call_is_told_apart(again: bool, tmp_path: Path, capsys: pytes
         (4.0, True),
     ]
     assert "(the first call, cold)" in page
+
+
+def _compiled(name: str, compile_id: str, took: float | None) -> Iterator[Fact]:
+    """One kernel of one compile; `took` in its later calls, None if there were none."""
+    yield graph(name, compile_id=compile_id)
+    timed = Launched(graph=name, kernel="cpp_fused_relu_0", line=100, device="cpu", calls=1, first=9.0)
+    yield timed if took is None else replace(timed, calls=21, timed=20, least=took, milliseconds=took)
+    for fact in (
+        node("x"),
+        node("relu", "aten.relu.default", index=1),
+        operation("op0", reads={"x": 16}, writes={"buf0": 16}, nodes=("relu",)),
+        kernel("cpp_fused_relu_0", "op0", launches=(100,), nodes=("relu",)),
+        line(0, "kernel", kernel="cpp_fused_relu_0"),
+    ):
+        yield replace(fact, graph=name)
+
+
+@pytest.mark.parametrize(
+    ("compiles", "cold", "milliseconds"),
+    [
+        ({"0/0": None, "0/1": 0.5}, {"0/0"}, 0.5),
+        ({"0/0": 0.5, "0/1": None}, {"0/1"}, 0.5),
+        ({"0/0": None, "1/0": 0.5}, set(), 9.5),  # two functions: there is no other time of the first
+        ({"0/0": None, "0/1": None}, set(), 18.0),
+        ({"0/0": 0.25, "0/1": 0.5}, set(), 0.75),
+    ],
+)
+def test_a_cold_call_is_not_added_to_those_of_another_compile(
+    compiles: dict[str, float | None],
+    cold: set[str],
+    milliseconds: float,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = {one: f"model__{one.replace('/', '_')}" for one in compiles}
+    dump = made(tmp_path, *(fact for one, took in compiles.items() for fact in _compiled(names[one], one, took)))
+
+    (row,) = line_costs(dump)
+    assert only_cold(dump) == {names[one] for one in cold}
+    assert row.seconds == pytest.approx(milliseconds / 1e3)
+    (alone,) = line_costs(dump, names["0/0"])
+    assert alone.seconds == pytest.approx((compiles["0/0"] or 9.0) / 1e3)
+
+    assert main(["show", str(tmp_path)]) == 0
+    assert ("one call of each graph, 1 cold one left out" in capsys.readouterr().out) == bool(cold)

@@ -23,6 +23,7 @@ from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.letters import UNFOLD
+from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Table
 
 LANGUAGES: Final = {"cpp": "cpp", "triton": "python", "template": "python", "user_triton": "python"}
@@ -123,6 +124,9 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: 
         return found
     count, indent = source_layout(text.splitlines(), rows)
     body = [line._replace(text=_less_indented(line.text, indent)) for line in found[count:]]
+    if count and body:
+        opened = opened_in(text.splitlines(), LANGUAGES.get(kernel.kind, ""))
+        body[0] = body[0]._replace(opened=opened.get(count, ""))
     return [*_folded(found[:count]), *body]
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from inspect_compile.analysis.caches.lookups import outcome_of
 from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.graphs import outermost
@@ -248,7 +249,8 @@ def frame_page(dump: Dump, compile_id: str) -> Page:
 
 
 def _looked(look: CacheLookup) -> str:
-    return f"{OUTCOMES.get(look.outcome, look.outcome)} {look.reason or ''}"
+    outcome = outcome_of(look)
+    return f"{OUTCOMES.get(outcome, outcome)} {look.reason or ''}"
 
 
 def _compiled_again(dump: Dump, compile_id: str) -> list[Paragraph]:

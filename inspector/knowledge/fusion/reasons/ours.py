@@ -40,7 +40,7 @@ OURS: Final = (
         " together with the operations around them",
     ),
     _ours(
-        "put-off",
+        "deferred",
         "allowed, but torch does other kinds of fusion first: it waits for a later round",
         "never tried",
     ),
@@ -48,7 +48,7 @@ OURS: Final = (
     _ours(
         "lost-to", "allowed, and not done: another pair came first, and what came out of it no longer fits", "profit"
     ),
-    _ours("legal", "allowed, and not done in that round: a better pair came first", "profit"),
+    _ours("allowed", "allowed, and not done in that round: a better pair came first", "profit"),
     _ours(
         "denied-by-user",
         "`--deny` keeps the two apart in this compile",
