@@ -66,9 +66,9 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
     for part in found:
         told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
         yield _lasting(part.name, part.stage, part.start + later, part.seconds, process, part.thread, told)
-    for row in dump.rows(FirstCall) if began is not None else ():
-        start, name = row.start - (began or 0.0) + offset, f"first call, {row.part}"
-        yield _lasting(name, FIRST_CALLS, start, row.seconds, process, row.thread, {"compile": row.graph})
+    for call in dump.rows(FirstCall) if began is not None else ():
+        start, name = call.start - (began or 0.0) + offset, f"first call, {call.part}"
+        yield _lasting(name, FIRST_CALLS, start, call.seconds, process, call.thread, {"compile": call.graph})
 
 
 def _start(dump: "Dump") -> float | None:

@@ -53,7 +53,8 @@ def _variables(kind: Any) -> Iterator[tuple[Any, str]]:
 
 def _extent(variables: dict[str, Any], collections: list[str]) -> int:
     """Number of variables, and of objects in those that are lists or dicts."""
-    return len(variables) + sum(len(variables.get(name, ())) for name in collections)
+    held: list[Any] = [variables.get(name) for name in collections]
+    return len(variables) + sum(len(value) for value in held if type(value) in _HOLDS)
 
 
 def pattern_name(entry: Any) -> tuple[str, str]:

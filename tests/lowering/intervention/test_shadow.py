@@ -6,6 +6,7 @@ import weakref
 import pytest
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs.exact import widened
 from inspect_compile.lowering.intervention.numerics.upstream import shadow
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
 
@@ -17,10 +18,9 @@ def test_shadows_of_memory_that_is_gone_go_with_it(monkeypatch: pytest.MonkeyPat
     """A model without training holds two values at a time, and so do their shadows."""
     held: list[int] = []
     alive: list[weakref.ref[torch.Tensor]] = []
-    widened = shadow.widened
 
     def counted(value: torch.Tensor) -> torch.Tensor:
-        made = widened(value)
+        made: torch.Tensor = widened(value)
         alive.append(weakref.ref(made))
         held.append(sum(1 for one in alive if one() is not None))
         return made
