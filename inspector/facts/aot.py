@@ -67,6 +67,9 @@ class AotMetadata(Fact, frozen=True, kw_only=True, tag="aot_metadata"):
     inputs: tuple[AotInput, ...] = ()
     outputs: tuple[AotOutput, ...] = ()
     tangents: tuple[Tangent, ...] = ()
+    inner_inputs: tuple[AotInput, ...] = ()
+    inner_outputs: tuple[AotOutput, ...] = ()
+    """Of the graph that is compiled, where tensor subclasses are unwrapped for it: their inner tensors."""
     settings: dict[str, str] = {}
     """torch's other fields, name → value as Python writes it: `bw_donated_idxs` → `[5, 6]`."""
 

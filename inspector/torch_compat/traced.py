@@ -1,5 +1,7 @@
 """Names of what torch tells in its structured trace, for tlparse, where it is at hand without the trace."""
 
+from typing import Final
+
 from inspect_compile.torch_compat import Name
 
 _SHAPES = "torch.fx.experimental.symbolic_shapes"
@@ -15,6 +17,10 @@ AOT_CACHED = Name(
     "GenericAOTAutogradResult.wrap_post_compile",
     "the same of a graph that was taken from the cache",
 )
+SUBCLASSES: Final = "maybe_subclass_meta"
+"""Attribute of AOTGraphCapture and of GenericAOTAutogradResult: what is known of the graph in which tensor subclasses
+are unwrapped, None without any. Seen in 2.11-2.15.
+"""
 WRAPPER_SOURCE = Name(
     "torch._functorch._aot_autograd.subclass_codegen",
     "_compile_and_exec_source",

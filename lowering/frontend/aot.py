@@ -31,7 +31,8 @@ class _Compiling(threading.local):
     """The graphs that this thread compiles and that are not recorded yet, innermost last."""
 
     def __init__(self) -> None:
-        self.open: list[tuple[Any, tuple[Tangent, ...]]] = []
+        self.open: list[tuple[Any, Any, tuple[Tangent, ...]]] = []
+        """Each with what torch knows of its tensor subclasses, and its tangents."""
 
 
 _COMPILING: Final = _Compiling()
@@ -44,7 +45,8 @@ def install(probes: Probes) -> None:
 
     def begun(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
         state = argument(args, kwargs, 0, "aot_state")
-        _COMPILING.open.append((state, tuple(_tangents(state.fw_metadata))))
+        captured = argument(args, kwargs, 1, "aot_graph_capture")
+        _COMPILING.open.append((state, _inner(captured), tuple(_tangents(state.fw_metadata))))
         return len(_COMPILING.open)
 
     def ended(depth: int | None, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
@@ -71,20 +73,26 @@ def install_cached(probes: Probes) -> None:
     def taken(state: Any, cached: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         if not RUNNING.is_loading:
             number = getattr(argument(args, kwargs, 1, "aot_config"), "aot_id", None)
-            _record(probes, cached.runtime_metadata, number, (), (), cached=True)
+            _record(probes, cached.runtime_metadata, _inner(cached), number, (), (), cached=True)
 
     probes.wrap(PROBE, names.AOT_CACHED, after=taken)
 
 
 def _record_innermost(probes: Probes) -> None:
-    state, tangents = _COMPILING.open.pop()
+    state, inner, tangents = _COMPILING.open.pop()
     descriptors = getattr(state, "flat_args_descs", None) or ()
-    _record(probes, state.fw_metadata, getattr(state.aot_config, "aot_id", None), descriptors, tangents)
+    _record(probes, state.fw_metadata, inner, getattr(state.aot_config, "aot_id", None), descriptors, tangents)
+
+
+def _inner(holder: Any) -> Any:
+    """What AOTAutograd knows of the graph in which tensor subclasses are unwrapped; None without any."""
+    return getattr(getattr(holder, names.SUBCLASSES, None), "fw_metadata", None)
 
 
 def _record(
     probes: Probes,
     found: Any,
+    inner: Any,
     number: Any,
     descriptors: Any,
     tangents: tuple[Tangent, ...],
@@ -104,6 +112,8 @@ def _record(
             ),
             outputs=tuple(map(_output, found.output_info)),
             tangents=tangents,
+            inner_inputs=() if inner is None else tuple(map(_input, inner.input_info)),
+            inner_outputs=() if inner is None else tuple(map(_output, inner.output_info)),
             settings=_settings(found),
         )
     )
@@ -115,7 +125,7 @@ def _expression(described: Any) -> str:
     return str(expression()) if callable(expression) else ""
 
 
-def _input(info: Any, name: str, is_static: bool) -> AotInput:
+def _input(info: Any, name: str = "", is_static: bool = False) -> AotInput:
     kind = getattr(info.mutation_type, "name", "").lower()
     return AotInput(
         name=name,

@@ -6,7 +6,9 @@ import msgspec
 
 from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump
-from inspect_compile.facts import AotMetadata, AotOutput, Location, Tensor
+from inspect_compile.facts import AotInput, AotMetadata, AotOutput, Location, Tensor
+
+OUTPUT, INNER_OUTPUT = "output", "inner output"
 
 
 class AotRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="aot_row"):
@@ -17,7 +19,7 @@ class AotRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="a
     aot_id: int | None
     """AOTAutograd's number of the graph."""
     what: str
-    """input, output or tangent."""
+    """input, output or tangent; inner input or inner output where tensor subclasses are unwrapped for the graph."""
     index: int
     name: str = ""
     """torch's expression for it; of a tangent what it is the gradient of."""
@@ -53,35 +55,32 @@ def aot_facts(dump: Dump, graph: str | None = None) -> list[AotMetadata]:
 
 def rows_of(found: AotMetadata) -> Iterator[AotRow]:
     """The rows of one record."""
-    for index, given in enumerate(found.inputs):
-        notes = [
-            *(["not seen by autograd"] if given.changed and given.hidden_from_autograd else []),
-            *(["under no_grad"] if given.changed and given.without_grad else []),
-            *(["no leaf"] if given.requires_grad and not given.is_leaf else []),
-        ]
-        yield AotRow(
-            graph=found.graph,
-            aot_id=found.aot_id,
-            what="input",
-            index=index,
-            name=given.name,
-            changes=given.changes,
-            changed=given.changed,
-            requires_grad=given.requires_grad,
-            is_static=given.is_static,
-            notes=tuple(notes),
-        )
-    for index, made in enumerate(found.outputs):
-        yield AotRow(
-            graph=found.graph,
-            aot_id=found.aot_id,
-            what="output",
-            index=index,
-            kind=made.kind,
-            base=made.base,
-            requires_grad=made.requires_grad,
-            notes=tuple(_output_notes(made)),
-        )
+    for what, inputs in (("input", found.inputs), ("inner input", found.inner_inputs)):
+        for index, given in enumerate(inputs):
+            yield AotRow(
+                graph=found.graph,
+                aot_id=found.aot_id,
+                what=what,
+                index=index,
+                name=given.name,
+                changes=given.changes,
+                changed=given.changed,
+                requires_grad=given.requires_grad,
+                is_static=given.is_static,
+                notes=tuple(_input_notes(given)),
+            )
+    for what, outputs in ((OUTPUT, found.outputs), (INNER_OUTPUT, found.inner_outputs)):
+        for index, made in enumerate(outputs):
+            yield AotRow(
+                graph=found.graph,
+                aot_id=found.aot_id,
+                what=what,
+                index=index,
+                kind=made.kind,
+                base=made.base,
+                requires_grad=made.requires_grad,
+                notes=tuple(_output_notes(made)),
+            )
     for index, tangent in enumerate(found.tangents):
         yield AotRow(
             graph=found.graph,
@@ -92,6 +91,15 @@ def rows_of(found: AotMetadata) -> Iterator[AotRow]:
             tensor=tangent.tensor,
             where=tangent.where,
         )
+
+
+def _input_notes(given: AotInput) -> Iterator[str]:
+    if given.changed and given.hidden_from_autograd:
+        yield "not seen by autograd"
+    if given.changed and given.without_grad:
+        yield "under no_grad"
+    if given.requires_grad and not given.is_leaf:
+        yield "no leaf"
 
 
 def _output_notes(made: AotOutput) -> Iterator[str]:

@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.aot_rows import AotRow, aot_facts, rows_of
+from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, aot_facts, rows_of
 from inspect_compile.facts import AotMetadata
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Request, limited
@@ -32,7 +32,7 @@ _PLACES: Final = {
 
 def is_text(row: AotRow) -> str:
     """What an input, output or tangent is."""
-    if row.what == "output":
+    if row.what in (OUTPUT, INNER_OUTPUT):
         words = _BASES.get(row.kind, row.kind)
         return words.replace("{}", "?" if row.base is None else str(row.base))
     if row.what == "tangent":

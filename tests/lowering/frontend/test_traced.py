@@ -156,6 +156,19 @@ def test_what_is_written_and_what_is_a_view(dump: Dump) -> None:
     assert len(dump.rows(AotMetadata)) == len({row.graph for row in dump.rows(AotMetadata)})
 
 
+def test_inner_tensors_of_subclasses_are_those_of_torchs_trace(dump: Dump, told: list[Told]) -> None:
+    torchs = {one.compile_id: one.payload for one in told if one.name == "aot_forward_graph_fw_subclass_metadata"}
+    ours = {row.graph: row for row in dump.rows(AotMetadata) if row.inner_inputs}
+    assert torchs.keys() == ours.keys()
+    assert len(ours) == 1
+    for graph, row in ours.items():
+        assert torchs[graph].count("InputAliasInfo(") == len(row.inner_inputs) == 2 * len(row.inputs) == 4
+        assert torchs[graph].count("OutputAliasInfo(") == len(row.inner_outputs) > len(row.outputs)
+        assert [one.changes for one in row.inner_inputs] == [("data",), ("data",), (), ()]
+    rows = [row for row in aot_rows(dump) if row.what.startswith("inner ")]
+    assert [row.index for row in rows if row.what == "inner input"] == [0, 1, 2, 3]
+
+
 def test_a_failure_has_its_traceback_and_its_line(dump: Dump) -> None:
     failed = next(row for row in dump.rows(Frame) if row.function == "fails")
     assert failed.failed_at is not None

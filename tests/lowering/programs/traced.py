@@ -1,6 +1,9 @@
-"""An input that is written in place, a view that is returned, objects that are changed, a break, and a failure."""
+"""An input that is written in place, a view that is returned, a tensor subclass, objects that are changed, a break, and a
+failure.
+"""
 
 import torch
+from torch.testing._internal.two_tensor import TwoTensor
 
 SEEN = []
 TOTAL = 0
@@ -41,3 +44,13 @@ try:
     fails(torch.ones(2))
 except torch._dynamo.exc.Unsupported:
     print("failed")
+
+
+@torch.compile(backend="aot_eager")
+def halves(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    y.mul_(2)
+    return x * y, y.view(-1)
+
+
+with torch.no_grad():
+    halves(TwoTensor(torch.ones(4), torch.zeros(4)), TwoTensor(torch.ones(4), torch.ones(4)))
