@@ -24,11 +24,11 @@ are unwrapped, None without any. Seen in 2.11-2.15.
 WRAPPER_SOURCE = Name(
     "torch._functorch._aot_autograd.subclass_codegen",
     "_compile_and_exec_source",
-    "the source of a function that AOTAutograd puts around a graph",
-    "2.13",
+    "the source of a function that AOTAutograd puts around a graph; from 2.14 on it is a name of codegen's",
+    "2.13-2.15",
 )
 WRAPPER_SOURCE_OF_CODEGEN = Name(
-    "torch._functorch._aot_autograd.codegen", "_compile_and_exec_source", WRAPPER_SOURCE.reason, "2.14-2.15"
+    "torch._functorch._aot_autograd.codegen", "_compile_and_exec_source", "the same", "2.14-2.15"
 )
 SIDE_EFFECT = Name(
     _SIDE_EFFECTS,

@@ -1,6 +1,7 @@
 """The functions that AOTAutograd puts around a graph, and the bytecode that Dynamo makes."""
 
 import dis
+import sys
 import types
 from typing import Any, Final
 
@@ -29,8 +30,11 @@ def record_resumed(probes: Probes, code: Any) -> None:
 
 
 def install_wrappers(probes: Probes) -> None:
-    """Hook what compiles the functions that AOTAutograd puts around a graph."""
-    _watch_sources(probes, names.WRAPPER_SOURCE)
+    """Hook what compiles the functions that AOTAutograd puts around a graph, unless it is the other module's."""
+    name = names.WRAPPER_SOURCE
+    found = getattr(sys.modules[name.module], name.attribute, None)
+    if getattr(found, "__module__", name.module) == name.module:
+        _watch_sources(probes, name)
 
 
 def install_wrappers_of_codegen(probes: Probes) -> None:

@@ -88,8 +88,10 @@ DYNAMO: dict[str, Feeds] = {
 TRACED: dict[str, Feeds] = {
     str(traced.AOT_COMPILE): Feeds((facts.AotMetadata,)),
     str(traced.AOT_CACHED): Feeds((facts.AotMetadata,), called=False),
-    str(traced.WRAPPER_SOURCE): Feeds((facts.Artifact,)),
-    # The module is only there in some releases of torch.
+    # One of them, by the release of torch.
+    str(traced.WRAPPER_SOURCE): Feeds(
+        (facts.Artifact,), called=not covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__)
+    ),
     str(traced.WRAPPER_SOURCE_OF_CODEGEN): Feeds(
         (facts.Artifact,), called=covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__)
     ),

@@ -30,6 +30,7 @@ _WRAPPERS: Final = (
     "compiled_function_backward",
     "backward_prologue",
     "backward_epilogue",
+    "subclass_wrapper",
 )
 _TOGETHER: Final = "aot_autograd_runtime_wrappers"
 pytestmark = pytest.mark.skipif(torch.__version__ < "2.13", reason="torch does not make these texts")
