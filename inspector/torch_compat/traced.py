@@ -28,7 +28,7 @@ WRAPPER_SOURCE = Name(
     "2.13-2.15",
 )
 WRAPPER_SOURCE_OF_CODEGEN = Name(
-    "torch._functorch._aot_autograd.codegen", "_compile_and_exec_source", "the same", "2.14-2.15"
+    "torch._functorch._aot_autograd.codegen", "_compile_and_exec_source", "the same, in its module", "2.14-2.15"
 )
 SIDE_EFFECT = Name(
     _SIDE_EFFECTS,
