@@ -9,6 +9,7 @@ from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, Notes, ThreadCallBuffer
 from inspect_compile.probe.registry import NOTHING, Probes, argument
 from inspect_compile.probe.replaced import is_replaced, replace
+from inspect_compile.probe.without_frame import plain_of
 
 __all__ = [
     "ENDED",
@@ -22,6 +23,7 @@ __all__ = [
     "is_replaced",
     "leave_traceback",
     "let_pass",
+    "plain_of",
     "replace",
     "uncounted",
 ]

@@ -13,7 +13,7 @@ from inspect_compile.lowering.core.callables import callable_text, graph_text, n
 from inspect_compile.lowering.core.running_calls import NUMBERS, RUNNING
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.lowering.core.values import place
-from inspect_compile.probe import Probes, argument
+from inspect_compile.probe import Probes, argument, plain_of
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import call_path as names
 from inspect_compile.torch_compat import dynamo as dynamo_names
@@ -135,8 +135,13 @@ def _of_module(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 def _of_result(instance: Any, result: Any) -> str:
     """The callable, or the graph with its callable."""
-    inner = getattr(result, "current_callable", None) if type(result).__module__.startswith("torch.") else None
+    inner = _called(result) if type(result).__module__.startswith("torch.") else None
     return callable_text(result) if inner is None else f"{type(result).__qualname__} of {callable_text(inner)}"
+
+
+def _called(compiled: Any) -> Any:
+    """What the calls of a compiled graph run; None for anything else."""
+    return plain_of(getattr(compiled, names.CALLED, None))
 
 
 def install_backend(probes: Probes) -> None:
@@ -249,7 +254,7 @@ def install_wrapper(probes: Probes) -> None:
         if RUNNING.is_loading:
             return None
         given = argument(args, kwargs, 2, "graph_kwargs") or {}
-        received = callable_text(compiled.current_callable)
+        received = callable_text(_called(compiled))
         row = _begin("wrapper", *_defined(names.POST_COMPILE), received)
         return row, bool(given.get("cudagraphs"))
 
@@ -261,7 +266,7 @@ def install_wrapper(probes: Probes) -> None:
         row, was_on = state
         given = argument(args, kwargs, 2, "graph_kwargs") or {}
         row.note = _cudagraphs(compiled, was_on, bool(given.get("cudagraphs")))
-        _end(probes, row, callable_text(compiled.current_callable))
+        _end(probes, row, callable_text(_called(compiled)))
 
     def failed(state: tuple[_Row, bool] | None, compiled: Any, args: Any, kwargs: Any, error: BaseException) -> None:
         if state is not None:

@@ -17,13 +17,13 @@ from inspect_compile.tables.text import number_of
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-MOST: Final = 240
-"""Operations of a folded picture."""
+MOST: Final = 80
+"""Operations of a folded picture: about as many as can be read on one page."""
 
 
 def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Picture | None:
-    """None if nothing was fused. `fold`: of layers that repeat the first, and only kernels of several operations; None:
-    if there are many operations.
+    """None if nothing was fused. `fold`: of what repeats the first, and only kernels of several operations; None: if
+    there are many operations.
     """
     looks = candidates(dump, graph)
     fused = sum(row.verdict == "fused" for row in looks)
@@ -59,9 +59,17 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
 
 
 def _fewer(dump: "Dump", graph: str, whole: Schedule) -> tuple[list[Unit], str]:
-    """The kernels of several operations, of repeated layers those of the first; and what is left out, in words."""
+    """The kernels of several operations, each once however often it is launched, and of repeated layers those of the
+    first; and what is left out, in words.
+    """
     found = folded(whole, module_paths(dump, graph))
     again = {place for copies in found.repeats for copy in copies[1:] for place in copy}
+    launched: set[tuple[str, str]] = set()
+    for place, unit in enumerate(whole.units):
+        if unit.launch is not None:
+            kernel = unit.graph, unit.launch.kernel.name
+            again |= {place} if kernel in launched else set()
+            launched.add(kernel)
     several = [(place, sum(1 for _ in unit.operations())) for place, unit in enumerate(whole.units)]
     several = [(place, size) for place, size in several if size > 1]
     first = [(place, size) for place, size in several if place not in again]

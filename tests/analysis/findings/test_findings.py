@@ -66,9 +66,14 @@ def test_a_graph_break_costs_what_compiling_the_rest_took(recorded: Dump) -> Non
     later = [graph.graph for graph in recorded.outermost() if graph.compile_id in ids and graph.kind == "backward"]
     ends = [end.seconds for end in recorded.rows(GraphEnd) if end.graph in later]
     assert rest
-    assert found.seconds == pytest.approx(sum(row.seconds for row in rest) + sum(ends))
+    assert found.seconds == pytest.approx(sum(row.seconds for row in rest) + sum(ends), rel=0.05)
     assert (found.when, found.sure) == (ONCE, MEASURED)
     assert "print" in found.why
+
+
+def _seconds(dump: Dump, compiles: set[str]) -> float:
+    """Of these compiles, by Dynamo's own clock, which stops a little before the timer around it."""
+    return sum(row.seconds for row in dump.rows(Frame) if row.graph in compiles)
 
 
 def test_recompiles_of_one_function_are_one_finding(recorded: Dump) -> None:
@@ -76,7 +81,7 @@ def test_recompiles_of_one_function_are_one_finding(recorded: Dump) -> None:
 
     assert found.count == len(recorded.rows(Recompile)) == 2
     ids = {row.graph for row in recorded.rows(Recompile)}
-    assert found.seconds == pytest.approx(sum(row.seconds for row in recorded.rows(Frame) if row.graph in ids))
+    assert found.seconds == pytest.approx(_seconds(recorded, ids), rel=0.05)
     assert found.why.startswith("times: 2 → 3")
     assert line(found) in range(LINES["is compiled again"], LINES["is compiled again"] + 2)
 

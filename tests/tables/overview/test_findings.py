@@ -81,7 +81,8 @@ def test_where_nothing_was_compiled_nothing_is_praised(tmp_path: Path) -> None:
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
         *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
-        *("input-copy", "joining", "recompile-number", "recompile-rest", "foreach", "complex"),
+        *("input-copy", "joining", "recompile-number", "recompile-rest", "foreach", "complex", "recompile-state"),
+        *("convolution-last", "einsum-copy", "padding-by-hand"),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
