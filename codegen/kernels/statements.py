@@ -17,6 +17,7 @@ from inspect_compile.codegen.kernels.statement_lines import Found, Version, line
 from inspect_compile.codegen.kernels.statement_places import Block, places
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.cost.kernel_operations import FREE, MOVES
+from inspect_compile.lowering.core.by_identity import ByIdentity
 from inspect_compile.lowering.core.loop_tags import (
     Tag,
     accumulations,
@@ -110,26 +111,20 @@ def _node(tag: Tag | None) -> tuple[str, str] | None:
 class _Operation:
     """What each line of an operation of a loop's body needs; the operation itself is not kept alive."""
 
-    __slots__ = ("node", "operator", "reference")
+    __slots__ = ("node", "operator")
 
     def __init__(self, operation: Any) -> None:
-        self.reference = weakref.ref(operation)
         self.node = _node(tag_of(operation))
         self.operator = _operator(operation)
 
 
-_OPERATIONS: Final[dict[int, _Operation]] = {}
-"""By identity; until the kernel is defined."""
-_MOST: Final = 10_000
-"""Operations of kernels that are never defined."""
+_OPERATIONS: Final[ByIdentity[_Operation]] = ByIdentity()
 
 
 def _known(operation: Any) -> _Operation:
-    found = _OPERATIONS.get(id(operation))
-    if found is None or found.reference() is not operation:
-        if len(_OPERATIONS) >= _MOST:
-            _OPERATIONS.clear()
-        found = _OPERATIONS[id(operation)] = _Operation(operation)
+    found = _OPERATIONS.get(operation)
+    if found is None:
+        found = _OPERATIONS[operation] = _Operation(operation)
     return found
 
 
@@ -183,7 +178,6 @@ def _waiting(scope: Scope) -> list[Version]:
 
 def _defined(probes: Probes, *, is_cpp: bool) -> Any:
     def after(state: Any, backend: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
-        _OPERATIONS.clear()
         scope = SCOPES.here()
         if scope is None:
             return

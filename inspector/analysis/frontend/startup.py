@@ -94,7 +94,12 @@ def startup(dump: Dump) -> Startup | None:
         return None
     found = parts(dump)
     imports = [(row.start - began, row.start - began + row.seconds, row.module) for row in dump.rows(Imported)]
-    outermost = _merged((part.start + offset, part.start + offset + part.seconds) for part in found if not part.depth)
+    timed: dict[int, list[tuple[float, float]]] = {}
+    for part in found:
+        if not part.depth:
+            timed.setdefault(part.thread, []).append((part.start + offset, part.start + offset + part.seconds))
+    outermost = _merged(span for spans in timed.values() for span in spans)
+    by_thread = {thread: _merged(spans) for thread, spans in timed.items()}
     work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
     bars: list[Bar] = []
     whole: list[tuple[float, float]] = []
@@ -110,12 +115,8 @@ def startup(dump: Dump) -> Startup | None:
         spans = _without((start, end), cuts) if not part.thread else [(start, end)]
         bars += [Bar(lane, part.thread, part.graph, part.name, a, b - a) for a, b in spans]
     for row in dump.rows(FirstCall):
-        timed = _merged(
-            (part.start + offset, part.start + offset + part.seconds)
-            for part in found
-            if part.thread == row.thread and not part.depth
-        )
-        spans = _without((row.start - began, row.start - began + row.seconds), timed)
+        start = row.start - began
+        spans = _without((start, start + row.seconds), by_thread.get(row.thread, []))
         bars += [Bar(FIRST_CALLS, row.thread, row.graph, f"first call, {row.part}", a, b - a) for a, b in spans]
     bars = [bar for bar in bars if math.isfinite(bar.start) and math.isfinite(bar.seconds)]
     bars = list(_joined(sorted(bars, key=lambda bar: (LANES.index(bar.lane), bar.thread, bar.start))))
