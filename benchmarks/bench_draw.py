@@ -111,17 +111,8 @@ def measure_ranks(root: Path) -> None:
 def record_gpt2(layers: int) -> Callable[[Path], None]:
     def record(root: Path) -> None:
         program = str(Path(__file__).parent / "programs" / "gpt2.py")
-        command = [
-            sys.executable,
-            "-m",
-            "inspect_compile",
-            "run",
-            "--no-tui",
-            "--dump",
-            str(root),
-            program,
-            str(layers),
-        ]
+        recorded = [sys.executable, "-m", "inspect_compile", "run", "--no-tui", "--dump", str(root)]
+        command = [*recorded, program, str(layers), "cpu"]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=root.parent)
         measure_dump(root)
 

@@ -1,6 +1,7 @@
 """Writes a picture as DOT. Everything from a dump is escaped here, and nowhere else."""
 
 import html
+import math
 import re
 from collections.abc import Iterable
 from itertools import islice
@@ -79,6 +80,8 @@ characters are as wide as a digit.
 
 _DIGIT: Final = 0.56
 _BOLD: Final = 1.07
+_HEADING: Final = 15
+"""Size of a picture's title."""
 _NARROWER: Final = {"ellipse": 1.12, "polygon": 1.24}
 """Shape → how much wider than its lines it has to be."""
 
@@ -258,9 +261,14 @@ def _mark(words: str, colour: str) -> str:
 
 
 def _title(picture: Picture) -> str:
-    lines = [f'<font point-size="15"><b>{_markup(picture.title)}</b></font>']
+    """The title and the lines below it, in a cell that is as wide as the title: Graphviz takes bold text for narrower
+    than it is, and what stands beside the legend would begin in it.
+    """
+    lines = [f'<font point-size="{_HEADING}"><b>{_markup(picture.title)}</b></font>']
     lines += [f'<font color="{FAINT}">{_markup(line)}</font>' for line in picture.subtitles]
-    return f"<{''.join(f'{line}{_LEFT}' for line in lines)}>"
+    width = math.ceil(_text_width(picture.title, _HEADING, bold=True))
+    text = "".join(f"{line}{_LEFT}" for line in lines)
+    return f'<<table border="0" cellpadding="0" cellspacing="0"><tr><td align="text" width="{width}">{text}</td></tr></table>>'
 
 
 def _faint(lines: list[str]) -> str:
