@@ -13,7 +13,7 @@ from inspect_compile.diagrams.bars import BAR, COLOURS, OTHERS, SHORTEST, WIDTH,
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text
 from inspect_compile.knowledge.frontend import compile_stages as stages
-from inspect_compile.tables.text import number_of, one_line, seconds_text
+from inspect_compile.tables.text import number_of, one_line, seconds_text, unplaced_text
 
 LEFT: Final = 150
 RIGHT: Final = 16
@@ -56,6 +56,8 @@ def startup_svg(found: Startup, title: str) -> str:
     ]
     if left := len(found.bars) - len(shown):
         body.append(text(16, height + 10, f"{number_of(left, 'shorter bar')} left out", fill=FAINT))
+    if found.unplaced:
+        body.append(text(16, 58, unplaced_text(found.unplaced), fill=FAINT))
     return document(WIDTH, height + 20, body, size=11)
 
 

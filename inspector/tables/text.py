@@ -98,6 +98,11 @@ def share_text(share: float | None, places: int = 2) -> str:
     return "" if share is None else f"{share:.{places}%}".replace("%", " %")
 
 
+def unplaced_text(pieces: int) -> str:
+    """Words for the pieces of work of a start-up that have no place in it."""
+    return f"{number_of(pieces, 'piece')} of work left out: the clock of this machine was set back meanwhile"
+
+
 def seconds_text(seconds: float | None) -> str:
     """`1.6 s`, `40 ms`, `0.3 ms`."""
     if seconds is None:

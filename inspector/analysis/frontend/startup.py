@@ -31,6 +31,10 @@ _LANE_OF: Final = {
 }
 _GAP: Final = 1e-4
 """Seconds between two pieces of work of one kind that are told as one."""
+_EARLY: Final = -1.0
+"""Seconds from the start of the process from which on work can have its place: the process may be a little younger than
+what its first module says.
+"""
 
 
 class Bar(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_bar"):
@@ -85,6 +89,8 @@ class Startup(msgspec.Struct, frozen=True):
     """
     elsewhere: float
     """Of these, seconds in which nothing of all this ran: the program itself."""
+    unplaced: int
+    """Bars that are left out, since they would begin before the process: the system's clock was set back meanwhile."""
 
 
 def startup(dump: Dump) -> Startup | None:
@@ -119,10 +125,13 @@ def startup(dump: Dump) -> Startup | None:
         spans = _without((start, start + row.seconds), by_thread.get(row.thread, []))
         bars += [Bar(FIRST_CALLS, row.thread, row.graph, f"first call, {row.part}", a, b - a) for a, b in spans]
     bars = [bar for bar in bars if math.isfinite(bar.start) and math.isfinite(bar.seconds)]
+    every = len(bars)
+    bars = [bar for bar in bars if bar.start >= _EARLY]
+    unplaced = every - len(bars)
     bars = list(_joined(sorted(bars, key=lambda bar: (LANES.index(bar.lane), bar.thread, bar.start))))
     last = max((bar.start + bar.seconds for bar in bars), default=0.0)
     busy = covered([(max(bar.start, 0.0), bar.start + bar.seconds) for bar in bars])
-    return Startup(tuple(bars), tuple(_lanes(bars)), last, max(last - busy, 0.0))
+    return Startup(tuple(bars), tuple(_lanes(bars)), last, max(last - busy, 0.0), unplaced)
 
 
 def regions(dump: Dump) -> list[Region]:

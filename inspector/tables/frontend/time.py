@@ -13,7 +13,7 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
-from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text
+from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text, unplaced_text
 
 _BAR = 24
 _FEW = 8
@@ -130,6 +130,7 @@ def _from_the_start(request: Request) -> Iterator[RenderableType]:
     if found is None:
         return
     told = f"{seconds_text(found.seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
+    told += f"; {unplaced_text(found.unplaced)}" if found.unplaced else ""
     bars = tuple(
         column if column.title else Column("", lambda row: _place(row, found.seconds), role="bar", drop=1)
         for column in LANE_COLUMNS

@@ -134,6 +134,23 @@ def test_the_capture_of_a_cuda_graph_is_a_lane(tmp_path: Path) -> None:
     assert lanes(startup(dump)) == {DYNAMO: (1.0, 3.0, 2.0), CAPTURE: (4.0, 4.5, 0.5)}
 
 
+def test_a_clock_that_is_set_back(tmp_path: Path) -> None:
+    """What would begin before the process has no place; the rest keeps its own."""
+    dump = recorded(
+        tmp_path,
+        imported("torch", 0.5, 1.0),
+        timed("entire_frame_compile", 2.0, 2.0),
+        timed("backend_compile", -3600.0, 1.0),
+        timed("inductor_compile", -3598.0, 1.0),
+    )
+
+    found = startup(dump)
+    assert lanes(found) == {IMPORTS: (0.5, 1.5, 1.0), DYNAMO: (2.0, 4.0, 2.0)}
+    assert found is not None
+    assert (found.seconds, round(found.elsewhere, 6), found.unplaced) == (4.0, 1.0, 2)
+    assert "2 pieces of work left out: the clock of this machine was set back meanwhile" in startup_svg(found, "a.py")
+
+
 def test_what_is_tuned_in_a_first_call_counts_for_itself(tmp_path: Path) -> None:
     """Kernels with several configurations are tuned at their first launch, and another thread builds meanwhile."""
     dump = recorded(
