@@ -268,7 +268,8 @@ def _title(picture: Picture) -> str:
     lines += [f'<font color="{FAINT}">{_markup(line)}</font>' for line in picture.subtitles]
     width = math.ceil(_text_width(picture.title, _HEADING, bold=True))
     text = "".join(f"{line}{_LEFT}" for line in lines)
-    return f'<<table border="0" cellpadding="0" cellspacing="0"><tr><td align="text" width="{width}">{text}</td></tr></table>>'
+    cell = f'<td align="text" width="{width}">{text}</td>'
+    return f'<<table border="0" cellpadding="0" cellspacing="0"><tr>{cell}</tr></table>>'
 
 
 def _faint(lines: list[str]) -> str:
