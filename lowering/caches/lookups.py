@@ -22,6 +22,9 @@ FX: Final = "fx_graph"
 AOT: Final = "aot_autograd"
 _NAMES = {"FxGraphCache": FX, "AOTAutogradCache": AOT}
 
+_ALONE: Final = "facts are kept with AOTAutograd's cache, in which this compile was not looked up"
+"""Of a graph that torch would have taken from the FX-graph cache, with AOTAutograd's off or bypassed."""
+
 Key = tuple[str, dict[str, str]]
 
 
@@ -81,6 +84,15 @@ def _may_serve(probes: Probes, cache: str, key: str) -> Callable[[Any], bool] | 
     return lambda one: REUSE.is_code(one[0].source_code)
 
 
+def _why_not(probes: Probes, cache: str) -> str | None:
+    """Why torch may not take what `cache` has; None where nothing that is kept was asked for, or another row says it."""
+    load = REUSE.load
+    if cache == AOT:
+        return None if load is None else load.why
+    is_alone = cache == FX and probes.reuses_facts and not REUSE.looked_up(compile_id())
+    return _ALONE if is_alone else None
+
+
 def install_fx(probes: Probes) -> None:
     """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
@@ -97,9 +109,7 @@ def install_fx(probes: Probes) -> None:
         except OSError as error:  # no descriptor is free, say: torch's own look-up fails in the same way
             let_pass(error)
             return None
-        load = REUSE.load
-        reason = load.why if stored and name == AOT and load is not None else None
-        _told(probes, name, "passed over", reason, stored=stored)
+        _told(probes, name, "passed over", _why_not(probes, name) if stored else None, stored=stored)
         _KEYS.is_told.add(name)
         return NOTHING
 

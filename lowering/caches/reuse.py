@@ -35,6 +35,8 @@ class Reuse:
         self._store: Store | None = None
         self._loads = _Loads()
         self._keeping = Keeping()
+        self._looked_up: set[str] = set()
+        """The compiles that AOTAutograd's cache was asked for."""
 
     def facts(self) -> list[Any]:
         """What could not be kept of what came after torch had stored a compile; what is served is recorded at once."""
@@ -43,6 +45,7 @@ class Reuse:
     def forget(self) -> None:
         """Another dump begins."""
         self._keeping.forget()
+        self._looked_up.clear()
 
     def _kept(self, probes: Probes) -> Store:
         if self._store is None:
@@ -70,12 +73,17 @@ class Reuse:
         if load is None:
             return False
         load.key = key
+        self._looked_up.add(load.compile_id)
         try:
             return self._kept(probes).has(key)
         except OSError as error:
             let_pass(error)
             load.why = f"what is kept cannot be read: {describe(error)}"
             return False
+
+    def looked_up(self, compile_id: str | None) -> bool:
+        """Whether AOTAutograd's cache was asked for a compile; it is not where it is off, or bypassed."""
+        return compile_id in self._looked_up
 
     def is_kept(self, probes: Probes, content: bytes) -> bool:
         """Whether all facts of what torch has stored under the key are kept, and can be told with the lines of this

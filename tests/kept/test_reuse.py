@@ -141,6 +141,21 @@ def test_a_script_whose_lines_moved(place: Place, tmp_path: Path) -> None:
     assert all(lines[where.line - 1].strip() == where.code for where in told)
 
 
+def test_a_graph_that_only_the_fx_graph_cache_has_says_why_it_is_compiled_anew(place: Place) -> None:
+    place.run("alone", TORCHINDUCTOR_AUTOGRAD_CACHE="0")
+
+    rows = [row for row in Dump(place.folder / "alone").rows(CacheLookup) if row.cache in ("fx_graph", "aot_autograd")]
+    assert rows
+    assert {(row.cache, row.outcome, row.stored, row.reason) for row in rows} == {
+        (
+            "fx_graph",
+            "passed over",
+            True,
+            "facts are kept with AOTAutograd's cache, in which this compile was not looked up",
+        )
+    }
+
+
 def test_torn_entries_are_told_and_replaced(place: Place, tmp_path: Path) -> None:
     torn = Place(tmp_path)
     shutil.copytree(place.folder / "inductor", torn.folder / "inductor")

@@ -16,8 +16,9 @@ _ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
 _ALONE: Final = {True: "hit", False: "miss"}
 _FORCED: Final = (
     "Forced miss: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have "
-    "found. `run --cache keep` leaves the caches to torch; with `--cache auto` torch may take again what was recorded."
+    "found. `run --cache keep` leaves the caches to torch"
 )
+_AUTO: Final = "; with `--cache auto` torch may take again what was recorded"
 _EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
 
 
@@ -61,7 +62,8 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
         f"{sum(row.outcome == outcome for row in found)} {one_line(outcome)}"
         for outcome in dict.fromkeys(row.outcome for row in found)
     ]
-    notes = [_FORCED] if any(row.outcome == FORCED_MISS for row in found) else []
+    forced = f"{_FORCED}{'' if request.dump.run.cache == 'auto' else _AUTO}."
+    notes = [forced] if any(row.outcome == FORCED_MISS for row in found) else []
     notes += (
         [_EARLIER] if earlier is None and any(row.outcome == "miss" or row.stored is False for row in found) else []
     )
