@@ -85,7 +85,7 @@ def _may_serve(probes: Probes, cache: str, key: str) -> Callable[[Any], bool] | 
 
 
 def _why_not(probes: Probes, cache: str) -> str | None:
-    """Why torch may not take what `cache` has; None where nothing that is kept was asked for, or another row says it."""
+    """Why torch may not take what `cache` has; None if nothing that is kept was asked for, or another row says it."""
     load = REUSE.load
     if cache == AOT:
         return None if load is None else load.why

@@ -51,7 +51,7 @@ class LevelCheck:
         self._before = self._values(first, self._random)
         self._nodes = results_of(first)
         names = {one.name for one in self._nodes if isinstance(one, Node)}
-        self._exact = Exacts(first, lambda: self._before.whole, (), {}, names)
+        self._exact = Exacts(first, lambda: self._before.for_exact, (), {}, names)
         self._later: dict[int, Results] = {}
         """Position of a level → its results."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch.fx import GraphModule, Node
 
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, has_own_value, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 
 
@@ -23,13 +23,11 @@ class Results:
         equally often, so that a graph with some runs once. `without`: nodes whose values nothing needs.
         """
         self._run = run
+        self._module = module
         self._given = results_of(module)
         """The arguments of the graph's output node: nodes, and what is no node."""
         names = {one.name for one in self._given if isinstance(one, Node)} - set(without)
-        if has_collectives(module):
-            ran = self.whole
-        else:
-            ran = run(names)
+        ran = self.whole if has_collectives(module) else run(names)
         self._values = ran.values
         self.last = ran.results
         """The results in the state in which the last node left their memory."""
@@ -40,6 +38,13 @@ class Results:
     def whole(self) -> Reference:
         """The values of all nodes."""
         return self._run(None)
+
+    @functools.cached_property
+    def for_exact(self) -> Reference:
+        """What the values in fp64 of its results are computed from: of all other nodes the dtype is enough."""
+        if has_collectives(self._module):
+            return self.whole
+        return self._run({node.name for node in self._module.graph.nodes if has_own_value(node)})
 
     def value(self, name: str) -> Any:
         """The value of a result, by the name of its node."""

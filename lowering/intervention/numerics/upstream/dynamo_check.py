@@ -280,7 +280,7 @@ def forward_values(
 
 def _exact(module: GraphModule, values: Results) -> Exacts:
     wanted = {one.name for one in results_of(module) if isinstance(one, Node)}
-    return Exacts(module, lambda: values.whole, (), {}, wanted)
+    return Exacts(module, lambda: values.for_exact, (), {}, wanted)
 
 
 def _descriptions(module: GraphModule) -> dict[int, Any]:

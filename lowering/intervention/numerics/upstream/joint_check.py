@@ -43,7 +43,7 @@ class JointCheck:
         self._values = values
         self._nodes = results_of(module)[first:]
         wanted = {one.name for one in self._nodes if isinstance(one, Node)}
-        self._exact = Exacts(module, lambda: values.whole, (), {}, wanted)
+        self._exact = Exacts(module, lambda: values.for_exact, (), {}, wanted)
         self._names = names
         self.random = depends_on_random(module)
         """The nodes whose values are not compared, as they depend on random numbers."""
