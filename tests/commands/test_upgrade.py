@@ -51,6 +51,7 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     assert any("one run of each: what is noise is not known" in line for line in lines)
     assert any(line.startswith("fusion ") and line.endswith("1") for line in lines), done.stdout
     assert any(line.startswith("allocations and frees ") for line in lines), done.stdout
+    assert any(line.startswith("guards, Dynamo and wrappers ") for line in lines), done.stdout
     assert any(" ▲ step.py:5  return x.sin(), x.cos()" in line for line in lines)
     assert "Swapped back: cpp.max_horizontal_fusion_size 0 → 16" in lines
     assert any("; 1 of 1 cause gone: fusion at step.py:5" in line for line in lines), done.stdout
