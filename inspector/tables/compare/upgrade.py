@@ -28,7 +28,7 @@ _SMALL: Final = 0.02
 
 COLUMNS: Final[tuple[Column[Share], ...]] = (
     Column("where the difference comes from", lambda row: row.kind, stretch=True, least=24),
-    Column("share", lambda row: "" if row.share is None else f"{row.share:.0%}", right=True, optional=True),
+    Column("share", lambda row: "" if row.share is None else _percent(row.share), right=True, optional=True),
     Column("time", lambda row: "" if row.seconds is None else _signed_time(row.seconds), right=True, optional=True),
     Column("", lambda row: "noise" if row.is_noise else "", optional=True),
     Column("bytes", lambda row: _signed(byte_text(abs(row.bytes)), row.bytes), right=True),
@@ -44,8 +44,8 @@ def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Re
     versions = ", ".join(f"{name} {one_line(words)}" for name, words in changed[:_VERSIONS])
     head = [styled(f"What changed: {versions or 'no version'}", "bold"), *_figures(whole)]
     parts: list[RenderableType] = [Stack(head, gap=False)]
-    if found.shares:
-        parts.append(TerminalTable(COLUMNS, _table(found.shares)))
+    if rows := _table(found.shares):
+        parts.append(TerminalTable(COLUMNS, rows))
     if told := list(_parts(found)):
         parts.append(Stack([styled("launches whose time differs most", "bold"), *told], gap=False))
     if found.causes:
@@ -58,6 +58,7 @@ def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Re
 
 def _table(shares: Sequence[Share]) -> list[Share]:
     """The kinds that are told by themselves: those with causes, and the largest; the others are one row."""
+    shares = [row for row in shares if row.seconds is not None or row.causes or row.bytes or row.launches]
     if len(shares) <= _KINDS:
         return list(shares)
     order = sorted(shares, key=lambda row: not (row.causes or row.bytes or row.launches))
@@ -150,22 +151,27 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
     before, after = found.whole.seconds
     largest = next(iter(found.shares), None)
     is_small = found.whole.is_noise or (before and after is not None and abs(after - before) < _SMALL * before)
+    is_timed = largest is not None and largest.seconds is not None and not is_small
     if not found.causes:
-        yield styled("  Nothing: both environments compile the same.")
+        same = "both environments compile the same"
+        yield styled(f"  Nothing about the generated code: {same}." if is_timed else f"  Nothing: {same}.")
     elif is_small:
         yield styled("  Nothing about time: it is the same within 2 %, or within noise.")
-    is_timed = largest is not None and largest.seconds is not None and not is_small
-    if found.causes and largest is not None and is_timed and largest.kind in _OF_KIND:
+    if largest is not None and is_timed and largest.kind in _OF_KIND:
         yield styled(f"  {_OF_KIND[largest.kind]}")
-    for cause in [one for one in found.causes if not is_small or _costs(one)][:2]:
+    costly = [one for one in found.causes if (before is not None and not is_small) or _costs(one)]
+    if found.causes and not costly and before is None:
+        yield styled("  Nothing that is known to cost: no more bytes, launches, registers or spills; not timed.")
+    for cause in costly[:2]:
         yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
     yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
 
 
 def _costs(cause: Cause) -> bool:
-    """Does it move more bytes, or launch more, whatever that takes here?"""
+    """Does it move more bytes, launch more, or need more of a GPU's registers, whatever that takes here?"""
     old, new = cause.cost_a, cause.cost_b
-    return new.bytes > old.bytes or new.launches > old.launches
+    more = (new.registers or 0) > (old.registers or 0) or (new.spills or 0) > (old.spills or 0)
+    return more or new.bytes > old.bytes or new.launches > old.launches
 
 
 _OF_KIND: Final = {
@@ -214,3 +220,7 @@ def _signed(words: str, number: float) -> str:
 
 def _signed_time(seconds: float) -> str:
     return f"{'−' if seconds < 0 else '+'}{time_text(abs(seconds))}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("-", "−")
