@@ -14,7 +14,7 @@ from inspect_compile.codegen.runtime.timed_code import CHECKS, MEMORY, put_timer
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
-from inspect_compile.probe import Probes
+from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import runtime as names
 
@@ -51,6 +51,12 @@ class Measure:
                     name, cuda, spin, self._tell, captures=bool(torch_object(names.BUILT_FOR))
                 )
             return self._watches[name]
+
+    def entered(self) -> None:
+        """A compiled function is called on this thread."""
+        host = self._watches.get("cpu")
+        if isinstance(host, HostWatch):
+            host.entered()
 
     def cuda(self) -> list[CudaWatch]:
         """The watches of CUDA devices."""
@@ -126,6 +132,16 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
         more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
         reasons.append(f"what line {', '.join(lost[:3])}{more} of the code launches: it stands in no Python function")
     return "; ".join(reasons)
+
+
+def install_entries(probes: Probes) -> None:
+    """Hook the calls of compiled functions: what goes by until generated code runs is what stands around it."""
+
+    def entered(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if argument(args, kwargs, 0, "callback") not in (None, False):  # else it is a function that is not compiled
+            MEASURE.entered()
+
+    probes.wrap(PROBE, names.ENTERED, before=entered, patient=True)
 
 
 class _Replays:

@@ -12,6 +12,8 @@ from inspect_compile.probe import let_pass
 ALWAYS: Final = 64
 SELDOM: Final = 16
 """This many calls of a launch are timed, then one in this many: each timed call waits for the GPU."""
+BEFORE: Final = "before"
+"""What is timed before a call: guards, Dynamo's entry, wrappers."""
 KEPT: Final = 1024
 """Number of times of one launch that are kept for its median; later ones replace the oldest."""
 
@@ -135,6 +137,13 @@ class Watch:
         return rows
 
 
+class _Thread(threading.local):
+    """What happened last on a thread."""
+
+    since: int | None = None
+    """When a compiled function was called, or the generated code of a graph ended after that, by the clock."""
+
+
 class HostWatch(Watch):
     """Times launches that run on the host."""
 
@@ -142,6 +151,7 @@ class HostWatch(Watch):
 
     def __init__(self, tell: Callable[[Watch], None]) -> None:
         super().__init__("cpu", lambda watch: None)
+        self._thread = _Thread()
         self._parts: dict[str, list[Times]] = {}
         """Outermost graph → everything that is timed in it; and what is left of its calls, the last."""
         spare = Times("", "", "", None, "")
@@ -158,24 +168,47 @@ class HostWatch(Watch):
     def timers(self, times: Times) -> tuple[Any, Any]:
         self.watched.append(times)
         clock = time.perf_counter_ns
-        is_call = times.what == "call"
 
         def end(since: int) -> None:
             spent = clock() - since
             times.calls += 1
             times.add(spent / 1e6)
             self.timed += 1
-            if is_call:
-                self._ended(times, spent / 1e6)
             if self.timed >= self._next:
                 self.tell()
 
-        return clock, end
+        if times.what != "call":
+            return clock, end
+        before, thread = Times(times.graph, BEFORE, "", None, self.device), self._thread
+        self.watched.append(before)
+
+        def begin() -> int:
+            if thread.since is not None:
+                before.calls += 1
+                before.add((clock() - thread.since) / 1e6)
+            return clock()
+
+        def end_call(since: int) -> None:
+            spent = clock() - since
+            end(since)
+            self._ended(times, spent / 1e6)
+            if thread.since is not None:
+                thread.since = clock()
+
+        return begin, end_call
+
+    def entered(self) -> None:
+        """A compiled function is called on this thread."""
+        self._thread.since = time.perf_counter_ns()
 
     def _ended(self, call: Times, milliseconds: float) -> None:
         """Take note of the end of a call: what each part of it took, and what is left of it."""
         if call.graph not in self._parts:
-            inside = [one for one in self.watched if one.graph.partition("/")[0] == call.graph and one is not call]
+            inside = [
+                one
+                for one in self.watched
+                if one.graph.partition("/")[0] == call.graph and one.what not in (call.what, BEFORE)
+            ]
             rest = Times(call.graph, "rest", "", None, self.device)
             self.watched.append(rest)
             self._parts[call.graph] = [*inside, rest]

@@ -99,9 +99,11 @@ def _files(main: ModuleType | None) -> Iterator[str]:
     if isinstance(script, str):
         yield script
     folder = os.path.join(os.path.dirname(os.path.abspath(script)) if isinstance(script, str) else os.getcwd(), "")
-    for module in list(sys.modules.values()):
+    for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None) if type(module) is ModuleType else None
         if not isinstance(path, str) or path == script or not path.startswith(folder):
+            continue
+        if name.partition(".")[0] in _OWN:  # `upgrade` puts links to us below its folder of dumps
             continue
         if path.endswith(".py") and not any(part in path[len(folder) :] for part in ("site-packages", "dist-packages")):
             yield path

@@ -112,6 +112,7 @@ PROBES: Final[tuple[Entry, ...]] = (
 MEASURE: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install"),
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install_replays"),
+    Entry("torch._dynamo.eval_frame", "inspect_compile.codegen.runtime.measure:install_entries"),
 )
 """Probes that are installed only if launches are timed."""
 

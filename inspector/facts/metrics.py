@@ -32,3 +32,5 @@ class Settings(Fact, frozen=True, kw_only=True, tag="settings"):
     """Name → value as JSON, as torch logs it."""
     changed: tuple[str, ...] = ()
     """Names of those that have not torch's default: set by the program or the environment."""
+    defaults: dict[str, str] = {}
+    """Name → torch's default as JSON, of those that are in `changed`. The others' values are their defaults."""

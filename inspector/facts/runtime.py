@@ -18,7 +18,8 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
 
     what: str = "launch"
     """launch, call (the whole generated code of the graph), memory (its statements that allocate or free), checks (of
-    sizes and strides), rest (what is left of the call) or replay (of a whole CUDA graph).
+    sizes and strides), rest (what is left of the call), before (from the call of the compiled function, or from the
+    end of the graph before on that thread, to the call) or replay (of a whole CUDA graph).
     """
     kernel: str = ""
     line: Int64 | None = None

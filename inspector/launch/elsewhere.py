@@ -51,8 +51,9 @@ del sys.argv[: 3 if is_module else 2]
 if is_module:
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 else:
-    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    script = os.path.abspath(sys.argv[0])  # as __file__ is where Python runs a script itself
+    sys.path[0] = os.path.dirname(script)
+    runpy.run_path(script, run_name="__main__")
 """
 
 

@@ -7,6 +7,11 @@ from inspect_compile.torch_compat import Name
 _GRAPHS = "torch.cuda.graphs"
 _TREES = "torch._inductor.cudagraph_trees"
 
+ENTERED = Name(
+    "torch._dynamo.eval_frame",
+    "_callback_from_stance",
+    "a compiled function is called: Dynamo is about to be turned on, its guards are not checked yet",
+)
 CAPTURE_BEGIN = Name(_GRAPHS, "CUDAGraph.capture_begin", "somebody captures a CUDA graph")
 CAPTURE_END = Name(_GRAPHS, "CUDAGraph.capture_end", "a CUDA graph is captured")
 REPLAY = Name(_GRAPHS, "CUDAGraph.replay", "a CUDA graph runs again, whoever drives it")

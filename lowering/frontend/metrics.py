@@ -73,17 +73,13 @@ def _settings(graph: str, module: Name, text: str) -> Settings:
     values = {name: _json(value) for name, value in json.loads(text).items()}
     config = torch_object(module)
     known = getattr(config, "_config", {})
-    return Settings(
-        graph=graph,
-        module=str(module),
-        values=values,
-        # A setting that a compile patches to what it was before has its default all the same.
-        changed=tuple(
-            name
-            for name, value in values.items()
-            if name in known and not config._is_default(name) and value != _json(known[name].default)
-        ),
-    )
+    # A setting that a compile patches to what it was before has its default all the same.
+    defaults = {
+        name: default
+        for name, value in values.items()
+        if name in known and not config._is_default(name) and value != (default := _json(known[name].default))
+    }
+    return Settings(graph=graph, module=str(module), values=values, changed=tuple(defaults), defaults=defaults)
 
 
 def _json(value: Any) -> str:

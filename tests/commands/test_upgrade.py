@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.commands import main
+from inspect_compile.commands.printing import print_table
+from inspect_compile.dump import Dump
+from inspect_compile.tables.compare.upgrade import page
 from tests.running import COMMAND, run, settle
+from tests.stages import KERNEL, LABELS, staged_dump
 
 PROGRAM = """\
 import sys
@@ -51,6 +56,7 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     assert any("one run of each: what is noise is not known" in line for line in lines)
     assert any(line.startswith("fusion ") and line.endswith("1") for line in lines), done.stdout
     assert any(line.startswith("allocations and frees ") for line in lines), done.stdout
+    assert any(line.startswith("guards, Dynamo and wrappers ") for line in lines), done.stdout
     assert any(" ▲ step.py:5  return x.sin(), x.cos()" in line for line in lines)
     assert "Swapped back: cpp.max_horizontal_fusion_size 0 → 16" in lines
     assert any("; 1 of 1 cause gone: fusion at step.py:5" in line for line in lines), done.stdout
@@ -60,6 +66,26 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     assert (first["fact"], first["level"]) == ("difference_cause", "fusion")
     (left,) = map(json.loads, run([*COMMAND, "diff", "both/old", "both/back", "--json"], tmp_path).stdout.splitlines())
     assert (left["fact"], left["kind"]) == ("difference", "settings"), "the variable itself"
+
+
+def test_advice_is_given_on_what_costs_something(tmp_path: Path, capsys: Capture) -> None:
+    """A kernel that is compiled to something else is a cause, and has advice only if it needs more registers."""
+    for name, registers in (("same", 16), ("more", 40)):
+        one, other = (staged_dump(tmp_path / f"{name}_{side}") for side in ("old", "new"))
+        (path,) = other.root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
+        path.write_text(path.read_text().replace("\tret;", "\ttrap;\n\tret;"))
+        for table in other.root.rglob("binaries.jsonl"):
+            table.write_text(table.read_text().replace('"registers":16', f'"registers":{registers}'))
+        found = upgrade([one], [Dump(other.root)], ("old", "new"))
+        print_table(page(found, "old", "new"))
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) <= 40
+        assert any("compiled to another ptx, the first stage that differs" in line for line in lines), lines
+        advice = lines[lines.index("What to do") + 1]
+        if registers == 16:
+            assert advice.startswith("  Nothing that is known to cost")
+        else:
+            assert "report it to Triton" in advice
 
 
 def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

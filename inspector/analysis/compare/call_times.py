@@ -17,8 +17,12 @@ from inspect_compile.facts import Launched, Measuring
 MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of sizes"
 REST: Final = "Python between launches"
+ENTRY: Final = "guards, Dynamo and wrappers"
+BACKWARD: Final = "from forward to backward"
+PARTS: Final = (MEMORY, CHECKS, REST, ENTRY, BACKWARD)
 _PARTS: Final = {MEMORY: "memory", CHECKS: "checks"}
-_TIMED: Final = ("launch", "call", "rest", *_PARTS.values())
+_BEFORE: Final = "before"
+_TIMED: Final = ("launch", "call", "rest", _BEFORE, *_PARTS.values())
 
 
 class CallTimes(msgspec.Struct, frozen=True):
@@ -29,16 +33,18 @@ class CallTimes(msgspec.Struct, frozen=True):
     launches: dict[Key, float]
     """Graph, kernel and line → seconds."""
     parts: dict[str, float]
-    """MEMORY, CHECKS, and REST: what neither these nor the launches take."""
+    """MEMORY, CHECKS, and REST: what neither these nor the launches take; and what goes by before a call: ENTRY, and
+    before one of a backward graph BACKWARD.
+    """
     fastest: float
-    """The fastest call of each graph as a whole."""
+    """The fastest call of each graph as a whole, with what goes by before it."""
 
 
 def call_times(dump: Dump) -> CallTimes | None:
     """None if a graph, or one of its launches, was not timed after its first call. On a GPU, of launches alone."""
     own = {row.device: row for row in measuring(dump)}
     rows = grouped(latest(dump.rows(Launched)), lambda row: row.graph.partition("/")[0])
-    launches, parts, fastest = dict[Key, float](), dict.fromkeys((*_PARTS, REST), 0.0), 0.0
+    launches, parts, fastest = dict[Key, float](), dict.fromkeys(PARTS, 0.0), 0.0
     for graph in outermost(dump):
         inside = {what: [row for row in rows.get(graph.graph, ()) if row.what == what] for what in _TIMED}
         call, rest = (next(iter(inside[what]), None) for what in ("call", "rest"))
@@ -48,6 +54,9 @@ def call_times(dump: Dump) -> CallTimes | None:
         launches |= {(row.graph, row.kernel, row.line): took[row] or 0.0 for row in inside["launch"]}
         for name, what in _PARTS.items():
             parts[name] += sum(took[row] or 0.0 for row in inside[what])
+        before = sum(_seconds(row, own) or 0.0 for row in inside[_BEFORE])
+        parts[BACKWARD if graph.kind == "backward" else ENTRY] += before
+        fastest += before
         if call is None:
             fastest += sum(seconds or 0.0 for seconds in took.values())
             continue
@@ -58,7 +67,8 @@ def call_times(dump: Dump) -> CallTimes | None:
         parts[REST] += max(0.0, rest.least - of.overhead - around * times) / 1e3
         fastest += max(0.0, call.least - of.overhead - (around + of.overhead) * times) / 1e3
     whole = sum(launches.values()) + sum(parts.values())
-    return CallTimes(whole, launches, parts, fastest) if rows else None
+    # What measuring costs is an estimate: a call of many short launches may seem to take less than they do.
+    return CallTimes(whole, launches, parts, max(fastest, whole)) if rows else None
 
 
 def _seconds(row: Launched, own: Mapping[str, Measuring]) -> float | None:

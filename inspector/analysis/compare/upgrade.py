@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.compare.call_times import CHECKS, MEMORY, REST, CallTimes, call_times, is_apart, spread
+from inspect_compile.analysis.compare.call_times import PARTS, CallTimes, call_times, is_apart, spread
 from inspect_compile.analysis.compare.causes.compiled import Call, total
 from inspect_compile.analysis.compare.causes.find import comparison
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
@@ -30,7 +30,7 @@ KINDS: Final = {
 LIBRARY: Final = "library functions"
 SAME: Final = "same code, other time"
 _KIND_OF: Final = {level: kind for kind, levels in KINDS.items() for level in levels}
-_PARTS: Final = 6
+_TOLD: Final = 6
 """Kernels and functions that are told."""
 
 
@@ -39,7 +39,7 @@ class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
 
     kind: str
     """A key of KINDS, `same code, other time`, or a part of the calls: `allocations and frees`, `checks of sizes`,
-    `Python between launches`.
+    `Python between launches`, `guards, Dynamo and wrappers`, `from forward to backward`.
     """
     seconds: float | None
     """Added to one call of each graph; negative if it takes away. None if not measured."""
@@ -144,7 +144,7 @@ def upgrade(old: Sequence[Dump], new: Sequence[Dump], names: tuple[str, str]) ->
         for kind, both in sums.keys.items()
     }
     if is_timed:
-        parts = {kind: [[one.parts[kind] for one in side] for side in measured] for kind in (MEMORY, CHECKS, REST)}
+        parts = {kind: [[one.parts[kind] for one in side] for side in measured] for kind in PARTS}
         every |= {kind: seconds for kind, seconds in parts.items() if any(map(any, seconds))}
     difference = chosen[1].whole - chosen[0].whole if chosen is not None else None
     shares = []
@@ -188,7 +188,7 @@ def _parts(sums: _Sums, chosen: tuple[CallTimes, CallTimes] | None) -> list[Part
         for (kind, one, other), both in sums.parts.items()
     ]
     found.sort(key=lambda part: -abs(part.seconds[1] - part.seconds[0]))
-    return found[:_PARTS]
+    return found[:_TOLD]
 
 
 def _whole(

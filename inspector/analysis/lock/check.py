@@ -31,6 +31,10 @@ from inspect_compile.facts import Location
 _ORDER: Final = {name: index for index, name in enumerate(METRICS)}
 _EACH: Final = ("graph_breaks", "recompiles", "fallback", "missed")
 """Each label is a difference of its own, at its own line; labels of other metrics are one together."""
+_FIGURES: Final = ("launches", "flops", "bytes", "peak")
+"""Numbers of a graph; the other metrics are tables of labels."""
+_OF_BINARIES: Final = ("spills", "registers")
+"""Numbers of a graph's kernels, as they were compiled here."""
 _TOLD_ANYWAY: Final = ("graph_breaks", "recompiles", "fallback")
 """Also in a function with another graph break or recompile."""
 
@@ -115,7 +119,7 @@ class _Check:
                 if one is not None and other is not None:
                     yield from self._labelled("sources", one, other, self._now.names[position])
                     yield from self._labelled("choices", one, other, self._now.names[position])
-                    yield from self._figures(("spills", "registers"), one, other, self._now.names[position])
+                    yield from self._figures(_OF_BINARIES, one, other, self._now.names[position])
         for rule in self._rules:
             if isinstance(rule, Bound):
                 yield from self._bound(rule, same_machine)
@@ -167,7 +171,7 @@ class _Check:
         if (rule := self._unchanged("cudagraphs", b.kind)) and a.cudagraphs != b.cudagraphs:
             told = f"CUDA graphs of {b.name} are {b.cudagraphs or 'not used'}, were {a.cudagraphs or 'not used'}"
             yield self._change("cudagraphs", rule, b, told, self._places.best(b.frame, ()))
-        yield from self._figures(("launches", "flops", "bytes", "peak"), a, b, owner)
+        yield from self._figures(_FIGURES, a, b, owner)
 
     def _labelled(
         self,
@@ -243,8 +247,8 @@ class _Check:
                 for label in more[:3]
             ]
             return (f" ({', '.join(listed)})" if listed else ""), self._places.best(frame_of(b), candidates)
-        if metric in ("spills", "registers"):
-            return "", self._places.of_label(owner, "spills", "")
+        if metric in _OF_BINARIES:
+            return "", self._places.of_label(owner, metric, "")
         candidates = []
         if isinstance(a, GraphLock) and isinstance(b, GraphLock):
             for name in ("fallback", "fused", "extern", "dtypes"):
@@ -271,13 +275,14 @@ class _Check:
         largest = sorted(owners, key=lambda one: -(number_in(metric, one[1]) or 0))[:1]
         place = Place(None, "", False)
         for owner, one in largest:
-            labels = labels_of(metric.name, one) if metric.name not in ("flops", "bytes", "peak", "launches") else {}
+            if metric.name in _OF_BINARIES:
+                place = self._places.of_label(owner, metric.name, "")
+                break
+            labels = labels_of(metric.name, one) if metric.name not in _FIGURES else {}
             candidates = [self._places.of_label(owner, metric.name, label) for label in labels]
             place = (
                 candidates[0] if candidates and metric.name in _EACH else self._places.best(frame_of(one), candidates)
             )
-            if metric.name == "spills":
-                place = self._places.of_label(owner, "spills", "")
         yield Change(
             metric=metric.name, rule=rule.text, kind=rule.kind, message=told, why=place.why, where=place.where,
             is_new_line=place.is_new,

@@ -182,13 +182,15 @@ def _machine(dump: Dump, graph: Graph, frame: str, evidence: dict[Key, Evidence]
         labels.add("choices", f"{_unnumbered(row.kernel)} {row.label}")
     registers = [row.registers for row in running if row.registers is not None]
     spills = [row.spills for row in running if row.spills is not None]
-    for row in running:
-        if row.spills:
-            lines = [one.lines for one in dump.rows(Kernel, graph.graph) if one.name == row.kernel and one.lines]
-            where = lines[0][-1] if lines else None
-            evidence[graph.graph, "spills", ""] = Evidence(
-                own(where), f"{row.kernel} spills {row.spills} bytes a thread"
-            )
+    lines = {one.name: one.lines[-1] for one in dump.rows(Kernel, graph.graph) if one.lines}
+    most = max(running, key=lambda row: row.registers or 0, default=None)
+    if most is not None and most.registers:
+        told = f"{most.kernel} has {most.registers} registers a thread"
+        evidence[graph.graph, "registers", ""] = Evidence(own(lines.get(most.kernel)), told)
+    spilled = max(running, key=lambda row: row.spills or 0, default=None)
+    if spilled is not None and spilled.spills:
+        told = f"{spilled.kernel} spills {spilled.spills} bytes a thread"
+        evidence[graph.graph, "spills", ""] = Evidence(own(lines.get(spilled.kernel)), told)
     return MachineGraph(
         frame=frame,
         kind=graph.kind,

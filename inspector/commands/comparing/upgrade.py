@@ -101,15 +101,15 @@ class _Runs:
             for name in ("old", "new"):
                 self._record(name, name, number, None)
 
-    def proved(self, found: "Assigned") -> "Proof | None":
-        """The new environment with settings of the old one; None if there are none to set."""
-        from inspect_compile.analysis.compare.proof import old_settings, proof
+    def proved(self, found: "Assigned") -> "Proof":
+        """The new environment with settings of the old one; without runs if there are none to set."""
+        from inspect_compile.analysis.compare.proof import Proof, old_settings, proof
         from inspect_compile.launch.elsewhere import settings
 
         before, now = (settings(self._environments[name]) for name in ("old", "new"))
         chosen = dict(self._arguments.swap) or old_settings(before, now)
         if not chosen:
-            return None
+            return Proof(settings={}, seconds=None, spread=None, back=None, gone=(), left=len(found.causes))
         for number in range(1, self._runs + 1):
             self._record("back", "new", number, chosen)
         told = {name: f"{now.get(name)!r} → {value!r}" for name, value in chosen.items()}

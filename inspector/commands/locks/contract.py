@@ -42,6 +42,11 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
         type=known_target,
         help="compile for a GPU that is not here (sm_90, …); of a dump, the one",
     )
+    parser.add_argument(
+        "--fake-kernels",
+        action="store_true",
+        help="with --target: go on with zeros where a Triton kernel of the program's own can't run",
+    )
     parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
 
 
@@ -110,6 +115,8 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
 
     path, argv = command_of(program, arguments.commands)
     targets = (arguments.target,) if arguments.target else ()
+    if arguments.fake_kernels and not targets:
+        raise CommandError("--fake-kernels stands in for Triton kernels on a GPU that is not here; say which: --target")
     check_triton(targets)
     cwd = Path.cwd()
     root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
@@ -119,7 +126,7 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
         pid=0,
         python_path=python_path_without_bootstrap(os.environ),
         plain=program.kind != "command",
-        run=RunConfig(level="facts", targets=targets).plain(),
+        run=RunConfig(level="facts", targets=targets, fake_kernels=arguments.fake_kernels).plain(),
         quiet=True,
     )
     first_record(root, argv, setting)

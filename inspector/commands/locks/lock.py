@@ -62,5 +62,7 @@ class Lock:
         found = compiled(of, arguments.missed_over).lock
         write(path, text_of(msgspec.structs.replace(found, rules=rules)).encode())
         counts = f"{number_of(len(found.graphs), 'graph')}, {number_of(len(rules), 'rule')}"
+        if not found.graphs:
+            counts += " (no graph was compiled: this holds frames and why they have none)"
         sys.stderr.write(f"inspect-compile: {unbroken(str(path))} written: {counts}; what was compiled: {of.path}\n")
         return 0

@@ -1,11 +1,11 @@
 """What another environment does to a program, on one page that ends in what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.compare.call_times import CHECKS, MEMORY, REST
+from inspect_compile.analysis.compare.call_times import BACKWARD, CHECKS, ENTRY, MEMORY, REST
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.proof import Proof
 from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Part, Share, Upgrade
@@ -18,16 +18,17 @@ from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
 PARTS: Final = 4
+_KINDS: Final = 8
 CAUSES: Final = 3
-_SETTINGS: Final = 4
 """Causes that are told, two lines each: the page has at most 40 lines."""
+_SETTINGS: Final = 4
 _VERSIONS: Final = 3
 _SMALL: Final = 0.02
 """Share of the time below which a difference is none."""
 
 COLUMNS: Final[tuple[Column[Share], ...]] = (
     Column("where the difference comes from", lambda row: row.kind, stretch=True, least=24),
-    Column("share", lambda row: "" if row.share is None else f"{row.share:.0%}", right=True, optional=True),
+    Column("share", lambda row: "" if row.share is None else _percent(row.share), right=True, optional=True),
     Column("time", lambda row: "" if row.seconds is None else _signed_time(row.seconds), right=True, optional=True),
     Column("", lambda row: "noise" if row.is_noise else "", optional=True),
     Column("bytes", lambda row: _signed(byte_text(abs(row.bytes)), row.bytes), right=True),
@@ -43,8 +44,8 @@ def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Re
     versions = ", ".join(f"{name} {one_line(words)}" for name, words in changed[:_VERSIONS])
     head = [styled(f"What changed: {versions or 'no version'}", "bold"), *_figures(whole)]
     parts: list[RenderableType] = [Stack(head, gap=False)]
-    if found.shares:
-        parts.append(TerminalTable(COLUMNS, found.shares))
+    if rows := _table(found.shares):
+        parts.append(TerminalTable(COLUMNS, rows))
     if told := list(_parts(found)):
         parts.append(Stack([styled("launches whose time differs most", "bold"), *told], gap=False))
     if found.causes:
@@ -55,10 +56,32 @@ def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Re
     return Stack(parts)
 
 
+def _table(shares: Sequence[Share]) -> list[Share]:
+    """The kinds that are told by themselves: those with causes, and the largest; the others are one row."""
+    shares = [row for row in shares if row.seconds is not None or row.causes or row.bytes or row.launches]
+    if len(shares) <= _KINDS:
+        return list(shares)
+    order = sorted(shares, key=lambda row: not (row.causes or row.bytes or row.launches))
+    told, left = order[: _KINDS - 1], order[_KINDS - 1 :]
+    seconds = [row.seconds for row in left if row.seconds is not None]
+    parts = [row.share for row in left if row.share is not None]
+    others = Share(
+        kind=f"{len(left)} others",
+        seconds=sum(seconds) if seconds else None,
+        share=sum(parts) if parts else None,
+        is_noise=all(row.is_noise for row in left),
+        bytes=sum(row.bytes for row in left),
+        launches=sum(row.launches for row in left),
+        causes=sum(row.causes for row in left),
+    )
+    return [*(row for row in shares if row in told), others]
+
+
 def _figures(found: Upgrade) -> Iterator[RenderableType]:
     before, after = found.seconds
     if before is not None and after is not None:
-        share = f", {after / before - 1:+.0%}" if before else ""
+        percent = f"{abs(after / before - 1):.0%}" if before else "0%"
+        share = f", {_signed(percent, after - before)}" if percent != "0%" else ""
         yield styled(
             f"  time of one call of each graph  {time_text(before)} → {time_text(after)} "
             f"({_signed_time(after - before)}{share})"
@@ -110,10 +133,13 @@ def _causes(causes: tuple[Cause, ...]) -> Iterator[RenderableType]:
 
 
 def _proof(proved: Proof) -> Iterator[RenderableType]:
+    if not proved.settings:
+        yield styled("Swapped back: nothing, no setting that can decide over generated code has another default")
+        return
     names = [f"{name.removeprefix('_inductor.')} {words}" for name, words in proved.settings.items()]
     yield Claim(joined(("Swapped back: ", "bold"), one_line(few(names, _SETTINGS))))
     total = len(proved.gone) + proved.left
-    gone = f"{len(proved.gone)} of {number_of(total, 'cause')} gone"
+    gone = f"{len(proved.gone)} of {number_of(total, 'cause')} gone" if total else ""
     labels = f": {one_line(few(proved.gone, _SETTINGS))}" if proved.gone else ""
     time = "" if proved.seconds is None else f"new takes {time_text(proved.seconds)} with that"
     back = "" if proved.back is None else f", {proved.back:.0%} of the difference came back"
@@ -125,16 +151,27 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
     before, after = found.whole.seconds
     largest = next(iter(found.shares), None)
     is_small = found.whole.is_noise or (before and after is not None and abs(after - before) < _SMALL * before)
+    is_timed = largest is not None and largest.seconds is not None and not is_small
     if not found.causes:
-        yield styled("  Nothing: both environments compile the same.")
+        same = "both environments compile the same"
+        yield styled(f"  Nothing about the generated code: {same}." if is_timed else f"  Nothing: {same}.")
     elif is_small:
         yield styled("  Nothing about time: it is the same within 2 %, or within noise.")
-    is_timed = largest is not None and largest.seconds is not None and not is_small
-    if found.causes and largest is not None and is_timed and largest.kind in _OF_KIND:
+    if largest is not None and is_timed and largest.kind in _OF_KIND:
         yield styled(f"  {_OF_KIND[largest.kind]}")
-    for cause in found.causes[:2]:
+    costly = [one for one in found.causes if (before is not None and not is_small) or _costs(one)]
+    if found.causes and not costly and before is None:
+        yield styled("  Nothing that is known to cost: no more bytes, launches, registers or spills; not timed.")
+    for cause in costly[:2]:
         yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
     yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
+
+
+def _costs(cause: Cause) -> bool:
+    """Does it move more bytes, launch more, or need more of a GPU's registers, whatever that takes here?"""
+    old, new = cause.cost_a, cause.cost_b
+    more = (new.registers or 0) > (old.registers or 0) or (new.spills or 0) > (old.spills or 0)
+    return more or new.bytes > old.bytes or new.launches > old.launches
 
 
 _OF_KIND: Final = {
@@ -143,6 +180,8 @@ _OF_KIND: Final = {
     MEMORY: "Most of it is allocating and freeing: compare the allocators, and peak memory with show memory.",
     CHECKS: "Most of it is checking sizes and strides: size_asserts of torch._inductor.config turns that off.",
     REST: "Most of it is Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
+    ENTRY: "Most of it is before the generated code: guards and wrappers; see show guards and show artifacts of both.",
+    BACKWARD: "Most of it is between forward and backward: the loss, autograd, and the program's own code there.",
 }
 
 
@@ -181,3 +220,7 @@ def _signed(words: str, number: float) -> str:
 
 def _signed_time(seconds: float) -> str:
     return f"{'−' if seconds < 0 else '+'}{time_text(abs(seconds))}"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("-", "−")

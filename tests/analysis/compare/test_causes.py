@@ -44,6 +44,7 @@ class Planted(NamedTuple):
 
 PLANTED = {
     "edited": Planted("source", "model.py:12", "another line"),
+    "edited_and_taken_back": Planted("source", "model.py:12", "another line"),
     "added": Planted("source", "model.py:14", "one more line"),
     "removed": Planted("source", "model.py:12", "one line less"),
     "in_helper": Planted("source", "model.py:6", "another line"),
@@ -103,6 +104,7 @@ def test_a_planted_change_is_told_at_its_level(recorded: Path, change: str) -> N
     assert short(cause.where) == planted.line
     assert planted.says in cause.message
     assert any(planted.setting in setting for setting in cause.settings) or not planted.setting
+    assert planted.setting or not cause.settings
     assert cause.level in LEVELS
 
 

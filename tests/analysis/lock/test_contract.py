@@ -16,8 +16,11 @@ from inspect_compile.analysis.lock.records import MISSED_OVER, GraphLock, Lock, 
 from inspect_compile.analysis.lock.rules import DEFAULT, parsed
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.facts import Binary, Frame, Graph
 from tests.conftest import SAMPLES, DumpOf
+from tests.handmade import FILE, GRAPH, at, ended, graph, kernel, made, node
+
+KERNEL = "triton_poi_fused_relu_0"
 
 RULES = parsed(DEFAULT)
 
@@ -74,6 +77,41 @@ def test_sources_count_on_the_same_kind_of_machine_only(dump_of: DumpOf) -> None
     elsewhere = msgspec.structs.replace(now.lock, machine=Machine(kind="another", graphs=graphs))
     result = check(elsewhere, now, RULES)
     assert (result.changes, result.is_same_machine) == ([], False)
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("spills = 0", "88 spilled bytes, and the rule is spills = 0"),
+        ("spills <= 2x", "spills of f (forward): 8 → 88"),
+        ("registers <= 64", "255 registers, and the rule is registers <= 64"),
+        ("registers.forward <= 64", "255 registers, and the rule is registers.forward <= 64"),
+        ("no change in registers", "registers of f (forward): 40 → 255"),
+    ],
+)
+def test_a_bound_on_what_kernels_were_compiled_to(rule: str, told: str, tmp_path: Path) -> None:
+    """Of a Triton kernel with 255 registers that spills 88 bytes, at its line."""
+    known = Binary(graph=GRAPH, kernel=KERNEL, label="XBLOCK1-w4-s1", num_warps=4, target="sm_90", shared=0)
+    dump = made(
+        tmp_path,
+        Frame(graph="0/0", function="f", file=FILE, line=6, status="compiled"),
+        graph(),
+        ended(),
+        node("relu", "aten.relu.default", where=at(7, "x.relu()")),
+        kernel(KERNEL, kind="triton", nodes=("relu",), lines=(at(7, "x.relu()"),)),
+        msgspec.structs.replace(known, registers=255, spills=88),
+    )
+    now = contract(dump, root=str(SAMPLES))
+    (machine,) = now.lock.machine.graphs
+    assert (machine.registers, machine.spills) == (255, 88)
+    before = Machine(kind="sm_90", graphs=(msgspec.structs.replace(machine, registers=40, spills=8),))
+    lock = msgspec.structs.replace(now.lock, machine=Machine(kind="sm_90", graphs=(machine,)))
+    now = msgspec.structs.replace(now, lock=lock)
+    (change,) = check(msgspec.structs.replace(now.lock, machine=before), now, parsed([rule])).changes
+    assert change.message == told
+    assert change.where is not None
+    assert change.where.line == 7
+    assert change.why in (f"{KERNEL} has 255 registers a thread", f"{KERNEL} spills 88 bytes a thread")
 
 
 def test_a_missing_frame_and_a_new_one_are_told(dump_of: DumpOf) -> None:

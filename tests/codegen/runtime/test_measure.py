@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.launch_times import measured, measuring
+from inspect_compile.analysis.kernels.launch_times import latest, measured, measuring
 from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
 from inspect_compile.dump import Dump, open_dump
@@ -102,3 +102,47 @@ def test_sums_add_up(dump: Dump, by: str) -> None:
     assert sum(row.share or 0 for row in rows) == pytest.approx(1)
     assert sum(row.bytes or 0 for row in rows) == whole.bytes
     assert sum(row.launches for row in rows) == sum(row.calls > 0 for row in whole.launches)
+
+
+APART = """
+import time
+import torch
+
+
+@torch.compile
+def f(x):
+    y = x.sin().sum(0)
+    torch._dynamo.graph_break()
+    return y.cos()
+
+
+x = torch.randn(64, 64, requires_grad=True)
+for _ in range(6):
+    time.sleep(0.25)
+    f(x).sum().backward()
+"""
+
+
+def test_what_goes_by_before_the_generated_code_is_not_the_programs_own_time(
+    tmp_path: Path, inductor_cache: Path
+) -> None:
+    """From the call of the compiled function on: the program sleeps before that, and calls take less than it sleeps."""
+    (tmp_path / "apart.py").write_text(APART)
+    result = run(
+        [*COMMAND, "run", "--no-tui", "--measure", "--dump", tmp_path / "dump", "apart.py"],
+        tmp_path,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+    )
+    assert result.returncode == 0, result.stderr
+    rows = latest(open_dump(tmp_path / "dump").rows(Launched))
+    before = {row.graph: row for row in rows if row.what == "before"}
+    assert before.keys() == {row.graph for row in rows if row.what == "call"}
+    assert sum("backward" in graph for graph in before) == 2
+    assert len(before) == 4
+    for row in before.values():
+        assert row.calls >= 5
+        assert 0 < (row.least or 0) <= (row.milliseconds or 0)
+        assert (row.least or 0) < 250, "milliseconds"
+    rest = {row.graph: row for row in rows if row.what == "rest"}
+    call = {row.graph: row for row in rows if row.what == "call"}
+    assert all(0 <= (rest[graph].least or 0) < (call[graph].least or 0) for graph in before), "no part of the call"

@@ -49,7 +49,7 @@ class Binaries:
         figures = [_figures(call) for call in (one, other)]
         where, old = (next(reversed(call.launch.lines), None) for call in (other, one))
         return Finding(
-            stage, label, f"the same source is compiled to another {stage}; the stages before it are equal",
+            stage, label, f"the same source is compiled to another {stage}, the first stage that differs",
             (stage,), where, old, *figures,
         )  # fmt: skip
 

@@ -1,5 +1,7 @@
 """What Inductor made of one graph on one side: tables by node, operation and kernel, and the launches."""
 
+import ast
+import json
 import re
 from collections.abc import Iterable
 from functools import cached_property
@@ -20,7 +22,7 @@ from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import FX_RUNNABLE
-from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Tiling
+from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Settings, Tiling
 
 _SETTING: Final = re.compile(r"^torch\.(_\w+)\.config\.([\w.]{1,200}) = (.{1,500})$", re.MULTILINE)
 _FOR_TUNING: Final = re.compile(r"^    inductor_meta=.*$", re.MULTILINE)
@@ -110,9 +112,16 @@ class Compiled:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """Settings of torch that are not the defaults, as torch writes them into `fx_graph_runnable.py`; a replay's."""
+        """Settings of torch that were not the defaults while this graph was compiled, as torch writes them into
+        `fx_graph_runnable.py`; a replay's.
+        """
         text = self.dump.text(self.graph, FX_RUNNABLE) or ""
-        found = {f"{room}.{name}": value for room, name, value in _SETTING.findall(text)}
+        defaults = _defaults(self.dump)
+        found = {
+            f"{room}.{name}": value
+            for room, name, value in _SETTING.findall(text)
+            if _json(value) != defaults.get((room, name))  # torch writes down what was set and taken back, too
+        }
         found |= {f"_inductor.{name}": value for name, value in self.dump.run.config.items()}
         return {name: value for name, value in found.items() if not _OWN_SETTINGS.search(f"{name} {value}")}
 
@@ -164,3 +173,21 @@ def changed_settings(a: Compiled, b: Compiled) -> tuple[str, ...]:
         for name in dict.fromkeys([*ours, *theirs])
         if ours.get(name) != theirs.get(name) and (is_one_torch or (name in ours and name in theirs))
     )
+
+
+def _defaults(dump: Dump) -> dict[tuple[str, str], str]:
+    """Package and name of a setting → its default as JSON."""
+    return {
+        (row.module.removeprefix("torch.").removesuffix(".config"), name): row.defaults.get(name, value)
+        for row in dump.rows(Settings)
+        for name, value in row.values.items()
+        if name not in row.changed or name in row.defaults
+    }
+
+
+def _json(value: str) -> str | None:
+    """A value that is written in Python, as JSON; None if it is no literal."""
+    try:
+        return json.dumps(ast.literal_eval(value), default=str)
+    except (ValueError, SyntaxError):
+        return None

@@ -15,7 +15,9 @@ from inspect_compile.knowledge.lowering.realize_reasons import SEVERAL_STEPS
 
 _PLACE: Final = re.compile(r"\s\S+:\d+$")
 _NAMES: Final = re.compile(
-    r"\b(?:buf\d+|op\d+|arg\d+_\d+|primals_\d+|tangents_\d+|tmp\d+)\b|origins?(?:_node)?=(?:OrderedSet\(\[[^\]]*\]\)|\w+)"
+    r"\b(?:buf\d+|op\d+|arg\d+_\d+|primals_\d+|tangents_\d+|tmp\d+)\b"
+    r"|origins?(?:_node)?=(?:OrderedSet\(\[[^\]\n]*(?:\]\)|\.\.\.$)|\w+)",  # torch cuts long ones
+    re.MULTILINE,
 )
 
 _ONE_STEP: Final = "the reduction runs in one step"

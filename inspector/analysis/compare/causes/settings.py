@@ -14,15 +14,10 @@ _DECIDES: Final = {
 }
 """Level → names of settings that decide there and nowhere before."""
 
-_UNSET: Final = ("default → None", "None → default")
-"""Torch writes down what was set and taken back, too."""
-
 
 def decides(finding: Finding, setting: str) -> bool:
     """Does this setting, `max_fusion_size: default → 1`, decide about what was found?"""
-    name, _, values = setting.partition(": ")
-    if values in _UNSET:
-        return False
+    name = setting.partition(": ")[0]
     if finding.level == "fusion":
         reason = by_code(finding.what)
         return name in (finding.what, reason.knob if reason is not None else "")

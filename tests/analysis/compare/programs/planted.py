@@ -53,6 +53,7 @@ def other_sine(graph: torch.fx.Graph) -> None:
 TEXTS = {
     "edited": edited("F.gelu(h + b)", "F.relu(h + b)"),
     "other_code": edited("F.gelu(h + b)", "F.relu(h + b)"),
+    "edited_and_taken_back": edited("F.gelu(h + b)", "F.relu(h + b)"),
     "moved": edited("def step", "HALF = 0.5  # moves every line\n\n\ndef step"),
     "added": edited("    y = torch", "    h = h * 0.5\n    y = torch"),
     "removed": edited("    h = F.gelu(h + b)\n", ""),
@@ -121,6 +122,9 @@ def record(folder: Path, name: str) -> None:
     if name == "decomposition":
         decomposition.decompositions.pop(torch.ops.aten.gelu.default)
         decomposition.fast_random_decomps.cache_clear()
+    if name == "edited_and_taken_back":
+        kept_size, config.max_fusion_size = config.max_fusion_size, 1
+        config.max_fusion_size = kept_size
     if name == "less_memory":
         torch._functorch.config.activation_memory_budget = 0.0
     torch._dynamo.reset()
