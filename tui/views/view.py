@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
@@ -130,6 +131,8 @@ class View(Part):
         self._wanted = ""
         """Key of the row that the cursor will go to once it exists."""
         self._is_loading = False
+        self._fitted = Size(0, 0)
+        """The size that everything was last fitted to."""
 
     # For each view to define
 
@@ -210,7 +213,16 @@ class View(Part):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.tab.name}", latest=True)
 
     def on_resize(self) -> None:
-        """Details are fitted to the available width, and columns."""
+        """Another width has room for other columns."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Fit details and columns to the available width, if that is another one. Textual tells of no other size where
+        its map of the screen was asked for in between.
+        """
+        if self.size == self._fitted:
+            return
+        self._fitted = self.size
         if self.shown is not None:
             self._say_title()
         if self.shown is not None and self.shown.details:
@@ -282,7 +294,7 @@ class View(Part):
         missing = len(self.rows.missing_columns())
         notes = (
             Item(f"{self.shown.count} " if self.shown is not None and self.shown.count else "", "dim"),
-            Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key"),
+            Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key", short=f"+{missing}: o "),
         )
         bar = self.query_one(f"#{self.tab.name}-title", Bar)
         bar.say(*title(self.tab.title, self.modes, self.mode, notes, self.size.width))
