@@ -135,6 +135,9 @@ async def test_without_colours_the_cursor_the_tab_and_what_was_found_can_be_seen
         await press(pilot, "2", "slash", *"mul_1", "enter")
         strips = [list(strip) for strip in pilot.app.screen._compositor.render_strips()]
         assert shown(pilot) == ["fx", "kernels"]
+        await pilot.press("g")
+        await pilot.pause()
+        dialog = lines_of(pilot)
 
     def told(name: str) -> list[str]:
         return [
@@ -145,3 +148,4 @@ async def test_without_colours_the_cursor_the_tab_and_what_was_found_can_be_seen
     assert "mul_1" in told("reverse")
     assert "mul_1" in told("underline")
     assert "6 Kernels" in told("underline")
+    assert [one for line in dialog for one in line if one.style is not None and one.style.reverse]  # where one types
