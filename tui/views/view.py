@@ -131,8 +131,8 @@ class View(Part):
         self._wanted = ""
         """Key of the row that the cursor will go to once it exists."""
         self._is_loading = False
-        self._fitted = Size(0, 0)
-        """The size that everything was last fitted to."""
+        self._fitted = (Size(0, 0), 0)
+        """The size that everything was last fitted to, and the width of the rows."""
 
     # For each view to define
 
@@ -218,14 +218,13 @@ class View(Part):
 
     def fit(self) -> None:
         """Fit details and columns to the available width, if that is another one. Textual tells of no other size where
-        its map of the screen was asked for in between.
+        its map of the screen was asked for in between, nor of a scrollbar that takes a column from the rows.
         """
-        if self.size == self._fitted:
+        before, self._fitted = self._fitted, (self.size, self.rows.scrollable_content_region.width)
+        if self.shown is None or self._fitted == before:
             return
-        self._fitted = self.size
-        if self.shown is not None:
-            self._say_title()
-        if self.shown is not None and self.shown.details:
+        self._say_title()
+        if self.shown.details and self.size != before[0]:
             self.moved(self.rows)
 
     def read_again(self) -> None:
@@ -261,6 +260,7 @@ class View(Part):
         if shown.start and not is_same:
             self.rows.begin(shown.start)
         self._say_title()
+        self.call_after_refresh(self.fit)
         self.mark(self.choice)
         self.moved(self.rows)
 
