@@ -15,6 +15,7 @@ from textual.widget import Widget
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
+from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.arranging.arranged import Arranged, arranged
 from inspect_compile.tui.models.bars import Item, Tab, title
@@ -220,11 +221,13 @@ class View(Part):
         """Fit details and columns to the available width, if that is another one. Textual tells of no other size where
         its map of the screen was asked for in between, nor of a scrollbar that takes a column from the rows.
         """
+        if not self.is_ready:
+            return
         before, self._fitted = self._fitted, (self.size, self.rows.scrollable_content_region.width)
-        if self.shown is None or self._fitted == before:
+        if self._fitted == before:
             return
         self._say_title()
-        if self.shown.details and self.size != before[0]:
+        if self.shown is not None and self.shown.details and self.size != before[0]:
             self.moved(self.rows)
 
     def read_again(self) -> None:
@@ -297,7 +300,8 @@ class View(Part):
             Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key", short=f"+{missing}: o "),
         )
         bar = self.query_one(f"#{self.tab.name}-title", Bar)
-        bar.say(*title(self.tab.title, self.modes, self.mode, notes, self.size.width))
+        width = self.size.width or UNLIMITED  # not laid out yet
+        bar.say(*title(self.tab.title, self.modes, self.mode, notes, width))
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""
