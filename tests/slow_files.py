@@ -61,6 +61,7 @@ SLOW: Final = frozenset(
         "targets/test_strides.py",
         "test_packaging.py",
         "testing/test_plugin.py",
+        "tui/test_colours.py",
         "tui/test_every_view.py",
         "witness/test_bytes.py",
         "witness/test_debug_files.py",

@@ -11,7 +11,7 @@ from textual.command import Provider
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.bindings import bindings
-from inspect_compile.tui.palette import DARK, LIGHT, looks_for
+from inspect_compile.tui.palette import DARK, LIGHT, NO_COLOR, PLAIN, looks_for
 from inspect_compile.tui.screens.main import MainScreen
 
 if TYPE_CHECKING:
@@ -55,12 +55,13 @@ class InspectApp(App[None]):
         """`assemble` compiles and disassembles the source of a C++ kernel, when the user asks for it. With `beside`
         (the dumps, and the command that compares them) it begins with these beside each other.
         """
-        super().__init__()
+        # With it, Textual leaves out all colours for NO_COLOR, in the place of making them grey.
+        super().__init__(ansi_color=True if NO_COLOR in os.environ else None)
         self._beside = beside
         self.assemble = assemble
         self._dump = dump
         self._program = program
-        for looks in (DARK, LIGHT):
+        for looks in (DARK, LIGHT, PLAIN):
             self.register_theme(looks.theme)
         self.theme = looks_for(os.environ).name
 
@@ -91,6 +92,9 @@ class InspectApp(App[None]):
 
     def action_theme(self) -> None:
         """Light, or dark."""
+        if self.no_color:
+            self.notify(f"{NO_COLOR} is set: the terminal's own colours are used", markup=False)
+            return
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
     async def action_quit(self) -> None:

@@ -54,13 +54,16 @@ _LIGHT: Final = {
     "keyword": "#6d3bbf",
     "marked": "#fbf0d0",
     "linked": "#d3eef2",
-    "cursor": "#c9d8fb",
+    "cursor": "#d2defc",
     "cursor-blurred": "#e1e5f0",
     "seen": "#d5d9e8",
 }
 
 _OWN: Final = ("muted", "comment", "keyword", "marked", "cursor", "cursor-blurred", "seen")
 """Colours that textual has no name for."""
+
+NO_COLOR: Final = "NO_COLOR"
+"""The variable that asks for no colours, whatever its value, as Textual reads it."""
 
 ROLES: Final = {
     "dim": "muted",
@@ -91,12 +94,27 @@ ROLES: Final = {
 }
 """Role → rich style, with our names of colours."""
 
+_WITHOUT_COLOURS: Final = {
+    "dim": "",
+    "found": "bold underline",
+    "on": "bold reverse",
+    "seen": "underline",
+    "row-marked": "",
+    "row-linked": "",
+    "row-cursor": "reverse",
+    "row-cursor-blurred": "underline",
+}
+"""What is told by a background, in the terminal's own two colours; marks say which rows are marked and linked."""
+
 
 class Looks:
     """The colours of one theme, and its styles."""
 
-    def __init__(self, name: str, colours: Mapping[str, str], *, is_dark: bool) -> None:
+    def __init__(
+        self, name: str, colours: Mapping[str, str], roles: Mapping[str, str] = ROLES, *, is_dark: bool
+    ) -> None:
         self.name = name
+        self._roles = roles
         self.colours = colours
         self.is_dark = is_dark
         self._styles: dict[str, Style] = {}
@@ -110,7 +128,7 @@ class Looks:
         return found
 
     def _words(self, role: str) -> str:
-        return " ".join(self.colours.get(word, word) for word in ROLES.get(role, "").split())
+        return " ".join(self.colours.get(word, word) for word in self._roles.get(role, "").split())
 
     @property
     def theme(self) -> Theme:
@@ -135,17 +153,21 @@ class Looks:
 
 DARK: Final = Looks("dark", _DARK, is_dark=True)
 LIGHT: Final = Looks("light", _LIGHT, is_dark=False)
+PLAIN: Final = Looks("plain", _DARK, {**ROLES, **_WITHOUT_COLOURS}, is_dark=True)
+"""For NO_COLOR: Textual leaves out the colours, of what is drawn and of its own widgets."""
 
 
 def looks_of(theme: str) -> Looks:
     """The looks that belong to a theme of textual."""
-    return LIGHT if theme == LIGHT.name else DARK
+    return next((looks for looks in (LIGHT, PLAIN) if theme == looks.name), DARK)
 
 
 def looks_for(environment: Mapping[str, str]) -> Looks:
     """Light where the terminal says that its background is: COLORFGBG, as rxvt, Konsole and others set it. The variable
-    INSPECT_COMPILE_THEME (`light` or `dark`) decides where it is set.
+    INSPECT_COMPILE_THEME (`light` or `dark`) decides where it is set, and NO_COLOR before both.
     """
+    if NO_COLOR in environment:
+        return PLAIN
     asked = environment.get("INSPECT_COMPILE_THEME", "")
     if asked in (LIGHT.name, DARK.name):
         return looks_of(asked)

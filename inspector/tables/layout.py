@@ -22,8 +22,16 @@ ENOUGH: Final = 400
 
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
-_LINES: Final = re.compile(r"[^\s:]+(:\d+(?: \d+)+)")
-"""Several lines of one file."""
+_LINES: Final = re.compile(r"[^\s:]+(:\d+(?: \d+)*)")
+"""Lines of one file."""
+_LEAST_FILE: Final = 8
+"""A file's name that gets no more room before the numbers of its lines goes."""
+_OPERATOR: Final = re.compile(
+    r"(?:torch\.ops\.(?=\w+\.\w))?(?:aten|prims|\w+(?=\.\w+\.default$)|(?<=torch\.ops\.)\w+)\.(\w+)(?:\.\w+)?"
+)
+"""An operator as FX and the generated code write it: `aten.add.Tensor`, `torch.ops.mylib.mine.default`."""
+_FUNCTION: Final = re.compile(r"(?:torch|_?operator|extern_kernels)(?:\.\w+)*\.(\w+)")
+"""A function of torch's or of Python's: `torch._C._nn.linear`, `operator.getitem`, `extern_kernels.mm`."""
 _LEAST_IN_PARTS: Final = 8
 """A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
@@ -117,11 +125,14 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     """`spans` cut to `width` columns, with `…` where something is left out; cleaned for the screen. A number is there
     whole or not at all.
 
-    A file's name goes before the numbers of its lines: of `train.py:41 57` what is left are `:41 57`.
+    A file's name goes before the numbers of its lines: of `train.py:41 57` what is left are `:41 57`. Of an operator
+    its name is kept: `aten.add.Tensor` becomes `aten.add`, then `add`.
 
     With `middle`, the span that is cut keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the
     library is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
+    if len(spans) == 1 and cell_len(spans[0].text[:ENOUGH]) > width:
+        spans = [Span(_operator(spans[0].text[:ENOUGH], width), spans[0].role)]
     if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > _LEAST_IN_PARTS:
         return [Span(_ends(text, width), spans[0].role)]
     spans = _below(spans, width)
@@ -139,6 +150,16 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     return shown
 
 
+def _operator(text: str, width: int) -> str:
+    """The longest form of an operator's name that fits; its shortest, if none does, and any other text as it is."""
+    found = _OPERATOR.fullmatch(text) or _FUNCTION.fullmatch(text)
+    if found is None:
+        return text
+    name = found[1]
+    forms = (text, text.removeprefix("torch.ops."), text[: found.end(1)].removeprefix("torch.ops."), name)
+    return next((form for form in forms if cell_len(form) <= width), name)
+
+
 def _ends(text: str, width: int) -> str:
     """The beginning and the end of a text that is as long as `width`, or longer."""
     end = _end(text, width // 3)
@@ -152,6 +173,9 @@ def _start(text: str, width: int) -> str:
     if lines is None or len(cut) > lines.start(1) + len(":…"):
         return cut
     numbers = lines[1]
+    left = width - cell_len(numbers)
+    if left >= _LEAST_FILE:
+        return f"{_beginning(text, left - 1)}{numbers}"
     return numbers if cell_len(numbers) <= width else _beginning(numbers, width - 1)
 
 

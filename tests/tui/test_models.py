@@ -444,6 +444,18 @@ def test_the_active_mode_is_always_seen(active: str, width: int) -> None:
     assert all(item.value in PARTS for item in items if item.value)
 
 
+@pytest.mark.parametrize("width", range(6, 90))
+def test_the_title_of_a_view_is_never_cut(width: int) -> None:
+    notes = (Item("12 kernels ", "dim"), Item("+9 columns: o ", "key", short="+9: o "))
+
+    left, right = title("Kernels", ["source", "asm"], "source", notes, width)
+
+    assert left[0].text == " Kernels "
+    assert sum(len(item.text) for item in (*left, *right)) < max(width, len(" Kernels ") + 1)
+    words = {" Kernels ", " source ", " asm ", " +1: s", "12 kernels ", "+9 columns: o ", "+9: o "}
+    assert {item.text for item in (*left, *right)} <= words
+
+
 def test_a_finding_in_a_library_is_about_the_users_line(tmp_path: Path) -> None:
     """The line of the library, where torch compiled again, may have no node; the user's line leads to all of them."""
     own = Location("/home/user/net.py", 7, code="optimizer.step()")

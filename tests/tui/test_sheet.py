@@ -81,6 +81,31 @@ def test_lines_of_a_file_keep_their_numbers_before_its_name(width: int, told: st
     assert text_of(fitted([Span("kvcache.py:46 47 115")], width)) == told
 
 
+@pytest.mark.parametrize(
+    ("name", "width", "told"),
+    [
+        ("missed_fusion.py:22", 17, "missed_fusion…:22"),
+        ("missed_fusion.py:22 23", 10, ":22 23"),
+        ("aten.var_mean.correction", 20, "aten.var_mean"),
+        ("aten.var_mean.correction", 9, "var_mean"),
+        ("aten.add.Tensor", 15, "aten.add.Tensor"),
+        ("torch.ops.aten.cumsum.default", 24, "aten.cumsum.default"),
+        ("torch.ops.aten.cumsum.default", 18, "aten.cumsum"),
+        ("torch.ops.mylib.mine.default", 12, "mylib.mine"),
+        ("torch.ops.higher_order.cond", 10, "cond"),
+        ("mylib.mine.default", 12, "mylib.mine"),
+        ("torch._C._nn.linear", 10, "linear"),
+        ("operator.getitem", 12, "getitem"),
+        ("extern_kernels.addmm", 16, "addmm"),
+        ("aten.convolution_backward.default", 12, "convolution…"),
+        ("train.forward.py", 10, "train.for…"),
+    ],
+)
+def test_an_operator_and_a_line_keep_what_tells_them_apart(name: str, width: int, told: str) -> None:
+    for middle in (False, True) if name.startswith(("aten.var", "torch.ops")) else (False,):
+        assert text_of(fitted([Span(name)], width, middle=middle)) == told
+
+
 @given(TEXTS, st.integers(1, 40), st.booleans())
 def test_a_text_is_cut_to_the_width(text: str, width: int, middle: bool) -> None:
     assert cell_len(text_of(fitted([Span(text)], width, middle=middle))) <= width

@@ -21,6 +21,10 @@ class Item(NamedTuple):
     text: str
     role: str = ""
     value: str = ""
+    drop: int = 0
+    """Pieces with higher numbers are left out first, whole, if there is no room for all; 0 is cut at last."""
+    short: str = ""
+    """What stands in its place in the title of a view that has little room."""
 
 
 class Tab(NamedTuple):
@@ -58,12 +62,12 @@ def top(
     """The current place, and the state of the run."""
     if outline is None:
         return [Item(" inspect-compile  ", "dim"), Item("reading …", "dim")], []
-    left = [Item(" inspect-compile  ", "dim"), Item(one_line(outline.program), "name")]
+    left = [Item(" ", "dim"), Item("inspect-compile  ", "dim", drop=3), Item(one_line(outline.program), "name")]
     if place.title:
         left += [Item(" ▸ ", "dim"), Item(place.title)]
-    right = [Item(outline.device, "dim")] if outline.device else []
+    right = [Item(outline.device, "dim", drop=2)] if outline.device else []
     if kernels is not None:
-        right += [Item("  "), Item(number_of(kernels, "kernel"), "accent")]
+        right += [Item("  ", drop=1), Item(number_of(kernels, "kernel"), "accent", drop=1)]
     if findings:
         right += [Item("  "), Item(f"▲ {number_of(findings, 'finding')}", "warn", "5")]
     if status is not None:
@@ -103,15 +107,18 @@ def tabs(views: Sequence[Tab], active: str, seen: Sequence[str], width: int) -> 
 
 def title(name: str, modes: Sequence[str], mode: str, notes: Sequence[Item], width: int) -> Sides:
     """The title of a view: its modes, and notes at the right. What does not fit goes, whole: first all notes but the
-    last, then modes other than the active one, of which the key `s` shows the next.
+    last, then modes other than the active one, of which the key `s` shows the next; then the last note is shortened,
+    and it, the number of the modes and the active mode go in turn.
     """
     shown = list(modes)
     right = [note for note in notes if note.text]
+    is_counted = True
 
     def left() -> list[Item]:
         items = [Item(f" {name} ", "name")]
         items += [Item(f" {one} ", "on" if one == mode else "dim", one) for one in shown]
-        return [*items, Item(f" +{len(modes) - len(shown)}: s", "key")] if len(shown) < len(modes) else items
+        missing = len(modes) - len(shown) if is_counted else 0
+        return [*items, Item(f" +{missing}: s", "key")] if missing else items
 
     def is_too_wide() -> bool:
         return sum(cell_len(item.text) for item in (*left(), *right)) >= width
@@ -120,6 +127,14 @@ def title(name: str, modes: Sequence[str], mode: str, notes: Sequence[Item], wid
         right.pop(0)
     while len(shown) > 1 and is_too_wide():
         shown.remove(next(one for one in reversed(shown) if one != mode))
+    if is_too_wide():
+        right = [note._replace(text=note.short or note.text) for note in right]
+    if is_too_wide():
+        right = []
+    if is_too_wide():
+        is_counted = False
+    if is_too_wide():
+        shown = []
     return left(), right
 
 

@@ -98,6 +98,12 @@ class ShownScreen(ListsScreen):
         self.query_one("#keys", Bar).say(
             *bars.keys(footer(has_modes=view is not None and bool(view.modes)), self.size.width)
         )
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        for view in self._views():
+            if view.is_ready and view.display:
+                view.fit()
 
     def _made(self, name: str) -> Widget:
         if name == "page":

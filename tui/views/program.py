@@ -99,11 +99,11 @@ class ProgramView(Part):
             await asyncio.sleep(TICK)
 
     def _say_title(self) -> None:
-        lines = Item(f"{number_of(len(self.rows.whole), 'line')} ", "dim")
+        lines = Item(f"{number_of(len(self.rows.whole), 'line')} ", "dim", drop=2)
         if self.terminal_lines.is_typing:
             state = Item(" keys go to the program, Esc gives them back ", "on")
         elif self._program is None:
-            state = Item(" as it was recorded ", "dim")
+            state = Item(" as it was recorded ", "dim", drop=1)
         elif (status := self._program.status()) is None:
             state = Item(" runs · Enter types to it ", "good")
         else:

@@ -8,12 +8,14 @@ from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
+from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.arranging.arranged import Arranged, arranged
 from inspect_compile.tui.models.bars import Item, Tab, title
@@ -130,6 +132,8 @@ class View(Part):
         self._wanted = ""
         """Key of the row that the cursor will go to once it exists."""
         self._is_loading = False
+        self._fitted = (Size(0, 0), 0)
+        """The size that everything was last fitted to, and the width of the rows."""
 
     # For each view to define
 
@@ -210,10 +214,20 @@ class View(Part):
             start(self, partial(self._load, self.scope, self.mode), group=f"load {self.tab.name}", latest=True)
 
     def on_resize(self) -> None:
-        """Details are fitted to the available width, and columns."""
-        if self.shown is not None:
-            self._say_title()
-        if self.shown is not None and self.shown.details:
+        """Another width has room for other columns."""
+        self.fit()
+
+    def fit(self) -> None:
+        """Fit details and columns to the available width, if that is another one. Textual tells of no other size where
+        its map of the screen was asked for in between, nor of a scrollbar that takes a column from the rows.
+        """
+        if not self.is_ready:
+            return
+        before, self._fitted = self._fitted, (self.size, self.rows.scrollable_content_region.width)
+        if self._fitted == before:
+            return
+        self._say_title()
+        if self.shown is not None and self.shown.details and self.size != before[0]:
             self.moved(self.rows)
 
     def read_again(self) -> None:
@@ -249,6 +263,7 @@ class View(Part):
         if shown.start and not is_same:
             self.rows.begin(shown.start)
         self._say_title()
+        self.call_after_refresh(self.fit)
         self.mark(self.choice)
         self.moved(self.rows)
 
@@ -282,10 +297,11 @@ class View(Part):
         missing = len(self.rows.missing_columns())
         notes = (
             Item(f"{self.shown.count} " if self.shown is not None and self.shown.count else "", "dim"),
-            Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key"),
+            Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key", short=f"+{missing}: o "),
         )
         bar = self.query_one(f"#{self.tab.name}-title", Bar)
-        bar.say(*title(self.tab.title, self.modes, self.mode, notes, self.size.width))
+        width = self.size.width or UNLIMITED  # not laid out yet
+        bar.say(*title(self.tab.title, self.modes, self.mode, notes, width))
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""

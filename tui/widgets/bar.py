@@ -52,15 +52,21 @@ class Bar(Widget):
         style = self.rich_style
         of = looks_of(self.app.theme).style
         return Strip(
-            [Segment(text, style + of(role) if role else style) for text, role, _ in self._placed()]
+            [Segment(item.text, style + of(item.role) if item.role else style) for item in self._placed()]
         ).adjust_cell_length(self.size.width, style)
 
     def _placed(self) -> list[Item]:
-        """The pieces with the gap between the two sides; what does not fit is cut, the right side first."""
+        """The pieces with the gap between the two sides. What does not fit goes, whole, in the order of `drop`; the
+        rest is cut, the right side first.
+        """
         width = self.size.width
-        least = width // 2 if self._left else width
-        right = self._fit(self._right, max(least, width - _length(self._left) - 1))
-        left = self._fit(self._left, width - _length(right) - bool(right))
+        left, right = self._left, self._right
+        for drop in sorted({item.drop for item in (*left, *right) if item.drop}, reverse=True):
+            if _length(left) + _length(right) + bool(right) > width:
+                left, right = ([item for item in side if item.drop != drop] for side in (left, right))
+        least = width // 2 if left else width
+        right = self._fit(right, max(least, width - _length(left) - 1))
+        left = self._fit(left, width - _length(right) - bool(right))
         blank = width - _length(left) - _length(right)
         return [*left, Item(" " * blank), *right] if right else left
 

@@ -30,6 +30,8 @@ from inspect_compile.tui.palette import looks_of
 from inspect_compile.tui.work import start as begin_work
 
 MARK: Final = "▌"
+LINK: Final = "│"
+"""Before a row that belongs to the row under the cursor of the list beside."""
 
 MOST_STRIPS: Final = 2_000
 """Maximum number of drawn rows that are kept."""
@@ -424,11 +426,14 @@ class Lines(ScrollView, can_focus=True):
             style += self._looks.style("row-linked")
         if cursor:
             style += self._looks.style(cursor)
-        fixed, spans = self._spans(index, width, mark=Span(MARK if marked else " ", "mark"))
+        fixed, spans = self._spans(index, width, mark=Span(self._mark(index), "mark"))
         if self.sheet.wants_colour and not self._is_colouring:
             self._is_colouring = True
             self.call_after_refresh(self._begin_to_colour)
         return self._strip(fixed, spans, width, style)
+
+    def _mark(self, index: int) -> str:
+        return MARK if self.is_marked(index) else LINK if self._is_linked(index) else " "
 
     def _spans(self, index: int, width: int, mark: Span) -> tuple[list[Span], list[Span]]:
         """What does not scroll sideways, and the row. One that fails says so: rows are put into words only here."""

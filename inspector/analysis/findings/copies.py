@@ -10,6 +10,7 @@ from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
 from inspect_compile.analysis.dumps.rows import ResultCache, grouped
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.joined import JOINS, Joins
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
@@ -17,6 +18,7 @@ from inspect_compile.facts import Graph, Node, Operation, Remark
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (
+    CONVOLUTION_JOINED,
     CONVOLUTION_LAST,
     CONVOLUTION_LAYOUT,
     COPY,
@@ -38,7 +40,6 @@ _MOVING: Final = frozenset({"clone", "cat", "constant_pad_nd", "repeat", "contig
 _LAYOUTS: Final = frozenset({"clone", "contiguous", "expand"})
 """Those of them that go if the values are made in another layout; the others are left, and move as much."""
 _PADS: Final = "constant_pad_nd"
-_JOINS: Final = "cat"
 _INPUT: Final = "placeholder"
 _CONVOLUTION: Final = "convolution"
 _PLANE: Final = 4
@@ -63,6 +64,8 @@ class _Purpose(NamedTuple):
     """The key of its WORDS."""
     part: Part
     why: str = ""
+    less: int = 0
+    """Bytes by which what is advised saves less than the values that are moved."""
 
 
 class Copy(NamedTuple):
@@ -74,6 +77,11 @@ class Copy(NamedTuple):
     saved: int
     """Bytes that the launch would no longer move."""
 
+    @property
+    def is_whole(self) -> bool:
+        """True if the launch is no longer made, and nothing in its place."""
+        return len(self.launch.groups) == 1 and not self.purpose.less
+
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each FX node for which scheduler nodes only move values: the parts of a `cat` are moved by one each."""
@@ -82,8 +90,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         for same in grouped(avoidable(dump, graph), _what_for).values():
             launch, _, purpose, _ = same[0]
             cost = together(
-                costs.of_launch(one.launch) if len(one.launch.groups) == 1 else costs.of_bytes(one.saved, [one.launch])
-                for one in same
+                costs.of_launch(one.launch) if one.is_whole else costs.of_bytes(one.saved, [one.launch]) for one in same
             )
             yield Finding(
                 kind=purpose.kind,
@@ -138,12 +145,13 @@ class _Copies:
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
+        self._joins = Joins(self._moved.groups.nodes)
 
     def avoidable(self) -> Iterator[Copy]:
         """Those that a program can do without."""
         for launch, row in self._all():
             purpose = self._purpose(row)
-            if purpose is not None and (saved := self._saved(launch, row)) >= _LEAST:
+            if purpose is not None and (saved := self._saved(launch, row) - purpose.less) >= _LEAST:
                 yield Copy(launch, row, purpose, saved)
 
     def _all(self) -> Iterator[tuple[Launch, Operation]]:
@@ -162,7 +170,7 @@ class _Copies:
         nodes of each.
         """
         node = self._node(row, row.nodes[-1]) if row.nodes else None
-        is_join = node is not None and operator_name(node.original_aten or node.target) == _JOINS
+        is_join = node is not None and operator_name(node.original_aten or node.target) == JOINS
         return is_join and node is not None and self._is_of_inputs(row, node.inputs)
 
     def _saved(self, launch: Launch, row: Operation) -> int:
@@ -188,7 +196,7 @@ class _Copies:
             if self._is_backward and not is_convolution:
                 return None
             if is_convolution and self._axes(reader) >= _PLANE:
-                return _Purpose(LAYOUT, CONVOLUTION_LAST if self._is_last(reader) else CONVOLUTION_LAYOUT, wants)
+                return self._of_convolution(row, reader, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
         if self._is_backward:
@@ -197,14 +205,27 @@ class _Copies:
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
             return _Purpose(PADDING, PADDING, own, self._padded[where.file, where.line])
         is_librarys = where is not None and is_library(where.file)
-        if own.operator == _JOINS and not is_librarys:
-            return _Purpose(COPY, PADDING_BY_HAND if self._pads(row, own) else JOINING, own)
+        if own.operator == JOINS and not is_librarys:
+            return self._of_join(row, own)
         if any(call is not None and self._is_product(call) for call in (reader, maker)):
             is_einsum = where is not None and _EINSUM in where.code
             return _Purpose(COPY, EINSUM_COPY if is_einsum else PRODUCT_COPY, own)
         if is_librarys:
             return _Purpose(COPY, LIBRARY_COPY, own)
         return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
+
+    def _of_join(self, row: Operation, own: Part) -> _Purpose:
+        if self._pads(row, own):
+            return _Purpose(COPY, PADDING_BY_HAND, own)
+        node = self._node(row, own.node)
+        return _Purpose(COPY, JOINING, own, less=0 if node is None else self._joins.added(node))
+
+    def _of_convolution(self, row: Operation, call: Operation, wants: Part) -> _Purpose:
+        node = self._node(call, call.nodes[-1])
+        joined = None if node is None or self._is_of_inputs(row) else self._joins.before(node)
+        if joined is not None and joined.is_kept:
+            return _Purpose(LAYOUT, CONVOLUTION_JOINED, wants, less=joined.less)
+        return _Purpose(LAYOUT, CONVOLUTION_LAST if self._is_last(call) else CONVOLUTION_LAYOUT, wants)
 
     def _is_of_inputs(self, row: Operation, among: Container[str] | None = None) -> bool:
         """True if all that it reads are inputs of the graph, and arguments `among` those of a node."""

@@ -22,8 +22,10 @@ from inspect_compile.knowledge.overview.findings import (
     CACHE,
     CACHE_MISS,
     RECOMPILE,
+    RECOMPILE_LENGTH,
     RECOMPILE_LIMIT,
     RECOMPILE_NUMBER,
+    RECOMPILE_ONE,
     RECOMPILE_REST,
     RECOMPILE_STATE,
     WORDS,
@@ -37,6 +39,11 @@ _UNNAMED: Final = "a value that the line with the graph break has computed"
 _FX_GRAPHS: Final = "fx_graph"
 _OPTIMIZER_STATE: Final = "self.state["
 """In a condition: what an optimizer of torch's keeps for each parameter."""
+_LENGTH: Final = "len(G["
+"""Beginning of what has changed: the length of something global."""
+_SIZE: Final = "size of "
+_APART: Final = ("0", "1")
+"""Sizes that torch compiles apart from all others."""
 _OPTIMIZERS: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\][\w.]+$")
 _MOST_CHANGES: Final = 3
 _LEAST_SECONDS: Final = 0.1
@@ -144,7 +151,13 @@ def _advice(function: str, file: str, found: list[Cause]) -> str:
         return RECOMPILE_STATE
     if _is_of_numbers(found):
         return RECOMPILE_NUMBER
-    return RECOMPILE if resumed(function) is None else RECOMPILE_REST
+    if resumed(function) is not None:
+        return RECOMPILE_REST
+    if any(one.failed.what.startswith(_LENGTH) for one in found):
+        return RECOMPILE_LENGTH
+    if found and all(one.failed.what.startswith(_SIZE) and one.failed.before in _APART for one in found):
+        return RECOMPILE_ONE
+    return RECOMPILE
 
 
 def _function_words(function: str) -> str:

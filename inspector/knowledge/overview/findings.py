@@ -20,6 +20,7 @@ INPUT_COPY: Final = "input-copy"
 JOINING: Final = "joining"
 PADDING_BY_HAND: Final = "padding-by-hand"
 PRODUCT_COPY: Final = "product-copy"
+CONVOLUTION_JOINED: Final = "convolution-joined"
 EINSUM_COPY: Final = "einsum-copy"
 LAYOUT: Final = "layout"
 LIBRARY_LAYOUT: Final = "library-layout"
@@ -31,6 +32,8 @@ RECOMPILE: Final = "recompile"
 RECOMPILE_NUMBER: Final = "recompile-number"
 RECOMPILE_REST: Final = "recompile-rest"
 RECOMPILE_STATE: Final = "recompile-state"
+RECOMPILE_ONE: Final = "recompile-one"
+RECOMPILE_LENGTH: Final = "recompile-length"
 RECOMPILE_LIMIT: Final = "recompile-limit"
 CACHE: Final = "cache"
 CACHE_MISS: Final = "cache-miss"
@@ -78,8 +81,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     EINSUM_COPY: Words(
         "values are only moved to another order in memory, for a batched matrix product or behind it",
-        "torch.einsum puts operands in order for it: hand over those whose batch axes come first, where they can be"
-        " made so; an einsum of three operands written as two does not help",
+        "torch.einsum puts operands in order for it: make them with their batch axes first, as one torch.bmm with"
+        " a weight for each head does; a transpose before it, or an einsum of three operands as two, does not help",
     ),
     LAYOUT: Words(
         "values are copied into the memory layout that a library call wants",
@@ -96,8 +99,12 @@ WORDS: Final[dict[str, Words]] = {
     ),
     CONVOLUTION_LAST: Words(
         "values are copied into channels-last memory for a convolution, in each call",
-        "the model is channels-last already, what comes before is not; for a cat of parts that are computed there,"
-        " apply torch.nn.functional.conv2d to each part with its part of the weight, and add the results",
+        "the model is channels-last already, what comes before is not: make that so, too",
+    ),
+    CONVOLUTION_JOINED: Words(
+        "what a cat joins is copied into channels-last memory for a convolution, in each call",
+        "apply torch.nn.functional.conv2d to each part with its part of the weight, and add the results, in a model"
+        " that is channels-last: that alone leaves this copy, as an earlier cat has joined one of the parts",
     ),
     PADDING: Words(
         "a matrix product works on copies of its inputs, padded to sizes that the device is faster with",
@@ -125,6 +132,16 @@ WORDS: Final[dict[str, Words]] = {
         "the function is compiled again",
         "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run the"
         " first step without torch.compile",
+    ),
+    RECOMPILE_ONE: Words(
+        "the function is compiled again",
+        "sizes of 0 and 1 are compiled apart from all others, also where they are marked as dynamic: begin with a"
+        " larger one, or keep one size, such as that of a tensor that is written in place",
+    ),
+    RECOMPILE_LENGTH: Words(
+        "the function is compiled again",
+        "a list, dict or set outside of the function has another length in each call: read and change it outside of the"
+        " compiled function",
     ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",

@@ -150,6 +150,21 @@ def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, D
     assert "is channels-last already" in found.to_do
 
 
+def test_what_an_earlier_join_has_written_is_copied_for_a_convolution_in_any_layout(
+    recorded: tuple[Dump, Dump],
+) -> None:
+    """The model and its inputs are channels-last. A convolution of each part leaves the copy and the `cat` out, and
+    makes one more result.
+    """
+    plain, mended = recorded
+
+    (found,) = [row for row in findings(plain, plain.graphs_of_compile("9/0")[0].graph) if row.kind == "layout"]
+
+    assert "conv2d to each part" in found.to_do
+    assert found.bytes is not None
+    assert 0 < found.bytes <= moved(plain, "9/0") - moved(mended, "9/0")
+
+
 def test_an_einsum_is_not_told_about_attention(recorded: tuple[Dump, Dump]) -> None:
     plain, _ = recorded
 

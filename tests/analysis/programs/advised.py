@@ -3,6 +3,7 @@
 The lines that a test looks for have a comment.
 """
 
+import functools
 import sys
 
 import torch
@@ -16,6 +17,7 @@ conv = nn.Conv2d(6, 6, 3)
 along = nn.Conv1d(6, 6, 3)
 image = torch.randn(2, 6, 32, 32)
 last = nn.Conv2d(12, 6, 3).to(memory_format=torch.channels_last)
+gates, new = (nn.Conv2d(12, 6, 3, padding=1).to(memory_format=torch.channels_last) for _ in range(2))
 parameter = nn.Parameter(torch.randn(64, 64))
 parameter.grad = torch.ones(64, 64)
 optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
@@ -85,6 +87,17 @@ def joined_for(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def gated(x: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+    x, h = torch.relu(x), torch.tanh(h)
+    gate = torch.sigmoid(gates(torch.cat([x, h], 1)))
+    if IS_MENDED:
+        parts = new.weight.split(6, 1)
+        convolved_by = functools.partial(nn.functional.conv2d, padding=1)
+        return torch.tanh(convolved_by(x, parts[0], new.bias) + convolved_by(gate * h, parts[1]))
+    return torch.tanh(new(torch.cat([x, gate * h], 1)))  # joined again
+
+
+@torch.compile
 def summed(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.einsum("bihd,bjhd->bhij", torch.relu(x), y)  # batch axes inside
 
@@ -106,6 +119,7 @@ with torch.no_grad():
     filled(x, y)
     appended(x, y)
     joined_for(image, torch.randn(2, 6, 32, 32))
+    gated(*(torch.randn(2, 6, 32, 32).to(memory_format=torch.channels_last) for _ in range(2)))
     summed(torch.randn(4, 16, 4, 16), torch.randn(4, 16, 4, 16))
 if IS_MENDED:
     optimizer.step()

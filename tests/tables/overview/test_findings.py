@@ -82,7 +82,14 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
         *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
         *("input-copy", "joining", "recompile-number", "recompile-rest", "foreach", "complex", "recompile-state"),
-        *("convolution-last", "einsum-copy", "padding-by-hand"),
+        *(
+            "convolution-last",
+            "convolution-joined",
+            "einsum-copy",
+            "padding-by-hand",
+            "recompile-one",
+            "recompile-length",
+        ),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:

@@ -126,7 +126,8 @@ SCHEDULER: Final = (
         "torch sees no bytes that one kernel would save: if both use the same tensor at all, they go"
         " over it in different orders",
         "profit",
-        "let both go over it in the same order: with transposes and slices after the computation, not before",
+        "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
+        " compute each slice by itself",
         "aggressive_fusion",
     ),
     Reason(
@@ -134,7 +135,8 @@ SCHEDULER: Final = (
         ("no shared data due to indexing mismatch",),
         "both use the same tensor, but go over it in orders that do not fit together",
         "profit",
-        "let both go over it in the same order: with transposes and slices after the computation, not before",
+        "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
+        " compute each slice by itself",
         "aggressive_fusion",
     ),
     Reason(

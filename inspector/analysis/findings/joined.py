@@ -1,0 +1,116 @@
+"""Convolutions of what a `cat` joins: which of them read copies also in a model that is channels-last, and what is
+saved by applying the convolution to each part.
+"""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from inspect_compile.facts import Node
+from inspect_compile.knowledge.frontend.operator_names import operator_name
+
+JOINS: Final = "cat"
+_PLANE: Final = 4
+_INPUT: Final = "placeholder"
+_OUTPUT: Final = "output"
+_CONVOLUTION: Final = "convolution"
+_CHANNELS: Final = 1
+"""The axis along which a convolution can be applied to each part."""
+_DATA: Final = 0
+"""Position of what a convolution goes over among its inputs."""
+
+
+class Joined(NamedTuple):
+    """A `cat` in front of a convolution."""
+
+    is_kept: bool
+    """True if the convolution reads a copy of it also in a model that is channels-last."""
+    less: int
+    """Bytes by which a convolution of each part, whose results are added, saves less than that copy."""
+
+
+class Joins:
+    """The `cat`s of a graph, nested graphs included."""
+
+    def __init__(self, nodes: Mapping[tuple[str, str], Node]) -> None:
+        self._nodes = nodes
+        self._first: dict[tuple[str, str], str] = {}
+        """A part → the first `cat` that joins it, which decides where in memory it is written."""
+        self._convolutions: dict[tuple[str, str], list[Node]] = {}
+        """The convolutions that go over a value."""
+        self._readers: dict[tuple[str, str], list[Node]] = {}
+        """A convolution → what reads its result."""
+        for node in nodes.values():
+            for name in node.inputs:
+                if (readers := self._readers.get((node.graph, name))) is not None:
+                    readers.append(node)
+            if _is(node, JOINS):
+                for part in node.inputs:
+                    self._first.setdefault((node.graph, part), node.name)
+            elif _is(node, _CONVOLUTION):
+                self._readers[node.graph, node.name] = []
+                for name in node.inputs[_DATA : _DATA + 1]:
+                    self._convolutions.setdefault((node.graph, name), []).append(node)
+
+    def before(self, convolution: Node) -> Joined | None:
+        """The `cat` whose result it goes over; None if it goes over something else.
+
+        Inductor joins in the order of a part that is stored channels-last already, such as an input of the graph or the
+        result of a convolution. Without one, a part that an earlier `cat` has written to memory leaves this one in the
+        usual order.
+        """
+        joined = self._nodes.get((convolution.graph, convolution.inputs[_DATA])) if convolution.inputs else None
+        if joined is None or not _is(joined, JOINS):
+            return None
+        parts = self._parts(joined)
+        if not _is_of_channels(joined, parts):
+            return None
+        is_stored = any(part is not None and _is_stored(part) for part in parts)
+        written = [part for part in parts if part is not None and self._first[part.graph, part.name] != joined.name]
+        return Joined(bool(written) and not is_stored, self._more(joined, convolution) - sum(map(_bytes, written)))
+
+    def added(self, joined: Node) -> int:
+        """Bytes that are moved more if the convolutions that go over a `cat` are applied to each part, and the results
+        are added.
+        """
+        if not _is_of_channels(joined, self._parts(joined)):
+            return 0
+        return sum(self._more(joined, one) for one in self._convolutions.get((joined.graph, joined.name), ()))
+
+    def _more(self, joined: Node, convolution: Node) -> int:
+        """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
+        nothing is computed of it.
+        """
+        readers = self._readers[convolution.graph, convolution.name]
+        is_alone = all(reader.op == _OUTPUT or _is(reader, _CONVOLUTION) for reader in readers)
+        return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(convolution)
+
+    def _parts(self, joined: Node) -> list[Node | None]:
+        return [self._nodes.get((joined.graph, name)) for name in joined.inputs]
+
+
+def _is_of_channels(joined: Node, parts: list[Node | None]) -> bool:
+    """True if each part has some of the channels."""
+    whole = _sizes(joined)
+    return all(
+        part is not None
+        and len(sizes := _sizes(part)) == len(whole) > _CHANNELS
+        and sizes[_CHANNELS] != whole[_CHANNELS]
+        for part in parts
+    )
+
+
+def _sizes(node: Node) -> tuple[int | str, ...]:
+    return node.values[0].size if node.values else ()
+
+
+def _is(node: Node, operator: str) -> bool:
+    return operator_name(node.original_aten or node.target) == operator
+
+
+def _is_stored(part: Node) -> bool:
+    is_plane = any(len(value.size) == _PLANE for value in part.values)
+    return is_plane and (part.op == _INPUT or _is(part, _CONVOLUTION))
+
+
+def _bytes(node: Node) -> int:
+    return sum(value.bytes or 0 for value in node.values)
