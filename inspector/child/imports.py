@@ -24,9 +24,10 @@ class ImportWatch:
     """Hooks the import system where it loads what any finder has found, a program's own finders included.
 
     Before a module named `gate` is loaded, `opened` returns which modules to watch; after each of those has run,
-    `imported` is called with its name. `took` is called with name, start and seconds of each import that took long and
-    is not a part of another one. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions of
-    the callbacks propagate to the importer as if the module had raised them.
+    `imported` is called with its name. `took` is called with name, start and seconds, as one tuple, of each import that
+    took long and is not a part of another one; it should be no function written in Python, since Dynamo looks at each
+    one that runs while it watches a frame. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions
+    of the callbacks propagate to the importer as if the module had raised them.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class ImportWatch:
         gate: str,
         opened: "Callable[[], Iterable[str]]",
         imported: "Callable[[str], None]",
-        took: "Callable[[str, float, float], None] | None" = None,
+        took: "Callable[[tuple[str, float, float]], None] | None" = None,
     ) -> None:
         self._gate: str | None = gate
         self._opened = opened
@@ -66,7 +67,7 @@ class ImportWatch:
             finally:
                 local.is_inside = False
                 if (seconds := now() - start) >= LONG and took is not None:
-                    took(spec.name, start, seconds)
+                    took((spec.name, start, seconds))
 
         # As frames of the import system they are left out of tracebacks and of the frames that warnings count.
         for one in (load, timed):

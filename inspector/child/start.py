@@ -39,16 +39,6 @@ class Start(Process):
             # Without a session there is nowhere to report it; the program goes on unwatched.
             return
 
-    def took(self, module: str, start: float, seconds: float) -> None:
-        """An import took long."""
-        self.imports.append((module, start, seconds))
-        try:
-            if self.session is not None and self.session.recorder.has_begun:
-                self.session.tell_imports()
-        except Exception as error:
-            _let_pass(error)
-            return
-
     def needed(self) -> "Session":
         """Return the session of this process, created at the first call."""
         if self.session is None:
@@ -112,7 +102,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     atexit.register(start.at_exit)
     start.session = session
     if session is None:
-        ImportWatch("torch", start.modules, start.imported, start.took).install()
+        ImportWatch("torch", start.modules, start.imported, start.imports.append).install()
 
 
 def _is_main_interpreter() -> bool:

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Imported, Skip
+from tests.running import inspected
+
 WATCH = """
 import sys
 from inspect_compile.child.imports import ImportWatch
@@ -141,7 +145,7 @@ def test_imports_that_take_long_are_told_once_with_all_that_they_import(package:
 import sys, threading
 from inspect_compile.child.imports import LONG, ImportWatch
 took = []
-ImportWatch("gate", lambda: [], print, lambda *one: took.append(one)).install()
+ImportWatch("gate", lambda: [], print, took.append).install()
 import outer
 try:
     import fails
@@ -153,3 +157,43 @@ print([(name, start > 1e9, seconds >= LONG) for name, start, seconds in took])
 """
     done = python(code, package)
     assert done.stdout == "[('outer', True, True), ('fails', True, True)]\n", done.stderr
+
+
+WATCHED_BY_DYNAMO = """
+import threading
+import torch
+
+lock = threading.Lock()
+
+
+def load():
+    import slow
+
+
+@torch.compile
+def scaled(x):
+    with lock:
+        torch._dynamo.graph_break()  # Dynamo gives the frame up, and looks at each one that it calls
+        load()
+        return x * 2
+
+
+print(scaled(torch.ones(3)).sum().item())
+"""
+
+
+def test_an_import_below_a_frame_that_dynamo_gave_up_shows_it_no_frame_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.05)\n")
+    script = tmp_path / "scaled.py"
+    script.write_text(WATCHED_BY_DYNAMO)
+
+    done = inspected([script], tmp_path)
+
+    assert (done.returncode, done.stdout) == (0, "6.0\n"), done.stderr
+    dump = Dump(tmp_path / "dump")
+    assert "slow" in {row.module for row in dump.rows(Imported)}
+    assert [(row.function, Path(row.file).name) for row in dump.rows(Skip)] == [
+        ("scaled", "scaled.py"),
+        ("load", "scaled.py"),
+        ("<module>", "slow.py"),
+    ]
