@@ -80,10 +80,10 @@ def test_advice_is_given_on_what_costs_something(tmp_path: Path, capsys: Capture
         print_table(page(found, "old", "new"))
         lines = capsys.readouterr().out.splitlines()
         assert len(lines) <= 40
-        assert any("compiled to another ptx, the first stage that differs" in line for line in lines), lines
-        advice = lines[lines.index("What to do") + 1]
+        told, advice = " ".join(" ".join(lines).split()).split("What to do ")
+        assert "compiled to another ptx, the first stage that differs" in told
         if registers == 16:
-            assert advice.startswith("  Nothing that is known to cost")
+            assert advice.startswith("Nothing that is known to cost")
         else:
             assert "report it to Triton" in advice
 
