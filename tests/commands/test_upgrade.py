@@ -68,8 +68,11 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     assert (left["fact"], left["kind"]) == ("difference", "settings"), "the variable itself"
 
 
-def test_advice_is_given_on_what_costs_something(tmp_path: Path, capsys: Capture) -> None:
+def test_advice_is_given_on_what_costs_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
     """A kernel that is compiled to something else is a cause, and has advice only if it needs more registers."""
+    monkeypatch.setenv("COLUMNS", "160")
     for name, registers in (("same", 16), ("more", 40)):
         one, other = (staged_dump(tmp_path / f"{name}_{side}") for side in ("old", "new"))
         (path,) = other.root.rglob(f"{LABELS[0]}/{KERNEL}.ptx")
