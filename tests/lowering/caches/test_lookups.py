@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from inspect_compile.analysis.caches.lookups import LookupRow, lookup_rows
 from inspect_compile.analysis.caches.words import difference_text
 from inspect_compile.dump import Dump
 from tests.conftest import run_once
+from tests.private_names import version
 from tests.running import inspected, plain
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "keyed.py"
@@ -52,6 +54,8 @@ PLANTED = {
     "another operator": ["the graph: once = torch.ops.keyed.once.default("],
 }
 """What was changed → what is said to differ, each from its beginning."""
+SINCE_2_13 = ("provenance", "threads", "dtype by default")
+"""Of these, what the keys of torch 2.11 do not hold: it hits."""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +77,8 @@ def planted(recorded: tuple[list[str], list[LookupRow]]) -> dict[str, LookupRow]
 
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_change_is_named(planted: dict[str, LookupRow], name: str) -> None:
+    if name in SINCE_2_13 and version(torch.__version__) < (2, 13):
+        pytest.skip("no part of a key of this torch's")
     row = planted[name]
     told = [difference_text(one) for one in row.differing]
 
