@@ -1,6 +1,6 @@
 """False alarms of `check`: each program is locked once, then checked again and again under what must not count.
 
-    bench_lock.py [--runs N] ['samples/softmax_mlp.py' '--target sm_90 model.py --steps 3' '-m model' …]
+    bench_lock.py [--runs N] [--first N] ['samples/softmax_mlp.py' '--target sm_90 model.py --steps 3' '-m model' …]
 
 A PROGRAM is what `check` is given, as one word. Files in it are copied to where it runs. Without any: all samples, and
 the harness's models of `transformers`, inference and training.
@@ -31,6 +31,7 @@ MODELS = ROOT / "tests" / "harmless" / "programs" / "real_model.py"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=4)
+    parser.add_argument("--first", type=int, default=1, help="number of the first run, which decides how it differs")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", default=every_program())
     arguments = parser.parse_args()
     alarms = runs = 0
@@ -48,7 +49,7 @@ def main() -> int:
                 print(f"{name}: not locked: {done.stderr[-300:]}", flush=True)
                 alarms += 1
                 continue
-            for number in range(1, arguments.runs + 1):
+            for number in range(arguments.first, arguments.first + arguments.runs):
                 place, cache, variables = varied(number, base)
                 started = time.monotonic()
                 done = called(["check", "--lock", str(lock), *copied(program, place)], place, cache, variables)
