@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import sympy
 
+from inspect_compile.lowering.core.by_identity import ByIdentity
 from inspect_compile.lowering.core.expressions import index_text, text
 from inspect_compile.lowering.core.loop_tags import untagged
 from inspect_compile.lowering.core.scopes import current_graph, torch_object
@@ -48,8 +49,8 @@ class LoopTexts:
     """The texts of the loops of one graph."""
 
     def __init__(self) -> None:
-        self._texts: dict[int, tuple[weakref.ref[Any], str]] = {}
-        """Loops, by identity since torch compares them by their fields → the text."""
+        self._texts: ByIdentity[str] = ByIdentity()
+        """Loops, which torch compares by their fields → the text."""
         self._written: dict[int, _Written] = {}
         """Functions, by identity."""
         self._heads: dict[Any, tuple[str, tuple[tuple[Any, ...], ...]]] = {}
@@ -57,10 +58,10 @@ class LoopTexts:
 
     def text(self, loops: Any) -> str:
         """The same as `loops.inner_fn_str()`."""
-        known = self._texts.get(id(loops))
-        if known is None or known[0]() is not loops:
-            known = self._texts[id(loops)] = weakref.ref(loops), self._traced(loops)
-        return known[1]
+        known = self._texts.get(loops)
+        if known is None:
+            known = self._texts[loops] = self._traced(loops)
+        return known
 
     def _traced(self, loops: Any) -> str:
         formatter = _formatter()

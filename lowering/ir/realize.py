@@ -3,11 +3,11 @@
 import functools
 import linecache
 import sys
-import weakref
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Realize
 from inspect_compile.knowledge.lowering.realize_reasons import Weight, asked, reason_of
+from inspect_compile.lowering.core.by_identity import ByIdentity
 from inspect_compile.lowering.core.scopes import SCOPES, current_graph, torch_object
 from inspect_compile.lowering.core.values import below_torch, is_kind
 from inspect_compile.lowering.ir.ir_text import ir_text
@@ -109,7 +109,6 @@ def _place(code: Any, line: int) -> str:
 class _Function(NamedTuple):
     """A function of a frame."""
 
-    code: "weakref.ref[Any]"
     file: str
     """Path of a torch file, `torch/_inductor/ir.py`; empty for others."""
     lowers: bool
@@ -117,15 +116,14 @@ class _Function(NamedTuple):
 
 
 def _known(code: Any) -> _Function:
-    found = _FUNCTIONS.get(id(code))
-    if found is None or found.code() is not code:
-        lowers = code.co_name == _LOWERS
-        found = _FUNCTIONS[id(code)] = _Function(weakref.ref(code), below_torch(code.co_filename), lowers)
+    found = _FUNCTIONS.get(code)
+    if found is None:
+        found = _FUNCTIONS[code] = _Function(below_torch(code.co_filename), code.co_name == _LOWERS)
     return found
 
 
-_FUNCTIONS: Final[dict[int, _Function]] = {}
-"""By identity: comparing or hashing code objects goes through everything they contain."""
+_FUNCTIONS: Final[ByIdentity[_Function]] = ByIdentity()
+"""Comparing or hashing code objects goes through everything they contain."""
 _asked = functools.lru_cache(maxsize=1024)(asked)
 _reason = functools.lru_cache(maxsize=1024)(reason_of)
 
