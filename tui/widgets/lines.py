@@ -327,16 +327,9 @@ class Lines(ScrollView, can_focus=True):
                 self.action_enter()
 
     def sort(self, column: str) -> None:
-        """Sort by a column; by the same one again: the other way round, then as the rows come."""
-        now = self.arrangement
-        if not column:
-            return
-        if column != now.column:
-            self.rearrange(now._replace(column=column, is_descending=False))
-        elif not now.is_descending:
-            self.rearrange(now._replace(is_descending=True))
-        else:
-            self.rearrange(now._replace(column="", is_descending=False))
+        """Sort by a column, see `Arrangement.sorted_by`; the empty title is none."""
+        if column:
+            self.rearrange(self.arrangement.sorted_by(column))
 
     def _go(self, index: int, *, centre: bool = False, is_step: bool = False) -> None:
         index = min(max(0, index), len(self.sheet) - 1)

@@ -20,6 +20,14 @@ class Arrangement(NamedTuple):
     hidden: frozenset[str] = frozenset()
     """Titles of columns that are not shown."""
 
+    def sorted_by(self, column: str) -> "Arrangement":
+        """The same sorted by a column; by the same one again: the other way round, then as the rows come."""
+        if column != self.column:
+            return self._replace(column=column, is_descending=False)
+        if not self.is_descending:
+            return self._replace(is_descending=True)
+        return self._replace(column="", is_descending=False)
+
 
 AS_IT_COMES: Final = Arrangement()
 
