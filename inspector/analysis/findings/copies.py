@@ -4,13 +4,14 @@ A kernel may hold several scheduler nodes, of which some only move values: each 
 """
 
 from collections.abc import Container, Iterator
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
 from inspect_compile.analysis.dumps.rows import ResultCache, grouped
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding
-from inspect_compile.analysis.findings.joined import JOINS, Joins
+from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
@@ -145,7 +146,10 @@ class _Copies:
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
-        self._joins = Joins(self._moved.groups.nodes)
+
+    @cached_property
+    def _joins(self) -> Joins:
+        return Joins(self._moved.groups.nodes)
 
     def avoidable(self) -> Iterator[Copy]:
         """Those that a program can do without."""
@@ -170,8 +174,7 @@ class _Copies:
         nodes of each.
         """
         node = self._node(row, row.nodes[-1]) if row.nodes else None
-        is_join = node is not None and operator_name(node.original_aten or node.target) == JOINS
-        return is_join and node is not None and self._is_of_inputs(row, node.inputs)
+        return node is not None and is_call_of(node, JOINS) and self._is_of_inputs(row, node.inputs)
 
     def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""

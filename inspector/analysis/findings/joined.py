@@ -43,10 +43,10 @@ class Joins:
             for name in node.inputs:
                 if (readers := self._readers.get((node.graph, name))) is not None:
                     readers.append(node)
-            if _is(node, JOINS):
+            if is_call_of(node, JOINS):
                 for part in node.inputs:
                     self._first.setdefault((node.graph, part), node.name)
-            elif _is(node, _CONVOLUTION):
+            elif is_call_of(node, _CONVOLUTION):
                 self._readers[node.graph, node.name] = []
                 for name in node.inputs[_DATA : _DATA + 1]:
                     self._convolutions.setdefault((node.graph, name), []).append(node)
@@ -59,7 +59,7 @@ class Joins:
         usual order.
         """
         joined = self._nodes.get((convolution.graph, convolution.inputs[_DATA])) if convolution.inputs else None
-        if joined is None or not _is(joined, JOINS):
+        if joined is None or not is_call_of(joined, JOINS):
             return None
         parts = self._parts(joined)
         if not _is_of_channels(joined, parts):
@@ -81,7 +81,7 @@ class Joins:
         nothing is computed of it.
         """
         readers = self._readers[convolution.graph, convolution.name]
-        is_alone = all(reader.op == _OUTPUT or _is(reader, _CONVOLUTION) for reader in readers)
+        is_alone = all(reader.op == _OUTPUT or is_call_of(reader, _CONVOLUTION) for reader in readers)
         return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(convolution)
 
     def _parts(self, joined: Node) -> list[Node | None]:
@@ -103,13 +103,14 @@ def _sizes(node: Node) -> tuple[int | str, ...]:
     return node.values[0].size if node.values else ()
 
 
-def _is(node: Node, operator: str) -> bool:
+def is_call_of(node: Node, operator: str) -> bool:
+    """True if the node was made of a call of this operator."""
     return operator_name(node.original_aten or node.target) == operator
 
 
 def _is_stored(part: Node) -> bool:
     is_plane = any(len(value.size) == _PLANE for value in part.values)
-    return is_plane and (part.op == _INPUT or _is(part, _CONVOLUTION))
+    return is_plane and (part.op == _INPUT or is_call_of(part, _CONVOLUTION))
 
 
 def _bytes(node: Node) -> int:
