@@ -4,6 +4,11 @@ from typing import Final
 
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
 
+_SAME_ORDER: Final = (
+    "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
+    " compute each slice by itself"
+)
+
 SCHEDULER: Final = (
     # can_fuse_vertical: one reads what the other writes.
     Reason(
@@ -126,8 +131,7 @@ SCHEDULER: Final = (
         "torch sees no bytes that one kernel would save: if both use the same tensor at all, they go"
         " over it in different orders",
         "profit",
-        "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
-        " compute each slice by itself",
+        _SAME_ORDER,
         "aggressive_fusion",
     ),
     Reason(
@@ -135,8 +139,7 @@ SCHEDULER: Final = (
         ("no shared data due to indexing mismatch",),
         "both use the same tensor, but go over it in orders that do not fit together",
         "profit",
-        "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
-        " compute each slice by itself",
+        _SAME_ORDER,
         "aggressive_fusion",
     ),
     Reason(
