@@ -408,6 +408,53 @@ def test_a_call_that_is_timed_counts_for_those_that_were_not() -> None:
     assert hook.seconds == 2.0
 
 
+@pytest.fixture
+def many_objects() -> Iterator[None]:
+    """So many that a full collection takes far longer than a hook."""
+    kept = [[number] for number in range(1_000_000)]
+    yield
+    kept.clear()
+
+
+@pytest.mark.usefixtures("many_objects")
+def test_a_full_collection_in_a_hooks_first_call_does_not_count(thing: Any, tmp_path: Path) -> None:
+    took: list[float] = []
+
+    def collects(*args: Any) -> None:
+        began = time.perf_counter()
+        gc.collect()
+        took.append(time.perf_counter() - began)
+        took.append(len([[number] for number in range(5_000)]))  # younger generations are collected after it
+
+    before = list(gc.callbacks)
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, before=collects)
+    gc.collect(0), gc.collect(1)  # the generation before the oldest has been collected since the oldest was
+    assert thing().work(1) == 2
+    assert 0 < probes.hooks[0].seconds < took[0] / 2
+    assert gc.callbacks == before
+
+
+@pytest.mark.usefixtures("many_objects")
+def test_a_signal_in_a_collection_that_is_timed_is_not_lost(thing: Any, tmp_path: Path) -> None:
+    def struck(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt("the program's own")
+
+    def collects(*args: Any) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.001)
+        gc.collect()
+
+    probes = Probes(Writer(tmp_path))
+    probes.wrap("p", TARGET, before=collects)
+    before = signal.signal(signal.SIGALRM, struck)
+    try:
+        with pytest.raises(KeyboardInterrupt, match="own"):
+            thing().work(1)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert probes.hooks[0].state == "installed"
+
+
 @pytest.mark.parametrize("call", [1, 64])
 def test_what_goes_wrong_in_following_turns_only_the_hook_off(thing: Any, tmp_path: Path, call: int) -> None:
     writer = Writer(tmp_path)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from inspect_compile import interrupts
 from inspect_compile.dump import Writer
+from inspect_compile.probe.full_collections import CollectionTimer
 from inspect_compile.probe.hook import HookState
 
 SLOW_SECONDS = 2.0
@@ -48,7 +49,7 @@ class Guard:
         """Run a part of a hook: measure its time; on an error turn the hook off, record that, and return None.
 
         A full garbage collection during it is the program's: it happens as often without us, and takes seconds in a
-        program with many objects. Only a callback of `gc` could time it, in which a Ctrl-C would be lost.
+        program with many objects. It is timed in a hook's first call; a later call with one counts as the average.
 
         The program's own exceptions pass without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
         handler or another thread of the program raises meanwhile.
@@ -57,15 +58,20 @@ class Guard:
         nested = self._nested
         before, nested.seconds = nested.seconds, 0.0
         since_full = gc.get_count()[-1]
+        collections = None
         start = time.perf_counter()
         try:
+            if hook.calls <= 1:
+                collections = CollectionTimer()
             return call(*args)
         except BaseException as error:
             caught = error
         finally:
             now = time.perf_counter()
             known = hook.seconds
-            hook.cost(now - start - nested.seconds, has_collected=gc.get_count()[-1] < since_full)
+            has_collected = gc.get_count()[-1] < since_full
+            collecting = 0.0 if collections is None else collections.longest()
+            hook.cost(now - start - nested.seconds, has_collected=has_collected, collecting=collecting)
             self.spent += hook.seconds - known
             nested.seconds = before + now - start
             self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)

@@ -26,14 +26,17 @@ class HookState:
         """Index of the last call that was timed, and its cost."""
         self.state, self.reason = "installed", ""
 
-    def cost(self, seconds: float, *, has_collected: bool = False) -> None:
+    def cost(self, seconds: float, *, has_collected: bool = False, collecting: float = 0.0) -> None:
         """Add the time of a call. If not every call is timed, it counts for all calls since the last one that was.
 
-        The first call may have had more to do, and an interrupted one must not stand for the others. A call with a full
-        garbage collection counts as the average so far, except the first.
+        The first call may have had more to do, and an interrupted one must not stand for the others. A full garbage
+        collection does not count: `collecting` is what it took in a first call; a later one counts as the average so
+        far.
         """
         if has_collected and self.calls > 1:
             seconds = min(seconds, self.seconds / (self.calls - 1))
+        elif has_collected:
+            seconds = max(seconds - collecting, 0.0)
         self.seconds += seconds
         if self.every > 1:
             self.seconds += max(self.calls - self._timed - 1, 0) * min(seconds, self._last)
