@@ -3,6 +3,7 @@
 What a worker process of torch compiles is not seen.
 """
 
+import functools
 import hashlib
 import itertools
 import os
@@ -119,8 +120,12 @@ def _text(value: str) -> Part:
     return Part([("", hashlib.sha256(value.strip().encode("utf-8", "backslashreplace")).hexdigest(), value)])
 
 
+@functools.lru_cache(maxsize=16)
 def _words(command: str) -> Part:
-    """The words of a command: their order is not told, so that one more word is one difference."""
+    """The words of a command: their order is not told, so that one more word is one difference.
+
+    Most kernels of a process have the same.
+    """
     return _lines((word, word) for word in dict.fromkeys(_split(command)))
 
 

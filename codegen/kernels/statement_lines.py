@@ -63,17 +63,22 @@ class Version:
         """A line was written; `section` is the position of its buffer among those of a body, if it is one of them."""
         if self.operation:
             self.operations[self.operation] = None
+        lines = self.lines
         for line in text.split("\n") if "\n" in text else (text,):
             stripped = line.strip()
             if len(stripped) < _SHORTEST:
                 continue  # a brace
-            known = self.lines.get(stripped)
+            known = lines.get(stripped)
             if known is None:
-                known = self.lines[stripped] = _Written(operator)
+                known = lines[stripped] = _Written(operator)
             if node is not None:
                 known.nodes.add(node)
             if section is not None:
-                known.sections.setdefault(section, []).append(node)
+                places = known.sections.get(section)
+                if places is None:
+                    known.sections[section] = [node]
+                else:
+                    places.append(node)
 
     def ask(self, name: str, node: Node | None) -> None:
         """An operation of `node` computes the variable's value."""

@@ -57,8 +57,8 @@ def install_lines(probes: Probes) -> None:
             node, operator = known.node, known.operator
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
-        if type(text) is str and text and (version := version_at_hand()) is not None:
-            version.write(text, node, operator, _section(buffer) if version.is_cpp else None)
+        if type(text) is str and text and (version := version_of(kernel := kernel_at_hand())) is not None:
+            version.write(text, node, operator, _section(kernel, buffer) if version.is_cpp else None)
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -72,7 +72,7 @@ def install_variables(probes: Probes) -> None:
         if node is None:
             return
         name = getattr(result, "name", None)
-        if type(name) is str and (version := version_at_hand()) is not None:
+        if type(name) is str and (version := version_of(kernel_at_hand())) is not None:
             version.ask(name, node)
 
     def made(cse: Any, args: tuple[Any, ...], result: Any) -> None:
@@ -83,10 +83,11 @@ def install_variables(probes: Probes) -> None:
         node, operator = known.node, known.operator
         if node is None or operator in FREE:
             return
-        version = version_at_hand()
+        kernel = kernel_at_hand()
+        version = version_of(kernel)
         if version is not None and version.operation:
             if operator == "reduction":
-                is_at_once = getattr(kernel_at_hand(), "persistent_reduction", False) is True
+                is_at_once = getattr(kernel, "persistent_reduction", False) is True
                 operator = operator_of(operation, operator, is_at_once=is_at_once)
             version.computed.made(version.operation, operator, operation, node, result)
 
@@ -128,9 +129,8 @@ def _known(operation: Any) -> _Operation:
     return found
 
 
-def _section(buffer: Any) -> int | None:
+def _section(kernel: Any, buffer: Any) -> int | None:
     """Position of a buffer among those that torch puts together to the body of a C++ kernel."""
-    kernel = kernel_at_hand()
     for index, name in enumerate(_SECTIONS):
         if getattr(kernel, name, None) is buffer:
             return index
@@ -147,9 +147,8 @@ def _operator(operation: Any) -> str:
     return "getitem" if kind == "call_function" else str(kind)
 
 
-def version_at_hand() -> Version | None:
-    """The version for the kernel that the current thread is generating."""
-    kernel = kernel_at_hand()
+def version_of(kernel: Any) -> Version | None:
+    """The version for torch's kernel at hand; None if it is no kernel that is being generated."""
     found = VERSIONS.get(kernel)
     if found is None:
         if not hasattr(kernel, "cse"):

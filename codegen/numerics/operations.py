@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.codegen.kernels.statement_lines import Version
-from inspect_compile.codegen.kernels.statements import PLACED, version_at_hand
-from inspect_compile.lowering.core.loop_tags import operation_at_hand, tag_of
+from inspect_compile.codegen.kernels.statements import PLACED, version_of
+from inspect_compile.lowering.core.loop_tags import kernel_at_hand, operation_at_hand, tag_of
 from inspect_compile.lowering.core.scopes import SCOPES, Scope
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import codegen as names
@@ -165,7 +165,7 @@ def _placed(
 
 def _body(kernel: Any) -> Body | None:
     """The body that is being generated."""
-    version = version_at_hand()
+    version = version_of(kernel_at_hand())
     if version is None or SCOPES.here() is None:
         return None
     known = _OPEN.get(id(version))
@@ -185,7 +185,7 @@ def _variable(variables: Sequence[Any], at: Any) -> str:
 
 def _texts() -> int:
     """How many lines have been written for the body that is being generated."""
-    version = version_at_hand()
+    version = version_of(kernel_at_hand())
     return 0 if version is None else len(version.lines)
 
 
@@ -223,7 +223,7 @@ def _note(kernel: Any, name: str, arguments: tuple[Any, ...], result: Any) -> No
 def _note_store(kernel: Any, store: Store, before: int) -> None:
     """`before`: how many lines had been written for the body."""
     try:
-        body, version = _body(kernel), version_at_hand()
+        body, version = _body(kernel), version_of(kernel_at_hand())
         if body is not None and version is not None:
             texts = tuple(itertools.islice(version.lines, before, None))
             body.stores.append(store._replace(index=_in_indices(kernel, store.index), texts=texts))

@@ -49,6 +49,8 @@ def node_bytes(node: Any) -> int | None:
 
 def hinted(length: Any) -> int:
     """A size at the hints of its symbols."""
+    if type(length) is int or getattr(length, "is_Integer", False):
+        return int(length)
     sizes = current_graph().sizevars
     ask = sizes.optimization_hint if hasattr(sizes, "optimization_hint") else sizes.size_hint
     return int(ask(length, fallback=0))

@@ -119,20 +119,22 @@ def accumulations(operations: Iterable[Any]) -> Iterator[Any]:
 
 @functools.cache
 def _handlers() -> tuple[Any, str, str]:
-    """Where torch keeps each thread's interpreter and kernel: going through torch's `V` takes ten times as long."""
+    """Where torch keeps each thread's interpreter and kernel: going through torch's `V` takes ten times as long, and so
+    does asking for an attribute that the thread does not have.
+    """
     return torch_object(names.HANDLERS), torch_object(names.INTERPRETER)._key, torch_object(names.KERNEL)._key
 
 
 def operation_at_hand() -> Any:
     """The operation of a loop's body that the current thread is handling, or None."""
     handlers, interpreter, _ = _handlers()
-    return getattr(getattr(handlers, interpreter, None), "current_node", None)
+    return getattr(vars(handlers).get(interpreter), "current_node", None)
 
 
 def kernel_at_hand() -> Any:
     """torch's kernel that the current thread is generating, or None."""
     handlers, _, kernel = _handlers()
-    return getattr(handlers, kernel, None)
+    return vars(handlers).get(kernel)
 
 
 def running_tag() -> Tag | None:

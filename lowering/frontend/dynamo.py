@@ -261,8 +261,8 @@ def install_guards(probes: Probes) -> None:
         output = argument(args, kwargs, 1, "output_graph")
         graph = compile_id() or ""
         lines: dict[int, tuple[Any, Location | None]] = {}
-        guards = sorted(getattr(output, "guards", None) or (), key=_order)
-        probes.sink.add_all(_guard(graph, guard, lines) for guard in guards)
+        guards = [_guard(graph, guard, lines) for guard in getattr(output, "guards", None) or ()]
+        probes.sink.add_all(sorted(guards, key=_order))
         if probes.keeps_texts:
             record_text(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
             record_resumed(probes, argument(args, kwargs, 0, "f_code"))
@@ -277,32 +277,28 @@ def _failed_at(metrics: dict[str, Any]) -> Location | None:
     return values.location(file, line, "") if type(file) is str and type(line) is int else None
 
 
-def _order(guard: Any) -> str:
-    """Sort key of torch's guard: inputs of the frame first, each before its parts, then globals, then torch's state.
+def _order(guard: Guard) -> str:
+    """Sort key: inputs of the frame first, each before its parts, then globals, then torch's state.
 
     One text: thousands of tuples alive at once would trigger the garbage collector.
     """
-    source = _source(guard)
-    code = "\0".join(map(str, guard.code_list or ()))
-    return f"{not source:d}{source.startswith('G['):d}{len(source):09}{source}\0{guard.create_fn_name()}\0{code}"
-
-
-def _source(guard: Any) -> str:
-    found = guard.name
-    return str(found() if callable(found) else found)
+    source, code = guard.source, "\0".join(guard.code)
+    return f"{not source:d}{source.startswith('G['):d}{len(source):09}{source}\0{guard.kind}\0{code}"
 
 
 def _guard(graph: str, guard: Any, lines: dict[int, tuple[Any, Location | None]]) -> Guard:
     """The fact for a guard; `lines` caches the locations of stacks by identity, because guards share a few."""
     stack = guard.user_stack or ()
-    if id(stack) not in lines:
-        lines[id(stack)] = stack, _innermost(stack)
+    known = lines.get(id(stack))
+    if known is None:
+        known = lines[id(stack)] = stack, _innermost(stack)
+    name = guard.name
     return Guard(
         graph=graph,
         kind=guard.create_fn_name(),
-        source=_source(guard),
-        code=tuple(str(code) for code in guard.code_list or ()),
-        where=lines[id(stack)][1],
+        source=str(name() if callable(name) else name),
+        code=tuple(map(str, guard.code_list or ())),
+        where=known[1],
         value=_guarded(guard.obj_weakref),
     )
 

@@ -89,15 +89,45 @@ NUMBERS: Final[dict[str, tuple[tuple[str, ...], Of]]] = {
 """torch's words → names of the numbers, and the function for them; -1 if torch did not compute the pair's score."""
 
 
-def fail_reason(scheduler: Any, a: Any, b: Any) -> str:
+Alike = dict[Any, str]
+"""Two accesses of a buffer → torch's explanation with the buffer's name left out: layers of a model have the same."""
+
+
+def fail_reason(scheduler: Any, a: Any, b: Any, alike: Alike) -> str:
     """torch's explanation why two scheduler nodes with a common buffer share no data (`decide_fusion_fail_reason`);
-    empty if there is none, or it fails.
+    empty if there is none, or it fails. `alike`: what it said in this graph so far.
     """
     try:
-        touched = [{dependency.name for dependency in node.read_writes.reads_and_writes()} for node in (a, b)]
-        common = sorted(touched[0] & touched[1])[:MOST_BUFFERS]
+        # As in torch, the last of several accesses of a buffer.
+        one, other = ({access.name: access for access in node.read_writes.reads_and_writes()} for node in (a, b))
+        common = sorted(one.keys() & other.keys())[:MOST_BUFFERS]
         decide = getattr(scheduler, names.FAIL_REASON.attribute.rpartition(".")[2])
-        return str(decide(a, b, tuple(common))) if common else ""
+        reasons = (_reason(decide, a, b, name, (one[name], other[name]), alike) for name in common)
+        return f"{{{', '.join(reasons)}}}" if common else ""
     except Exception as error:
         let_pass(error)
         return ""  # a buffer without loops or strides, which torch does not handle
+
+
+def _reason(decide: Any, a: Any, b: Any, name: str, accesses: tuple[Any, Any], alike: Alike) -> str:
+    """The explanation for one buffer, `'buf0': 'broadcast'`."""
+    key, quoted = (_without_name(accesses[0]), _without_name(accesses[1])), repr(name)
+    found = alike.get(key)
+    if found is None:
+        found = str(decide(a, b, (name,)))[1:-1].replace(quoted, _NAME)
+        # What is read at computed places has the length of that buffer, and some words tell its layout.
+        if _LAYOUT not in found and not any(type(one).__name__ == _INDEXED and one.is_indirect() for one in accesses):
+            alike[key] = found
+    return found.replace(_NAME, quoted)
+
+
+def _without_name(access: Any) -> tuple[Any, ...]:
+    """All that a MemoryDep, StarDep or WeakDep says but for the buffer."""
+    if type(access).__name__ != _INDEXED:
+        return (type(access),)
+    return access.index, access.var_names, access.size, access.mode
+
+
+_NAME: Final = "\0"
+_LAYOUT: Final = "Layout: "
+_INDEXED: Final = "MemoryDep"

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
-from inspect_compile.lowering.fusion.fusion_numbers import NUMBERS, WINDOW, fail_reason
+from inspect_compile.lowering.fusion.fusion_numbers import NUMBERS, WINDOW, Alike, fail_reason
 from inspect_compile.probe import ENDED, Notes, Probes
 
 LONGEST_ARGUMENT: Final = 400
@@ -70,6 +70,7 @@ class Rows:
         """Refusals of the open round: most are alike."""
         self._explained: dict[tuple[int, int], int | None] = {}
         """Pair of names → torch's explanation why it shares no data, over all rounds."""
+        self._alike: Alike = {}
 
     def text(self, text: str) -> int:
         """The number of a text."""
@@ -206,7 +207,7 @@ class Rows:
     def _fail_reason(self, scheduler: Any, one: Any, other: Any, pair: tuple[int, int]) -> int | None:
         """torch's explanation for the pair, computed once per pair: it prints index expressions."""
         if pair not in self._explained and len(self._explained) < MOST_EXPLAINED:
-            words = fail_reason(scheduler, one, other)
+            words = fail_reason(scheduler, one, other, self._alike)
             self._explained[pair] = self.text(words[:LONGEST_REASON]) if words else None
         return self._explained.get(pair)
 

@@ -142,12 +142,12 @@ def _accesses(scope: Scope, dependencies: Any, places: Mapping[Any, str]) -> tup
 
     `places` are those of this node: where another one's index looks the same, its values may be others.
     """
-    known: dict[Any, Access] = scope.stash.setdefault(PROBE, {})
+    known, sizes = scope.stash.setdefault(PROBE, ({}, {}))
     found: list[Access] = []
     for dependency in dependencies:
         one = known.get(dependency)
         if one is None:
-            one = known[dependency] = access(dependency)
+            one = known[dependency] = access(dependency, sizes)
         held = places.get(dependency)
         found.append(one if held is None else msgspec.structs.replace(one, places=held))
     return tuple(sorted(found, key=_order)) if len(found) > 1 else tuple(found)
@@ -165,8 +165,12 @@ def _order(found: Access) -> tuple[str, str, str, tuple[str, ...]]:
     return found.buffer, found.kind, found.index or "", found.ranges
 
 
-def access(dependency: Any) -> Access:
-    """A MemoryDep, StarDep or WeakDep as plain values."""
+_Sizes = dict[str, tuple[int | None, int | None]]
+"""Buffer → bytes of one element, and of all; None where they are not known."""
+
+
+def access(dependency: Any, sizes: _Sizes) -> Access:
+    """A MemoryDep, StarDep or WeakDep as plain values; `sizes` are those of buffers that were met before."""
     kind = {"MemoryDep": "memory", "StarDep": "star", "WeakDep": "weak"}.get(type(dependency).__name__, "star")
     size = None
     if kind != "weak":
@@ -177,7 +181,9 @@ def access(dependency: Any) -> Access:
             size = None  # a buffer without a layout (a tuple of an extern kernel)
     if kind != "memory":
         return Access(buffer=dependency.name, kind=kind, bytes=size)
-    item, whole = _sizes_of(dependency.name)
+    if dependency.name not in sizes:
+        sizes[dependency.name] = _sizes_of(dependency.name)
+    item, whole = sizes[dependency.name]
     ranges = tuple(
         f"{text(name)}={text(length)}" for name, length in zip(dependency.var_names, dependency.size, strict=False)
     )

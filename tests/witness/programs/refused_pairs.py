@@ -18,19 +18,20 @@ from inspect_compile.lowering.schedule.schedule import access
 
 told = open(sys.argv[1], "w")
 name = ""
+alike = {}
 asked = torch._inductor.choices.InductorChoices.can_fuse
 
 
 def can_fuse(scheduler, a, b, score):
     answer = asked(scheduler, a, b, score)
     if not answer and score == 0:
-        ones, others = ([access(dep) for dep in node.read_writes.reads_and_writes()] for node in (a, b))
+        ones, others = ([access(dep, {}) for dep in node.read_writes.reads_and_writes()] for node in (a, b))
         found = [
             {**msgspec.to_builtins(found), "times": _times(ones, found.buffer) * _times(others, found.buffer)}
             for found in differences(ones, others)
         ]
         before = len(V.graph.sizevars.shape_env.guards)
-        words = fail_reason(scheduler, a, b)
+        words = fail_reason(scheduler, a, b, alike)
         guards = len(V.graph.sizevars.shape_env.guards) - before
         told.write(json.dumps({"name": name, "torch": words, "ours": found, "guards": guards}) + "\n")
     return answer
