@@ -396,12 +396,12 @@ def test_a_method_that_is_called_all_the_time_is_followed(thing: Any, tmp_path: 
 def test_a_call_that_is_timed_counts_for_those_that_were_not() -> None:
     hook = HookState("p", "t", every=64)
     costs = []
-    for call, seconds in ((1, 5.0), (2, 1.0), (64, 1.0), (128, 9.0)):
+    for call, seconds in ((1, 5.0), (2, 1.0), (64, 1.0), (128, 9.0), (192, 1000.0)):
         hook.calls = call
         hook.cost(seconds)
         costs.append(hook.seconds)
 
-    assert costs == [5.0, 6.0, 6.0 + 62, 68.0 + 63 + 9]
+    assert costs == [5.0, 6.0, 6.0 + 62, 68.0 + 64 * 9, 644.0 + 63 * 32 * 9 + 1000]
     hook.forget()
     hook.calls = 1
     hook.cost(2.0)

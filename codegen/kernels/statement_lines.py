@@ -9,6 +9,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.codegen.kernels.operation_counts import Computed, Node
@@ -28,21 +29,27 @@ _CHANGE: Final = 3
 """Cost of assigning a line to a version that did not write it, and of switching to another version."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _Written:
     """What one text belongs to."""
 
     operator: str
-    nodes: set[Node] = field(default_factory=set)
-    sections: dict[int, list[Node | None]] = field(default_factory=dict)
-    """The node of each time that it was written into one of the buffers that make up a C++ body, by their order."""
+    times: list[tuple[int, Node | None]]
+    """Each time that it was written: into which of the buffers that make up a C++ body, by their order, -1 for any
+    other one, and for which node.
+    """
+
+    @property
+    def nodes(self) -> set[Node]:
+        """The nodes that it was written for."""
+        return {node for _, node in self.times if node is not None}
 
     def in_order(self) -> list[Node | None]:
         """The node of each place that it has in the body, if nothing was dropped."""
-        return [node for section in sorted(self.sections) for node in self.sections[section]]
+        return [node for section, node in sorted(self.times, key=itemgetter(0)) if section >= 0]
 
 
-@dataclass
+@dataclass(slots=True)
 class Version:
     """What was written for one of torch's kernel objects."""
 
@@ -59,8 +66,8 @@ class Version:
     """Variable → the nodes that asked for it."""
     computed: Computed = field(default_factory=Computed)
 
-    def write(self, text: str, node: Node | None, operator: str, section: int | None = None) -> None:
-        """A line was written; `section` is the position of its buffer among those of a body, if it is one of them."""
+    def write(self, text: str, node: Node | None, operator: str, section: int = -1) -> None:
+        """A line was written; `section` is the position of its buffer among those of a body, -1 for any other."""
         if self.operation:
             self.operations[self.operation] = None
         lines = self.lines
@@ -70,15 +77,9 @@ class Version:
                 continue  # a brace
             known = lines.get(stripped)
             if known is None:
-                known = lines[stripped] = _Written(operator)
-            if node is not None:
-                known.nodes.add(node)
-            if section is not None:
-                places = known.sections.get(section)
-                if places is None:
-                    known.sections[section] = [node]
-                else:
-                    places.append(node)
+                lines[stripped] = _Written(operator, [(section, node)])
+            else:
+                known.times.append((section, node))
 
     def ask(self, name: str, node: Node | None) -> None:
         """An operation of `node` computes the variable's value."""

@@ -58,7 +58,7 @@ def install_lines(probes: Probes) -> None:
         line = args[0] if args else None
         text = line if type(line) is str else getattr(line, "line", None)
         if type(text) is str and text and (version := version_of(kernel := kernel_at_hand())) is not None:
-            version.write(text, node, operator, _section(kernel, buffer) if version.is_cpp else None)
+            version.write(text, node, operator, _section(kernel, buffer) if version.is_cpp else -1)
 
     probes.follow(PROBE, names.WRITE_LINE, written)
 
@@ -129,12 +129,12 @@ def _known(operation: Any) -> _Operation:
     return found
 
 
-def _section(kernel: Any, buffer: Any) -> int | None:
-    """Position of a buffer among those that torch puts together to the body of a C++ kernel."""
+def _section(kernel: Any, buffer: Any) -> int:
+    """Position of a buffer among those that torch puts together to the body of a C++ kernel; -1 for any other."""
     for index, name in enumerate(_SECTIONS):
         if getattr(kernel, name, None) is buffer:
             return index
-    return None
+    return -1
 
 
 def _operator(operation: Any) -> str:

@@ -6,6 +6,8 @@ ALWAYS_TIMED = 2
 """If only one call in several is timed, this many first calls are timed anyway: a slow hook must not slow down many
 calls.
 """
+INTERRUPTED = 32
+"""More than the dearest calls of a hook cost in comparison with the cheapest, and far less than an interruption."""
 
 
 class HookState:
@@ -29,9 +31,9 @@ class HookState:
     def cost(self, seconds: float, *, has_collected: bool = False, collecting: float = 0.0) -> None:
         """Add the time of a call. If not every call is timed, it counts for all calls since the last one that was.
 
-        The first call may have had more to do, and an interrupted one must not stand for the others. A full garbage
-        collection does not count: `collecting` is what it took in a first call; a later one counts as the average so
-        far.
+        The first call may have had more to do, and an interrupted one must not stand for the others: it counts for them
+        as at most INTERRUPTED times the one before. A full garbage collection does not count: `collecting` is what it
+        took in a first call; a later one counts as the average so far.
         """
         if has_collected and self.calls > 1:
             seconds = min(seconds, self.seconds / (self.calls - 1))
@@ -39,7 +41,7 @@ class HookState:
             seconds = max(seconds - collecting, 0.0)
         self.seconds += seconds
         if self.every > 1:
-            self.seconds += max(self.calls - self._timed - 1, 0) * min(seconds, self._last)
+            self.seconds += max(self.calls - self._timed - 1, 0) * min(seconds, INTERRUPTED * self._last)
             self._timed, self._last = self.calls, seconds
 
     def forget(self) -> None:
