@@ -22,9 +22,10 @@ _IS_KNOWN: Final = sys.platform in ("linux", "darwin") and sys.maxsize > 1 << 32
 
 
 class CollectionTimer:
-    """Times the collections of the process from when it is made until `longest` is asked for."""
+    """Times the collections of the process from when it is made until `full` is asked for."""
 
     def __init__(self) -> None:
+        self._before = _full_so_far()
         self._words = words = (ctypes.c_int64 * (_TIME // 8 * _TIMES))()
         self._callbacks: list[Any] = []
         if not _IS_KNOWN:
@@ -36,17 +37,22 @@ class CollectionTimer:
         ]
         gc.callbacks.extend(self._callbacks)
 
-    def longest(self) -> float:
-        """Seconds of the longest collection so far, which a full one is; 0 if there was none. No more are timed."""
+    def full(self) -> float:
+        """Seconds of the full collection so far, the longest one; 0 if there was none. No more are timed."""
         for callback in self._callbacks:
             with contextlib.suppress(ValueError):  # the program has emptied the list
                 gc.callbacks.remove(callback)
         self._callbacks = []
         words = self._words
-        if not words[0]:
+        if not words[0] or _full_so_far() == self._before:
             return 0.0
         times = [seconds + ns / 1e9 for seconds, ns in zip(words[::2], words[1::2], strict=True)]  # the newest first
         return max(ended - began for ended, began in zip(times[::2], times[1::2], strict=True))
+
+
+def _full_so_far() -> int:
+    """How many full collections there were."""
+    return int(gc.get_stats()[-1]["collections"])
 
 
 @functools.cache

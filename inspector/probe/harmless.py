@@ -70,7 +70,7 @@ class Guard:
             now = time.perf_counter()
             known = hook.seconds
             has_collected = gc.get_count()[-1] < since_full
-            collecting = 0.0 if collections is None else collections.longest()
+            collecting = 0.0 if collections is None else collections.full()
             hook.cost(now - start - nested.seconds, has_collected=has_collected, collecting=collecting)
             self.spent += hook.seconds - known
             nested.seconds = before + now - start

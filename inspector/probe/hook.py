@@ -35,10 +35,10 @@ class HookState:
         as at most INTERRUPTED times the one before. A full garbage collection does not count: `collecting` is what it
         took in a first call; a later one counts as the average so far.
         """
-        if has_collected and self.calls > 1:
-            seconds = min(seconds, self.seconds / (self.calls - 1))
-        elif has_collected:
+        if collecting:
             seconds = max(seconds - collecting, 0.0)
+        elif has_collected and self.calls > 1:
+            seconds = min(seconds, self.seconds / (self.calls - 1))
         self.seconds += seconds
         if self.every > 1:
             self.seconds += max(self.calls - self._timed - 1, 0) * min(seconds, INTERRUPTED * self._last)
