@@ -1,6 +1,5 @@
 """Turns FX graphs into facts."""
 
-import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -19,7 +18,13 @@ def target_name(target: Any) -> str:
     """`aten.convolution.default`, `torch.relu`, `operator.getitem`."""
     if isinstance(target, str):
         return target
-    return _known_name(target) if hasattr(target, "overloadpacket") else _name(target)
+    if not hasattr(target, "overloadpacket"):
+        return _name(target)
+    name = target.name()
+    found = _OPERATORS.get(name)
+    if found is None:
+        found = _OPERATORS[name] = _name(target)
+    return found
 
 
 def _name(target: Any) -> str:
@@ -31,8 +36,10 @@ def _name(target: Any) -> str:
     return text
 
 
-_known_name = functools.lru_cache(maxsize=4096)(_name)
-"""Caches operators only, which live as long as torch; a function in a graph might keep tensors alive."""
+_OPERATORS: Final[dict[str, str]] = {}
+"""torch's name of an overload, `aten::add.Tensor` → ours. Not by the operator: a graph that was copied has a copy of it
+for each node, of the same hash as all others; nor of any other function, which might keep tensors alive.
+"""
 
 
 def module_path(path: str) -> str:

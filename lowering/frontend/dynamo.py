@@ -262,7 +262,8 @@ def install_guards(probes: Probes) -> None:
         graph = compile_id() or ""
         lines: dict[int, tuple[Any, Location | None]] = {}
         guards = [_guard(graph, guard, lines) for guard in getattr(output, "guards", None) or ()]
-        probes.sink.add_all(sorted(guards, key=_order))
+        guards.sort(key=_order)
+        probes.sink.add_all(guards)
         if probes.keeps_texts:
             record_text(probes, "dynamo_cpp_guards_str", str(manager.guard_manager))
             record_resumed(probes, argument(args, kwargs, 0, "f_code"))
