@@ -149,6 +149,8 @@ def _is_of_its_kind(one: Outcome) -> bool:
         ("nested", "--kinds", "minus", "slight constant", "--count", "2"),
         # One operator for a list of tensors; views of an input that is changed.
         ("foreach", "aliased", "--kinds", "constant", "--count", "1"),
+        # Symbols for sizes; sums over rows, of which the last vector is shorter, are read again by the same kernel.
+        ("dynamic", "--kinds", "constant", "minus", "function", "--count", "3"),
     ],
 )
 def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
@@ -164,13 +166,13 @@ def test_a_few(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> 
 @pytest.mark.parametrize(
     "words",
     [
-        ("dynamic", "channels-last", "--kinds", "constant", "--count", "1"),
+        ("channels-last", "--kinds", "constant", "--count", "1"),
         ("autocast", "--kinds", "function", "--count", "1"),
         ("template", "--kinds", "constant", "--count", "2"),
     ],
 )
 def test_the_kernel_is_named_in_other_forms(words: tuple[str, ...], tmp_path: Path, inductor_cache: Path) -> None:
-    """Symbols for sizes, channels-last, autocast, the epilogue of a tuned template."""
+    """Channels-last, autocast, the epilogue of a tuned template."""
     found = outcomes(tmp_path, inductor_cache, *words)
 
     assert [one.others for one in found] == [()] * len(found), "\n".join(map(str, found))

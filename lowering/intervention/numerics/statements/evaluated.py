@@ -113,12 +113,30 @@ class Statements:
         at = self._kernel.points.index(self._store)
         if self._values.stored > 1 or self._store.is_addition:
             return None
+        loops = self._loops_around()
         for position in range(at - 1, -1, -1):
             point = self._kernel.points[position]
             if point.kind == "value" and point.name == self._store.name and point.nest == self._store.nest:
                 lanes, lane = self._values.lanes[position], int(self._values.lane)
-                return lanes[lane if lane < len(lanes) else 0] if lanes else None
+                # What was not passed in the iteration of the store has the values of a later one.
+                is_here = all(loops[at].get(name, value) == value for name, value in loops[position].items())
+                if lanes and is_here:
+                    return lanes[lane if lane < len(lanes) else 0]
         return None
+
+    def _loops_around(self) -> list[dict[str, float]]:
+        """The variables of the loops around each point when it was passed last."""
+        found: list[dict[str, float]] = []
+        loops: dict[str, float] = {}
+        line = 0
+        for position, point in enumerate(self._kernel.points):
+            if point.kind == "loop":
+                loops = dict(loops) if point.line == line else {}
+                line = point.line
+                if lanes := self._values.lanes[position]:
+                    loops[point.name] = lanes[0]
+            found.append(loops)
+        return found
 
     def _added(self, point: Any, before: float, more: float, after: float) -> StatementValue:
         slack = max(abs(before), abs(more))
