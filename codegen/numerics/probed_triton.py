@@ -18,6 +18,8 @@ _AXES: Final = ("xindex", "yindex")
 _VALUE: Final = re.compile(r"^\s+(tmp\d+) = ")
 _BLOCKS: Final = re.compile(r"^\s+(\w+) ?: ?tl\.constexpr = (\d+)$")
 _SIZE: Final = re.compile(r"^\s+(\w+numel) = (\d+)$")
+_PART: Final = re.compile(r"^\s+(?:el)?if pid < num_xblocks_\d+:$")
+"""A part of a combo kernel begins: the programs of the grid are dealt out to the parts, one after the other."""
 _STORES: Final = ("store", "atomic_add", "atomic_max", "atomic_min")
 _NOT_UNDERSTOOD: Final = (
     "zindex",
@@ -62,12 +64,13 @@ class ProbedTriton:
     """Of the kernel, without those that Triton compiles in."""
     constants: list[str] = field(default_factory=list)
     """Those that it compiles in: XBLOCK."""
-    fixed: dict[str, int] = field(default_factory=dict)
-    """Sizes of blocks and of axes that are in the source."""
+    parts: list[dict[str, int]] = field(default_factory=list)
+    """Sizes of blocks and of axes that are in the source: of each part of a combo kernel; any other has one part."""
     axes: tuple[str, ...] = ()
     """The indices of elements that it has: xindex, yindex."""
     reduces: bool = False
     points: list[Point] = field(default_factory=list)
+    """`nest` is the number of the part that each is in, from 1."""
     in_rows: set[int] = field(default_factory=set)
     """Positions of points that have a value for each element of a row."""
     pointers: dict[int, str] = field(default_factory=dict)
@@ -92,26 +95,34 @@ def probed_triton(source: str) -> ProbedTriton | None:
     found = ProbedTriton(name=function.name)
     for one in function.args.args:
         (found.parameters if one.annotation is None else found.constants).append(one.arg)
+    common: dict[str, int] = {}
     for line in lines:
-        if fixed := _BLOCKS.match(line) or _SIZE.match(line):
-            found.fixed[fixed[1]] = int(fixed[2])
+        if _PART.match(line):
+            found.parts.append(dict(common))
+        elif fixed := _BLOCKS.match(line) or _SIZE.match(line):
+            (found.parts[-1] if found.parts else common)[fixed[1]] = int(fixed[2])
+    found.parts = found.parts or [common]
     found.axes = tuple(axis for axis in _AXES if any(line.strip().startswith(f"{axis} = ") for line in lines))
     found.reduces = any(line.strip().startswith(f"{ROW} = ") for line in lines)
-    if not found.axes:
+    if not found.axes or (len(found.parts) > 1 and "yindex" in found.axes):
         return None
     added = "ic_values, ic_place, ic_rows, ic_x, ic_y, ic_store, ic_element"
     named = ", ".join([*found.parameters, added, *(f"{name}: tl.constexpr" for name in found.constants)])
     body = function.body[0].lineno - 1
     text = [f"def {found.name}({named}):", *_with_calls(lines, body, found)]
     found.text = "\n".join(text) + "\n"
-    return found if found.pointers else None
+    return found if found.pointers and set(found.parameters).issuperset(found.pointers.values()) else None
 
 
 def _with_calls(lines: Sequence[str], first: int, found: ProbedTriton) -> Iterator[str]:
     row_indent: int | None = None
     """How far in the row's index was set, if it still holds."""
+    part = 0
+    """Number of the part of a combo kernel, from 1; 0 before the first."""
     for number, line in enumerate(lines[first:], first + 1):
         indent = line[: len(line) - len(line.lstrip())]
+        if _PART.match(line):
+            part += 1
         if line.strip().startswith(f"{ROW} = "):
             row_indent = len(indent)
         elif row_indent is not None and line.strip() and len(indent) < row_indent:
@@ -123,12 +134,12 @@ def _with_calls(lines: Sequence[str], first: int, found: ProbedTriton) -> Iterat
             if value := _VALUE.match(line):
                 found.in_rows.update([len(found.points)] if row else ())
                 yield indent + _put(len(found.points), value[1], found, row)
-                found.points.append(Point(number, VALUE, value[1], 1, 0, line.strip()))
+                found.points.append(Point(number, VALUE, value[1], max(part, 1), 0, line.strip()))
             continue
         pointer, index, name, mask = store
         yield indent + _where(len(found.points), index, mask, found, row)
         found.pointers[len(found.points)] = pointer
-        found.points.append(Point(number, STORE, name, 1, 0, line.strip()))
+        found.points.append(Point(number, STORE, name, max(part, 1), 0, line.strip()))
 
 
 def _put(position: int, name: str, found: ProbedTriton, row: str) -> str:

@@ -38,8 +38,14 @@ class TritonKernel(WithPoints):
         return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
 
     def body(self, line: int) -> Body | None:
-        """The kernel's body; None if it has several."""
-        return self._all[0] if len(self._all) == 1 else None
+        """The body that the line belongs to, one for each part of a combo kernel; None if that is not known."""
+        part = self._parts.get(line)
+        return None if part is None or len(self._all) != len(self._source.parts) else self._all[part]
+
+    @functools.cached_property
+    def _parts(self) -> dict[int, int]:
+        """Line of a point → the part of the kernel that it is in, from 0."""
+        return {point.line: point.nest - 1 for point in self.points}
 
     def has_lane(self, body: Body | None, lane: int) -> bool:
         """True: what lies outside of a row is not written out."""
@@ -70,7 +76,8 @@ class TritonKernel(WithPoints):
         of the buffer. `turn` is not used: each has all lanes.
         """
         given = dict(zip(self._source.parameters, arguments, strict=False))
-        rows = self._size("r0_numel", given) if self._source.reduces else 1
+        lengths = [self._size("r0_numel", given, part) for part in self._source.parts]
+        rows = max(lengths) if self._source.reduces else 1
         nothing = Values(0, 0, None, {})
         if rows * len(self.points) * 8 > _MOST:
             return nothing
@@ -85,7 +92,8 @@ class TritonKernel(WithPoints):
                 self._launch(given, values, place, (x, y), -1, element)
                 loops = {"xindex": float(x), "yindex": float(y)}
                 in_rows = self._source.in_rows
-                lanes = {at: row if at in in_rows else row[:1] for at, row in enumerate(values.tolist())}
+                ends = [lengths[point.nest - 1] if at in in_rows else 1 for at, point in enumerate(self.points)]
+                lanes = {at: lane[:end] for at, (lane, end) in enumerate(zip(values.tolist(), ends, strict=True))}
                 return Values(times, row, self.points[at], lanes, loops)
         return nothing
 
@@ -99,9 +107,13 @@ class TritonKernel(WithPoints):
         element: int,
     ) -> None:
         blocks = {name: self._blocks[name] for name in self._source.constants}
-        sizes = {**self._source.fixed, **blocks}
-        programs = [-(-self._size(f"{axis}numel", given) // sizes.get(f"{axis.upper()}BLOCK", 1)) for axis in "xy"]
-        grid = (programs[0], programs[1] if "yindex" in self._source.axes else 1, 1)
+
+        def programs(axis: str, part: Mapping[str, int]) -> int:
+            return -(-self._size(f"{axis}numel", given, part) // {**part, **blocks}.get(f"{axis.upper()}BLOCK", 1))
+
+        parts = self._source.parts
+        rows = programs("y", parts[0]) if "yindex" in self._source.axes else 1
+        grid = sum(programs("x", part) for part in parts), rows, 1
         self._function[grid](  # type: ignore[index]
             **given,
             ic_values=values,
@@ -115,8 +127,8 @@ class TritonKernel(WithPoints):
             num_warps=self._blocks["num_warps"],
         )
 
-    def _size(self, name: str, given: Mapping[str, Any]) -> int:
-        return int(given.get(name, self._source.fixed.get(name, 1)))
+    def _size(self, name: str, given: Mapping[str, Any], part: Mapping[str, int]) -> int:
+        return int(given.get(name, part.get(name, 1)))
 
 
 def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel | str | None:

@@ -26,9 +26,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def test_nothing_is_stored(found: list[dict[str, Any]]) -> None:
-    names = ["pointwise"] * 3 + ["tiled", "persistent", "persistent", "looped", "scattered"]
+    names = ["pointwise"] * 3 + ["tiled", "persistent", "persistent", "looped", "scattered", "combined", "combined"]
     assert [row["kernel"] for row in found] == names
-    assert [row["buffer"] for row in found] == [0.0, 0.0, 0.0, 0.0, 23.0, 0.0, 0.0, 0.0]
+    assert [row["buffer"] for row in found] == [0.0, 0.0, 0.0, 0.0, 23.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
 
 def test_an_element_of_its_own(found: list[dict[str, Any]]) -> None:
@@ -72,6 +72,19 @@ def test_a_row_in_turns(found: list[dict[str, Any]]) -> None:
 def test_an_element_that_many_add_to(found: list[dict[str, Any]]) -> None:
     assert found[7]["stored"] == 4  # the elements 3, 10, 17 and 24
     assert found[7]["values"]["tmp0"] == [3.0]
+
+
+def test_parts_of_a_combo_kernel(found: list[dict[str, Any]]) -> None:
+    first, second = found[8:10]
+
+    assert first["stored"] == 1
+    assert second["stored"] == 8  # once for each element of the row's block
+    assert (first["own"], second["own"]) == (["tmp0", "tmp1"], ["tmp2", "tmp3", "tmp5", "tmp6"])
+    assert {name: first["values"][name] for name in first["own"]} == {"tmp0": [13.0], "tmp1": [-13.0]}
+    assert {name: second["values"][name] for name in second["own"]} == {
+        **dict.fromkeys(("tmp2", "tmp3", "tmp5"), ROW),
+        "tmp6": [sum(ROW)],
+    }
 
 
 @pytest.mark.parametrize(

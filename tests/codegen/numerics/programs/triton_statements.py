@@ -115,26 +115,72 @@ SCATTERED = """def scattered(in_ptr0, in_ptr1, out_ptr0, xnumel, XBLOCK : tl.con
     tl.atomic_add(out_ptr0 + (tmp0), tmp1, xmask, sem='relaxed')
 """
 
+COMBINED = """def combined(in_ptr0, in_ptr1, out_ptr0, out_ptr1, XBLOCK : tl.constexpr):
+    pid = tl.program_id(0)
+    num_xblocks_0 = tl.cdiv(30, XBLOCK)
+    num_xblocks_1 = num_xblocks_0 + tl.cdiv(6, XBLOCK)
+    if pid < num_xblocks_0:
+        pid_offset = pid
+        xnumel = 30
+        r0_numel = 1
+        xoffset = pid_offset * XBLOCK
+        xindex = xoffset + tl.arange(0, XBLOCK)[:]
+        xmask = xindex < xnumel
+        x0 = xindex
+        tmp0 = tl.load(in_ptr0 + (x0), xmask)
+        tmp1 = -tmp0
+        tl.store(out_ptr0 + (x0), tmp1, xmask)
+    elif pid < num_xblocks_1:
+        pid_offset = pid - num_xblocks_0
+        xnumel = 6
+        r0_numel = 5
+        R0_BLOCK_1: tl.constexpr = 8
+        xoffset = pid_offset * XBLOCK
+        xindex = xoffset + tl.arange(0, XBLOCK)[:, None]
+        xmask = xindex < xnumel
+        r0_index = tl.arange(0, R0_BLOCK_1)[None, :]
+        r0_mask = r0_index < r0_numel
+        r0_2 = r0_index
+        x1 = xindex
+        tmp2 = tl.load(in_ptr1 + (r0_2 + 5*x1), r0_mask & xmask, other=0.0)
+        tmp3 = tl.broadcast_to(tmp2, [XBLOCK, R0_BLOCK_1])
+        tmp5 = tl.where(r0_mask & xmask, tmp3, 0)
+        tmp6 = tl.sum(tmp5, 1)[:, None].to(tl.float32)
+        tl.store(out_ptr1 + (x1), tmp6, xmask)
+    else:
+        pass
+"""
+
 
 LOST = 99
 """Where the statement that stores is to stand, if it does not."""
 
 
-def run(text: str, arguments: tuple[object, ...], buffer: torch.Tensor, place: tuple[int, ...], stored: str) -> None:
+def run(
+    text: str,
+    arguments: tuple[object, ...],
+    buffer: torch.Tensor,
+    place: tuple[int, ...],
+    stored: str,
+    before: tuple[Body, ...] = (),
+    after: tuple[Body, ...] = (),
+) -> None:
+    """`before` and `after` are the bodies of the other parts of a combo kernel."""
     name = text[4 : text.index("(")]
     body = Body(stores=[due := Store("buf0", None, stored)], lines={due: LOST})
     config = SimpleNamespace(kwargs={"XBLOCK": 4, "YBLOCK": 4, "R0_BLOCK": 2}, num_warps=1)
     function = SimpleNamespace(fn=SimpleNamespace(src=text), launchers=[SimpleNamespace(config=config)])
-    kernel = triton_kernel(function, {0: (body,)}, FORM.format(name=name, text=text))
+    kernel = triton_kernel(function, {0: (*before, body, *after)}, FORM.format(name=name, text=text))
     assert not isinstance(kernel, str), kernel
     assert kernel is not None
     values = kernel.run(arguments, "buf0", buffer[place].data_ptr())
     rows = {kernel.points[at].name: lanes for at, lanes in values.lanes.items() if kernel.points[at].kind == "value"}
     lines = [point.line for point in kernel.points]
+    own = {point.name for point in kernel.points if kernel.body(point.line) is body}
     missing = None if values.stored else kernel.missing("buf0", 0)
     line = values.store.line if values.store is not None else missing.line if missing is not None else 0
     print(json.dumps({"kernel": name, "stored": values.stored, "lane": values.lane, "line": line, "lines": lines,
-                      "loops": dict(values.loops), "values": rows, "buffer": float(buffer[place])}))  # fmt: skip
+                      "loops": dict(values.loops), "values": rows, "own": sorted(own), "buffer": float(buffer[place])}))  # fmt: skip
 
 
 def main() -> None:
@@ -150,6 +196,9 @@ def main() -> None:
     run(LOOPED, (grid, out := torch.zeros(6), 6, 5), out, (4,), "tmp2")
     places = torch.arange(30) % 7
     run(SCATTERED, (places, grid.view(-1), out := torch.zeros(7), 30), out, (3,), "tmp1")
+    other = (Body(),)
+    run(COMBINED, (grid, grid, out := torch.zeros(30), torch.zeros(6)), out, (13,), "tmp1", after=other)
+    run(COMBINED, (grid, grid, torch.zeros(30), out := torch.zeros(6)), out, (4,), "tmp6", before=other)
 
 
 if __name__ == "__main__":
