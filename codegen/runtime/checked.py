@@ -72,6 +72,8 @@ class Code:
         """Kernels whose launches are in no function."""
         self.aliases: dict[str, str] = {}
         """Variable → the variable whose memory it has: reused, or a view."""
+        self.launches: list[Launch] = []
+        """All that were found, as their lines follow in the source."""
         self.bodies: Mapping[str, Sequence[Lines]] = {}
         """C++ kernel → the operations of its statements, for each group that it was generated for."""
         self._module = module
@@ -97,7 +99,10 @@ class Code:
                 continue
             used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
             operations = calls.operations.get((graph, kernel, own), ())
-            statements[line].append(Launch(graph, kernel, own, tuple(dict.fromkeys(used)), operations))
+            launch = Launch(graph, kernel, own, tuple(dict.fromkeys(used)), operations)
+            statements[line].append(launch)
+            self.launches.append(launch)
+        self.launches.sort(key=lambda launch: launch.line)
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 origin = _same_memory(node.value)

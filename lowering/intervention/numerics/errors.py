@@ -17,7 +17,7 @@ _AT_ONCE: Final = 1 << 16
 """Number of elements that are compared at once: their values and intermediate results in fp64 stay in a core's cache,
 which is several times as fast as new memory for each.
 """
-_AT_ONCE_ON_A_DEVICE: Final = 1 << 24
+_AT_ONCE_ON_A_DEVICE: Final = 1 << 22
 """The same on a GPU, which a part of that size does not keep busy: it only bounds the memory for them."""
 _EXPONENT: Final = 0x7FF0_0000_0000_0000
 """The exponent's bits of a float64: with all others cleared it is the power of two at or below the number."""

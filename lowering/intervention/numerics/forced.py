@@ -73,12 +73,16 @@ class Forced:
         number: int,
         judge: Judge,
         tell: Callable[[Checked], None],
+        passed: Callable[[Launch], None] | None = None,
     ) -> None:
-        """`plain` has the reference's values, `aliases` are those of the generated code."""
+        """`plain` has the reference's values, `aliases` are those of the generated code. `passed` is told of each
+        launch once what it wrote has been judged.
+        """
         self._aliases = aliases
         self._number = number
         self._judge = judge
         self._tell = tell
+        self._passed = passed
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._nested = plain.nested
         self.turn = _Turn(plan, plain, Buffers(plan, aliases), 0)
@@ -141,6 +145,12 @@ class Forced:
 
     def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """Judge what the launch wrote."""
+        self._judge_all(launch, state, local)
+        if self._passed is not None:
+            with self._guarded(launch):
+                self._passed(launch)
+
+    def _judge_all(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         with self._guarded(launch):
             if state is None:
                 row = self._row(launch, (), "")
@@ -248,7 +258,7 @@ class Forced:
             self.trouble = f"{launch.kernel}: {type(error).__name__}: {error}"[:300]
 
 
-_NOTHING: Final = Reference(Values(), {}, Values(), Values(), {}, Returned((), Values()), None, {}, {})
+_NOTHING: Final = Reference(Values(), {}, Values(), Values(), {}, Returned(tuple, Values()), None, {}, {})
 """That of a turn of which nothing is kept."""
 
 

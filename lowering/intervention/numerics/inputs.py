@@ -72,6 +72,23 @@ def unseen() -> Iterator[None]:
         yield
 
 
+class OwnRandomNumbers:
+    """Blocks between which the generators go on, as if nothing drew from them meanwhile."""
+
+    def __init__(self, args: Sequence[Any], state: "RandomState") -> None:
+        """`state` is that at the beginning of the first block; `args` are the inputs of the call."""
+        self._args = [one for one in args if isinstance(one, torch.Tensor)]
+        self._own = self._other = state
+
+    def __enter__(self) -> None:
+        self._other = RandomState(self._args)
+        self._own.restore()
+
+    def __exit__(self, *_: object) -> None:
+        self._own = RandomState(self._args)
+        self._other.restore()
+
+
 class RandomState:
     """The generators of the CPU and of the devices of a call's inputs: as they were when this was made."""
 

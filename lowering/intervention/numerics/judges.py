@@ -54,9 +54,9 @@ class ByReference:
             return with_fields(row, reason=f"a step of the lowering of {made}" if made else "no FX node has its value")
         is_step = node in plan.steps
         row = with_fields(row, node=made if is_step else of_the_graph(node), is_step=is_step)
+        eager, is_whole = value_in(plan, plain, row.buffer, node)
         if node in plain.unknown:
             return with_fields(row, reason=plain.unknown[node])
-        eager, is_whole = value_in(plan, plain, row.buffer, node)
         if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
             return with_fields(row, reason=NO_TENSOR)
         value = in_form_of_node(value, eager)

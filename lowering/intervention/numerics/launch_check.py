@@ -5,6 +5,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -12,17 +13,27 @@ import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
+from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, draws_numbers
+from inspect_compile.lowering.intervention.numerics.inputs import (
+    OwnRandomNumbers,
+    RandomState,
+    copies,
+    given,
+    not_checked,
+    unseen,
+)
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
+from inspect_compile.lowering.intervention.numerics.last_uses import last_uses
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
@@ -75,6 +86,9 @@ class LaunchCheck:
         self._tell = tell
         self._lock = lock
         self._keeper = keeper
+        self._launches = [one for one in code.launches if one.graph == plan.graph]
+        self._positions = {one.line: at for at, one in enumerate(self._launches)}
+        self._last_uses: dict[str, int] | None = None
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
@@ -96,18 +110,23 @@ class LaunchCheck:
         rows: list[Checked] = []
         told: list[StatementsOf] = []
         instead: Continued | None = None
-        launches, unstable, middle = 0, 0, 0.0
+        launches, unstable, seconds = 0, 0, 0.0
         started = time.perf_counter()
         try:
             store = Offload() if self._offloads else None
             with self._lock, RandomState(args) as state, unseen(), store or contextlib.nullcontext():
                 draws = philox.form_of(self._code.source)
-                shared, module = Shared(store), self._plan.module
-                inputs, kept_nodes = given(module, args), self._plan.compared
-                plain = reference(module, inputs, draws, self._plan.nested, shared, only=kept_nodes)
-                del inputs
+                shared = Shared(store)
+                run = self._run(args, draws, shared, state)
+                plain = run.reference
+                judge = ByReference(self._plan, plain, gives_back=self._offloads)
+                kept = Kept(judge)
+                written: list[Checked] = []
+                forced = self._forced(args, run, number, kept if self._repeats else judge, written, state)
+                launches, reason = forced.launches, forced.trouble
+                len(plain.results)  # what no launch has asked for runs, too
+                seconds = run.seconds
                 give_back()
-                middle = time.perf_counter()
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self._upstream is None:
@@ -119,18 +138,19 @@ class LaunchCheck:
                 if levels is not None:
                     rows += levels.rows(plain)
                 del shared
-                give_back()
-                judge = ByReference(self._plan, plain, gives_back=self._offloads)
-                kept = Kept(judge)
-                forced = self._forced(args, plain, number, kept if self._repeats else judge, rows, state)
-                launches, reason = forced.launches, forced.trouble
+                rows += written
                 if levels is not None and not reason:
                     rows += levels.launched(plain, forced.results, rows)
+                del levels
+                give_back()
+                if any(row.kernel and verdict(row) == WRONG for row in written):
+                    plain = run.whole()
+                    judge = ByReference(self._plan, plain, gives_back=self._offloads)
                 told += self._statements(args, plain, judge, rows, state)
                 self._keeper.keep(args, number, plain, rows, state, launches=not self._is_collective)
                 if self._repeats:
                     again: list[Checked] = []
-                    self._forced(args, plain, number, ByEarlier(kept.values), again, state)
+                    self._forced(args, run, number, ByEarlier(kept.values), again, state)
                     changed = {(row.index, row.buffer): row.unstable for row in again}
                     rows = [_with_unstable(row, changed) for row in rows]
                     unstable = self._differing(args, state)
@@ -150,8 +170,8 @@ class LaunchCheck:
                 launches=launches,
                 repeated=self._repeats,
                 unstable_results=unstable,
-                reference_seconds=round(max(0.0, (middle or ended) - started), 6),
-                forced_seconds=round(ended - (middle or ended), 6),
+                reference_seconds=round(seconds, 6),
+                forced_seconds=round(max(0.0, ended - started - seconds), 6),
                 continued="" if instead is None or instead.obstacle else "reference",
                 not_continued=why_not,
                 reason=reason,
@@ -163,10 +183,30 @@ class LaunchCheck:
         always_exact = self._always_exact
         return LevelCheck(self._plan, self._levels, args, number, state, always_exact=always_exact, shared=shared)
 
+    def _run(
+        self, args: Sequence[Any], draws: philox.Form | None, shared: Shared, state: RandomState
+    ) -> "OnDemand | _Whole":
+        """The graph that is lowered, whose values a forced call asks for."""
+        module, nodes = self._plan.module, self._plan.compared
+        # Launches that are made twice get the same values: an operator of eager's need not be deterministic either.
+        if nodes is None or self._repeats:
+            started = time.perf_counter()
+            plain = reference(module, given(module, args), draws, self._plan.nested, shared, only=nodes)
+            return _Whole(plain, time.perf_counter() - started)
+        if self._last_uses is None:
+            chain = Buffers(self._plan, self._code.aliases).chain
+            self._last_uses = last_uses(self._plan, chain, self._launches)
+        draws_numbers_ = draws_numbers(module)
+
+        def aside() -> contextlib.AbstractContextManager[None]:
+            return OwnRandomNumbers(args, state) if draws_numbers_ else contextlib.nullcontext()
+
+        return OnDemand(module, lambda: given(module, args), draws, shared, nodes, self._last_uses, aside)
+
     def _forced(
         self,
         args: Sequence[Any],
-        plain: Reference,
+        run: "OnDemand | _Whole",
         number: int,
         judge: ByReference | Kept | ByEarlier,
         rows: list[Checked],
@@ -174,9 +214,14 @@ class LaunchCheck:
     ) -> Forced:
         """Make one forced call, whose rows are added to `rows`."""
         state.restore()
-        forced = Forced(self._plan, self._code.aliases, plain, number, judge, rows.append)
-        with self._code.watched(OneThread(forced)) as run, torch.no_grad():
-            forced.results = run(copies(args))
+
+        def passed(launch: Launch) -> None:
+            if launch.graph == self._plan.graph:
+                run.passed(self._positions.get(launch.line, -1))
+
+        forced = Forced(self._plan, self._code.aliases, run.reference, number, judge, rows.append, passed)
+        with self._code.watched(OneThread(forced)) as call, torch.no_grad():
+            forced.results = call(copies(args))
         return forced
 
     def _statements(
@@ -221,6 +266,21 @@ class LaunchCheck:
                 results.append(self._code.call(copies(args)))
         pairs = zip(*results, strict=True)
         return sum(1 for one, other in pairs if isinstance(one, torch.Tensor) and differing_bits(one, other))
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """All values of a graph, which are held; otherwise like `OnDemand`."""
+
+    reference: Reference
+    seconds: float
+
+    def passed(self, position: int) -> None:
+        """Nothing is let go."""
+
+    def whole(self) -> Reference:
+        """The values of all nodes."""
+        return self.reference
 
 
 def _with_unstable(row: Checked, changed: dict[tuple[int, str], int]) -> Checked:

@@ -15,7 +15,12 @@ import torch
 from inspect_compile.lowering.core.nested_graphs import nested_graphs
 from inspect_compile.lowering.intervention.numerics.arguments import copied_arguments, has_form
 from inspect_compile.lowering.intervention.numerics.graphs import peeled
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_own_value, is_order, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    changed_values,
+    has_own_value,
+    is_order,
+    results_of,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changes_nothing
 from inspect_compile.lowering.intervention.numerics.steps.extended import extended, node_of, sources_of, steps_of
 
@@ -88,10 +93,11 @@ class Plan:
         """The nodes whose values a check looks at; None if it may be all. The others lie inside of kernels: in fp64
         they are computed from these, and of their own values the dtype is enough.
         """
-        if not changes_nothing(self.module):
+        if not changes_nothing(self.module, but_inputs=True):
             return None  # a value that is changed later is kept as it was, as long as it is looked for
         nodes = self.module.graph.nodes
         changed = {node for changes in self.mutates.values() for node in changes.values()}
+        changed |= {node.name for node in nodes if node.op == "call_function" and changed_values(node)}
         results = {one.name for one in results_of(self.module) if isinstance(one, torch.fx.Node)}
         needed = {node.name for node in nodes if has_own_value(node)}
         return frozenset({*self.nodes.values(), *changed, *results, *needed, *self.steps})

@@ -1,5 +1,6 @@
 """The values of an FX graph in fp64, from given values on; and again, each with noise as rounding makes."""
 
+import math
 import warnings
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Container, Iterable
@@ -13,9 +14,11 @@ from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BE
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_arguments,
     changed_list,
+    has_own_value,
     is_generator_state,
     is_random,
     may_use_tf32,
+    name_of,
     takes_from_values,
     without_form,
 )
@@ -25,6 +28,11 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
+_CONVOLUTION: Final = "aten.convolution.default"
+_FEWEST: Final = 2
+"""Number of samples from which on a batch may be divided."""
+_WINDOWS: Final = {"cpu": 1 << 23, "cuda": 1 << 29}
+"""Number of bytes that the windows of a convolution may take at once."""
 _PACKED_LINEAR: Final = ("mkl._mkl_linear", "mkl._mkl_linear.default")
 _ROW: Final = 65_521
 """How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
@@ -136,7 +144,7 @@ class Exact(Interpreter):
             found = _in_fp64(node)(*given, **map_aggregate(kwargs, raised))
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
-            if node.name not in self._values:
+            if not self._values.holds(node.name):
                 own = node.target(
                     *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
                 )  # type: ignore[operator]
@@ -145,7 +153,9 @@ class Exact(Interpreter):
 
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
-        return self._values[node.name] if node.name in self._values else node.meta["val"]
+        name = node.name
+        is_needed = name in self._values and (self._is_given(node) or has_own_value(node))
+        return self._values[name] if is_needed or self._values.holds(name) else node.meta["val"]
 
     def _narrow(self, node: Node) -> Any:
         """The value in fp64 of a node, in its dtypes."""
@@ -260,7 +270,19 @@ def _beyond(dtype: torch.dtype) -> float:
 
 def _in_fp64(node: Node) -> Callable[..., Any]:
     """What computes the value of a node in fp64."""
-    return _packed_linear if str(node.target) in _PACKED_LINEAR else node.target  # type: ignore[return-value]
+    if name_of(node.target) == _CONVOLUTION:
+        return _convolution
+    return _packed_linear if name_of(node.target) in _PACKED_LINEAR else node.target  # type: ignore[return-value]
+
+
+def _convolution(x: torch.Tensor, weight: torch.Tensor, *others: Any, **options: Any) -> torch.Tensor:
+    """Some samples of a batch after the others: libraries have no other way in fp64 than to copy all windows."""
+    convolution: Callable[..., torch.Tensor] = torch.ops.aten.convolution.default
+    if x.dim() < weight.dim() or x.shape[0] < _FEWEST:
+        return convolution(x, weight, *others, **options)
+    windows = x[0].numel() * math.prod(weight.shape[2:]) * x.element_size()
+    samples = max(1, _WINDOWS.get(x.device.type, _WINDOWS["cpu"]) // max(windows, 1))
+    return torch.cat([convolution(one, weight, *others, **options) for one in torch.split(x, samples)])
 
 
 def _packed_linear(x: torch.Tensor, packed: Any, weight: torch.Tensor, bias: Any, _: int) -> torch.Tensor:

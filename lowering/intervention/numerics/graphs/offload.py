@@ -7,10 +7,11 @@ in memory that no process has, and gives them away first.
 
 import contextlib
 import ctypes
+import functools
 import mmap
 import tempfile
 from collections import UserDict
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -131,6 +132,8 @@ class Values(UserDict[Hashable, Any]):
         self._store = store
         self._apart = apart
         self._is_fixed = is_fixed
+        self._gone: dict[Hashable, Any] = {}
+        """Name of a value that was let go → its memory: a reference that does not keep it, or its place in the file."""
 
     def __setitem__(self, name: Hashable, value: Any) -> None:
         self.data[name] = value if self._store is None else self._store.put(value, self._apart, is_fixed=self._is_fixed)
@@ -144,35 +147,55 @@ class Values(UserDict[Hashable, Any]):
         if self.data.get(name) is tensor:
             self[name] = tensor.clone()
 
+    def holds(self, name: Hashable) -> bool:
+        """True if the value of that name is there, and need not be computed."""
+        return name in self.data
+
+    def let_go(self, name: Hashable) -> None:
+        """Forget the value of that name. Its memory is still known, as long as something else has it."""
+        found = self.data.pop(name)
+        if isinstance(found, torch.Tensor) and _has_plain_memory(found):
+            self._gone[name] = _reference(found.untyped_storage())
+        elif isinstance(found, _Waiting):
+            self._gone[name] = found.memory
+
     def memory(self, name: Hashable) -> int:
         """A number for the memory of the tensor of that name, which others in this memory have too; 0 for no tensor."""
-        found = self.data.get(name)
-        if isinstance(found, _Waiting):
-            return id(found.memory)
-        return found.untyped_storage().data_ptr() if isinstance(found, torch.Tensor) else 0
+        found = self.data.get(name, self._gone.get(name))
+        if isinstance(found, (_Waiting, _Memory)):
+            return id(found.memory if isinstance(found, _Waiting) else found)
+        if isinstance(found, torch.Tensor):
+            is_there = _has_plain_memory(found) and found.untyped_storage().data_ptr()
+            return int(_reference(found.untyped_storage()).cdata) if is_there else 0
+        return 0 if found is None or not hasattr(found, "expired") or found.expired() else int(found.cdata)
 
 
 class Returned(Sequence[Any]):
     """What a graph returned, by position."""
 
-    def __init__(self, found: Sequence[Any], values: Values) -> None:
-        """`values` is empty; `found` is put there."""
-        self._values, self._count = values, len(found)
-        for at, one in enumerate(found):
-            values[at] = one
+    def __init__(self, found: Callable[[], Sequence[Any]], values: Values) -> None:
+        """`values` is empty; what `found` gives is put there once it is asked for."""
+        self._found, self._values = found, values
+
+    @functools.cached_property
+    def _held(self) -> Values:
+        for at, one in enumerate(self._found()):
+            self._values[at] = one
+        del self._found
+        return self._values
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._held.data)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._values[range(self._count)[at]]
+        return self._held[range(len(self))[at]]
 
     def __iter__(self) -> Iterator[Any]:
-        return (self._values[at] for at in range(self._count))
+        return (self._held[at] for at in range(len(self)))
 
     def memory(self, at: int) -> int:
         """See `Values`."""
-        return self._values.memory(at)
+        return self._held.memory(at)
 
 
 def give_back() -> None:

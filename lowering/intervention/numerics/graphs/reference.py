@@ -125,12 +125,12 @@ class _Turns:
         def new() -> Values:
             return Values(self._store, apart, is_fixed=is_fixed)
 
-        run = _Plain(module, self._draws, nested, self, doubt, known, only, new)
-        found = run.run(*inputs)
-        results = Returned(found if isinstance(found, (tuple, list)) else (found,), new())
+        run = Plain(module, inputs, known, only, new(), new(), new(), draws=self._draws)
+        run.nest(nested, self.function, doubt)
+        found = run.advance()
+        results = Returned(lambda: found if isinstance(found, (tuple, list)) else (found,), new())
         values = run.values, run.unknown, run.late, run.after, run.tied
-        numbered = {} if known is None else {node.name: number for node, number in known.numbers.items()}
-        return Reference(*values, results, self._draws, self._kept, numbered), found
+        return Reference(*values, results, self._draws, self._kept, numbers_in(known)), found
 
     def function(self, graph: Graph, doubt: str) -> Callable[..., Any]:
         """What runs a nested graph."""
@@ -146,32 +146,81 @@ class _Turns:
         return call
 
 
-class _Plain(Interpreter):
-    """Keeps each value as it was before a later node changed it in place."""
+def numbers_in(known: SharedRun | None) -> dict[str, Number]:
+    """See `Reference.numbers`."""
+    return {} if known is None else {node.name: number for node, number in known.numbers.items()}
+
+
+class Plain(Interpreter):
+    """Runs the nodes of a graph in their order. Keeps each value as it was before a later node changed it in place."""
 
     def __init__(
         self,
         module: GraphModule,
-        draws: philox.Form | None,
-        nested: Mapping[str, Mapping[str, Graph]],
-        turns: _Turns,
-        doubt: str,
+        inputs: Sequence[Any],
         known: SharedRun | None,
         only: Collection[str] | None,
-        new: Callable[[], Values],
+        values: Values,
+        late: Values,
+        after: Values,
+        *,
+        draws: philox.Form | None,
+        shares: Collection[str] | None = None,
     ) -> None:
-        super().__init__(module, garbage_collect_values=only is not None)
+        """`values`, `late` and `after` are filled, see `Reference`. `only`: the nodes whose values are kept there;
+        those of others are freed after their last use. `shares`: the nodes whose values other graphs can have from
+        `known`; by default those that are kept.
+        """
+        super().__init__(module, garbage_collect_values=False)
+        self.args_iter = iter(inputs)
+        self._apart = {memory_of(one) for one in inputs if isinstance(one, torch.Tensor)} - {0}
         self._draws = draws
-        self._nested = nested
-        self._turns = turns
-        self._doubt = doubt
         self._known = known
         self._only = only
+        self._shares = only if shares is None else shares
         self._needed = None if only is None or known is None else known.needed(only)
-        self.values, self.late, self.after = new(), new(), new()
+        self._last_read = {} if only is None else _last_reads(module)
+        self.values, self.late, self.after = values, late, after
         self.unknown: dict[str, str] = {}
         self.tied: dict[str, str] = {}
         self._changed: set[str] = set()
+        self.done: set[str] = set()
+        """The nodes that have run."""
+        self._waiting = iter(list(module.graph.nodes))
+        self._nested: Mapping[str, Mapping[str, Graph]] = {}
+        self._function: Callable[[Graph, str], Callable[..., Any]] | None = None
+        self._doubt = ""
+
+    def nest(
+        self,
+        nested: Mapping[str, Mapping[str, Graph]],
+        function: Callable[[Graph, str], Callable[..., Any]],
+        doubt: str,
+    ) -> None:
+        """`function` makes of a nested graph, and of a doubt about its inputs, what runs it; `doubt` is that about the
+        inputs of this one.
+        """
+        self._nested, self._function, self._doubt = nested, function, doubt
+
+    def advance(self, to: str | None = None) -> Any:
+        """Run the nodes that have not run yet, up to the one of this name; without a name all of them. Returns the
+        value of the last one.
+        """
+        found = None
+        for node in self._waiting:
+            found = self.env[node] = self.run_node(node)
+            self.done.add(node.name)
+            for read in self._last_read.get(node, ()):
+                self._forget(read)
+            if node.name == to:
+                break
+        return found
+
+    def _forget(self, node: Node) -> None:
+        """No later node reads the value of `node`. In the memory of an input it is still looked at: that may change."""
+        value = self.env[node]
+        if not isinstance(value, torch.Tensor) or memory_of(value) not in self._apart:
+            del self.env[node]
 
     def run_node(self, n: Node) -> Any:
         """The value of one node."""
@@ -199,7 +248,7 @@ class _Plain(Interpreter):
         for node in shared:
             self._changed.add(node.name)
             self.after[n.name, node.name] = self.env[node].clone()
-        if self._known is not None and (self._only is None or n.name in self._only):
+        if self._known is not None and (self._shares is None or n.name in self._shares):
             self._known.keep(n, found)
         return self._noted(n, found)
 
@@ -223,7 +272,7 @@ class _Plain(Interpreter):
 
         def given(node: Node) -> Any:
             is_inner = node.op == "get_attr" and node.target in inner
-            return self._turns.function(inner[str(node.target)], doubt) if is_inner else self.env[node]
+            return self._function(inner[str(node.target)], doubt) if is_inner and self._function else self.env[node]
 
         args: Any = torch.fx.map_arg(n.args, given)
         kwargs: Any = torch.fx.map_arg(n.kwargs, given)
@@ -248,6 +297,18 @@ class _Plain(Interpreter):
             for node, value in self.env.items()
             if isinstance(value, torch.Tensor) and value.untyped_storage().data_ptr() in memories
         ]
+
+
+def _last_reads(module: GraphModule) -> dict[Node, list[Node]]:
+    """Node → those that no later one reads."""
+    seen: set[Node] = set()
+    found: dict[Node, list[Node]] = {}
+    for node in reversed(module.graph.nodes):
+        for each in node.all_input_nodes:
+            if each not in seen:
+                seen.add(each)
+                found.setdefault(node, []).append(each)
+    return found
 
 
 def _random(node: Node, args: Any, draws: philox.Form | None, unknown: dict[str, str]) -> Any:

@@ -183,15 +183,17 @@ def can_share(module: GraphModule) -> bool:
     return changes_only_inputs(module) and not depends_on_strides(module)
 
 
-def changes_nothing(module: GraphModule) -> bool:
-    """True if it is known that no node of the graph changes memory."""
-    return all(_changes_nothing(node) for node in module.graph.nodes if node.op == "call_function")
+def changes_nothing(module: GraphModule, *, but_inputs: bool = False) -> bool:
+    """True if it is known that no node of the graph changes memory; with `but_inputs`, none but that of its inputs."""
+    nodes = [node for node in module.graph.nodes if node.op == "call_function"]
+    if but_inputs and not changes_only_inputs(module):
+        return False
+    return all(_is_known(node) and (but_inputs or not changed_arguments(node)) for node in nodes)
 
 
-def _changes_nothing(node: Node) -> bool:
-    if isinstance(node.target, Loops):
-        return True
-    return (_is_plain(node) or _draws(node)) and not changed_arguments(node)
+def _is_known(node: Node) -> bool:
+    """True if it is known what the node changes."""
+    return isinstance(node.target, Loops) or _is_plain(node) or _draws(node)
 
 
 def _is_plain(node: Node) -> bool:
@@ -213,6 +215,11 @@ def _has_in_name(target: Any, words: tuple[str, ...]) -> bool:
 
 def _is_sharable(node: Node) -> bool:
     return node.op == "call_function" and _is_plain(node) and not _draws(node) and not changed_arguments(node)
+
+
+def draws_numbers(module: GraphModule) -> bool:
+    """True if a node of the graph takes something from a generator of random numbers, as far as is known."""
+    return any(_draws(node) for node in module.graph.nodes if node.op == "call_function")
 
 
 def _draws(node: Node) -> bool:
