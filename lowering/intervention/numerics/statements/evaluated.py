@@ -117,7 +117,8 @@ class Statements:
         for position in range(at - 1, -1, -1):
             point = self._kernel.points[position]
             if point.kind == "value" and point.name == self._store.name and point.nest == self._store.nest:
-                lanes, lane = self._values.lanes[position], int(self._values.lane)
+                lanes: list[float] = self._values.lanes[position]
+                lane = int(self._values.lane)
                 # What was not passed in the iteration of the store has the values of a later one.
                 is_here = all(loops[at].get(name, value) == value for name, value in loops[position].items())
                 if lanes and is_here:
