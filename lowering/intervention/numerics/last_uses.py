@@ -19,6 +19,8 @@ def last_uses(plan: Plan, chain: Callable[[str], list[str]], launches: Sequence[
     nodes = {node.name: node for node in plan.module.graph.nodes}
     own = {name for name, node in nodes.items() if has_own_value(node)}
     found: dict[str, int] = {}
+    changed: dict[str, set[str]] = {}
+    """Buffer → the nodes whose values it has held since launches changed it in place."""
     parts: dict[str, set[str]] = {}
     """Buffer that is written in parts → what the launches which write them need: it is judged with the last of them."""
     for position, launch in enumerate(launches):
@@ -26,7 +28,11 @@ def last_uses(plan: Plan, chain: Callable[[str], list[str]], launches: Sequence[
         buffers |= {one for operation in launch.operations for one in made.get(operation, ())}
         buffers |= {part for one in buffers for part, _ in plan.parts.get(one, ())}
         needed = {node for one in buffers if (node := plan.nodes.get(one) or plan.inputs.get(one))}
-        needed |= {node for one in launch.operations for node in plan.mutates.get(one, {}).values()}
+        for operation in launch.operations:
+            for buffer, node in plan.mutates.get(operation, {}).items():
+                changed.setdefault(buffer, set()).add(node)
+                needed.add(node)
+        needed |= {node for one in buffers for node in changed.get(one, ())}
         needed |= {source for one in needed for source in plan.steps.get(one, ())}
         needed |= _within(nodes, needed) & own
         for one in buffers & plan.assembled:

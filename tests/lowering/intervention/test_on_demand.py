@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from pathlib import Path
 
 import torch
 from torch.fx import GraphModule
@@ -12,6 +13,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import refe
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import OwnRandomNumbers, RandomState, given
 from tests.lowering.intervention.test_shared_values import Operators, X, traced
+from tests.running import COMMAND, run
 
 
 def on_demand(module: GraphModule, inputs: list[torch.Tensor], last_uses: dict[str, int]) -> OnDemand:
@@ -56,6 +58,16 @@ def test_a_value_is_let_go_after_its_last_use_and_computed_again_if_it_is_asked_
     assert not values.holds("sin")
     assert values.holds("exp")
     assert torch.equal(values["sin"], X.sin())
+
+
+def test_no_value_is_let_go_before_its_last_use(tmp_path: Path, inductor_cache: Path) -> None:
+    program = Path(__file__).parent / "programs" / "asked_late.py"
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", program], tmp_path, environment=environment)
+
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "2 calls checked" in done.stderr
 
 
 def test_random_numbers_are_those_of_a_run_without_stops() -> None:
