@@ -8,7 +8,7 @@ import torch
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import widened
 from inspect_compile.lowering.intervention.numerics.upstream import shadow
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, NOISY, Shadow
 
 _ELEMENTS = 1 << 22
 """Of a value whose two shadows take 64 MiB."""
@@ -42,9 +42,24 @@ def test_memory_that_was_there_has_one_shadow_until_it_is_changed() -> None:
     with Shadow() as found:
         state.add_(weight / 3)
     kept, changed = found.value(weight), found.value(state)
-    assert kept.exact.data_ptr() == kept.noisy.data_ptr()
-    assert changed.exact.data_ptr() != changed.noisy.data_ptr()
+    assert kept.exact.data_ptr() == kept.noisy().data_ptr()
+    assert changed.exact.data_ptr() != changed.noisy().data_ptr()
     assert torch.equal(changed.exact, torch.full((64,), 1 + 1 / 3, dtype=torch.float64))
-    assert 0 < float((changed.noisy - changed.exact).abs().max()) < 1e-6
+    assert 0 < float((changed.noisy() - changed.exact).abs().max()) < 1e-6
     found.undo()
     assert torch.equal(state, torch.ones(64))
+
+
+def test_one_shadow_at_a_time_is_what_both_are_at_once() -> None:
+    def ran(shadow: Shadow) -> torch.Tensor:
+        torch.manual_seed(0)
+        weight = torch.randn(16, 16, requires_grad=True)
+        with shadow:
+            return torch.autograd.grad((torch.randn(4, 16) @ weight).tanh().square().sum(), weight)[0]
+
+    both, exact, noisy = Shadow(), Shadow(EXACT), Shadow(NOISY)
+    found = both.value(ran(both))
+
+    assert torch.equal(exact.value(ran(exact)).exact, found.exact)
+    assert torch.equal(noisy.noisy(ran(noisy)), found.noisy())
+    assert not torch.equal(found.exact, found.noisy())

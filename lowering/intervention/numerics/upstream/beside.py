@@ -49,8 +49,8 @@ def beside(
         return with_fields(row, reason=RANDOM)
     if exact.reason:
         row = with_fields(row, no_exact=exact.reason)
-    row = with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy))
-    return with_noise(row, value, eager, exact.exact, lambda: exact.noisy)
+    row = with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy()))
+    return with_noise(row, value, eager, exact.exact, exact.noisy)
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:

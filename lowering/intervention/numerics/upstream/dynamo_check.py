@@ -29,7 +29,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     run,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow, Shadowed
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, EXACT, NOISY, Shadow, Shadowed
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
@@ -51,7 +51,7 @@ class DynamoCheck:
         # Ranks must take part in collectives equally often, whatever their values are.
         self._at_once = always_exact or (origin.traced is not None and has_collectives(origin.traced))
         """Exact values are computed before it is known whether they matter."""
-        self._runs: dict[tuple[int, bool, bool], tuple[Ran, Places]] = {}
+        self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
     def results(
         self, module: GraphModule, values: Results, afterwards: Sequence[Any], args: Sequence[Any]
@@ -124,7 +124,7 @@ class DynamoCheck:
         """
         random = depends_on_random(module)
         try:
-            first, where = self._ran(0, args, gradients, is_shadowed=self._at_once)
+            first, where = self._ran(0, args, gradients, BOTH if self._at_once else ())
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -141,10 +141,18 @@ class DynamoCheck:
                 rows.append(self._row(buffer, node, _MADE))
                 continue
 
-            def shadow(_: torch.Tensor, place: Any = place) -> Shadowed:
-                ran, where = self._ran(0, args, gradients, is_shadowed=True)
+            def noisy(place: Any = place) -> torch.Tensor:
+                ran, where = self._ran(0, args, gradients, NOISY)
                 assert ran.shadow is not None
-                return ran.shadow.value(of(ran, where, place))
+                return ran.shadow.noisy(of(ran, where, place))
+
+            def shadow(_: torch.Tensor, place: Any = place, noisy: Callable[[], torch.Tensor] = noisy) -> Shadowed:
+                ran, where = self._ran(0, args, gradients, BOTH if self._at_once else EXACT)
+                assert ran.shadow is not None
+                found = ran.shadow.value(of(ran, where, place))
+                # Noise seldom decides, and another run takes half the memory that both at once take.
+                found.noisy = found.noisy if self._at_once else noisy
+                return found
 
             row = self._row(buffer, node)
             plain = row
@@ -156,7 +164,7 @@ class DynamoCheck:
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
                 for at, level in enumerate(self._origin.dynamo[1:], start=1):
-                    edited, _ = self._ran(at, args, gradients, is_shadowed=False)
+                    edited, _ = self._ran(at, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
                         row = with_fields(row, level=level.name)
                         break
@@ -164,17 +172,17 @@ class DynamoCheck:
         return rows
 
     def _ran(
-        self, at: int, args: Sequence[Any], gradients: Gradients | None, *, is_shadowed: bool
+        self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
     ) -> tuple[Ran, Places]:
-        """Dynamo's graph after so many edits; with its values in fp64, if it `is_shadowed`."""
-        key = at, gradients is not None, is_shadowed
+        """Dynamo's graph after so many edits; with its values in fp64 for these `seeds` of noise."""
+        key = at, gradients is not None, seeds
         if key not in self._runs:
             assert self._origin.traced is not None
             module = self._origin.dynamo[at].module
             where = places(self._origin.traced, module)
             self._state.restore()
             surroundings = self._origin.surroundings
-            ran = run(module, where, copies(args), surroundings, gradients=gradients, is_shadowed=is_shadowed)
+            ran = run(module, where, copies(args), surroundings, gradients=gradients, seeds=seeds)
             self._runs[key] = ran, where
         return self._runs[key]
 

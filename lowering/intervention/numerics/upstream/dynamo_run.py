@@ -12,7 +12,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from inspect_compile.lowering.intervention.numerics.inputs import unseen
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Surroundings
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import Shadow
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, Shadow
 
 Seen = Callable[[Node, Any, Shadow], bool]
 """A node has the value; False ends the run."""
@@ -79,13 +79,12 @@ def run(
     surroundings: Surroundings,
     seen: Seen | None = None,
     gradients: "Gradients | None" = None,
-    *,
-    is_shadowed: bool = True,
+    seeds: tuple[int | None, ...] = BOTH,
 ) -> Ran:
-    """Run it on `given`, which are changed in place if the graph does that; in fp64, too, if it `is_shadowed`, as it
-    must be if something is to be `seen`. Raises what the graph raises.
+    """Run it on `given`, which are changed in place if the graph does that; in fp64, too, with these `seeds` of noise,
+    as it must be with BOTH if something is to be `seen`. Raises what the graph raises.
     """
-    shadow = Shadow() if is_shadowed else None
+    shadow = Shadow(seeds) if seeds else None
     found: list[Any] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())

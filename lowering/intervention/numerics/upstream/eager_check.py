@@ -187,9 +187,13 @@ def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
 
 
 def _copied(shadowed: Shadowed) -> Shadowed:
-    lanes = [shadowed.exact.clone(), shadowed.noisy.clone()]
+    exact, noisy = shadowed.exact.clone(), shadowed.noisy().clone()
     return Shadowed(
-        lanes, shadowed.reason, is_random=shadowed.is_random, has_sizes_of_values=shadowed.has_sizes_of_values
+        exact,
+        lambda: noisy,
+        shadowed.reason,
+        is_random=shadowed.is_random,
+        has_sizes_of_values=shadowed.has_sizes_of_values,
     )
 
 

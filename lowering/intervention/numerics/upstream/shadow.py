@@ -2,11 +2,11 @@
 
 FX graphs of ATen operators are run in fp64 node by node. Dynamo's graphs and the program's functions call anything,
 look at dtypes and change tensors in place, so they run in their dtypes, and the operators that this comes down to are
-repeated on values in fp64: each memory has two shadows, which are changed and seen as it is.
+repeated on values in fp64: each memory has shadows, which are changed and seen as it is.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -25,7 +25,9 @@ from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STO
 RANDOM: Final = "random numbers are drawn in another way once it is decomposed"
 _Mode: Any = DISPATCH_MODE.load()
 _reference: Any = STORAGE_REFERENCE.load()
-_LANES: Final = (None, 0)
+EXACT: Final = (None,)
+NOISY: Final = (0,)
+BOTH: Final = (*EXACT, *NOISY)
 """The seeds of the shadows' noise; None is without."""
 _BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
 _ANEW: Final = ("aten.set_", "aten.resize_")
@@ -45,10 +47,20 @@ question for each.
 
 
 class Shadowed:
-    """The value of a tensor in fp64, without and with noise."""
+    """The value of a tensor in fp64."""
 
-    def __init__(self, lanes: list[torch.Tensor], reason: str, *, is_random: bool, has_sizes_of_values: bool) -> None:
-        self.exact, self.noisy = lanes
+    def __init__(
+        self,
+        exact: torch.Tensor,
+        noisy: Callable[[], torch.Tensor],
+        reason: str,
+        *,
+        is_random: bool,
+        has_sizes_of_values: bool,
+    ) -> None:
+        self.exact = exact
+        self.noisy = noisy
+        """Gives the value with noise."""
         self.reason = reason
         """Why `exact` is not exact; empty if it is."""
         self.is_random = is_random
@@ -80,7 +92,8 @@ class _Memory:
         """A weak one, which keeps the storage's address from being used again."""
         self.dtype = dtype
         self.lanes = lanes
-        """All of its elements, one after the other. Of memory that was there before, they are one tensor."""
+        """All of its elements, one after the other, for each seed. Of memory that was there before they are one tensor.
+        """
         self.reason = ""
         self.is_random = False
 
@@ -96,10 +109,12 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     supports_higher_order_operators = True
 
-    def __init__(self) -> None:
+    def __init__(self, seeds: tuple[int | None, ...] = BOTH) -> None:
+        """`seeds`: EXACT, NOISY or BOTH."""
         super().__init__()
         self._memories: dict[int, _Memory] = {}
-        self._noise = [None if seed is None else Noise(seed) for seed in _LANES]
+        self._seeds = seeds
+        self._noise = [None if seed is None else Noise(seed) for seed in seeds]
         self._made: set[int] = set()
         """Storages that an operator made."""
         self._before: dict[int, _Before] = {}
@@ -120,13 +135,17 @@ class Shadow(_Mode):  # type: ignore[misc]
     def value(self, tensor: torch.Tensor) -> Shadowed:
         """What `tensor` is in fp64 now. Raises what torch does for a tensor without memory."""
         memory = self._memory(tensor)
-        lanes = [one.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset()) for one in memory.lanes]
         return Shadowed(
-            lanes,
+            self._lane(tensor, self._seeds.index(None)),
+            lambda: self.noisy(tensor),
             self.broken or memory.reason,
             is_random=memory.is_random,
             has_sizes_of_values=self.has_sizes_of_values,
         )
+
+    def noisy(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What `tensor` is in fp64 and with noise now."""
+        return self._lane(tensor, self._seeds.index(*NOISY))
 
     def undo(self) -> None:
         """Put back what was there before."""
@@ -158,7 +177,9 @@ class Shadow(_Mode):  # type: ignore[misc]
                 before = [self._memory(one) for one in given]
                 for one in _written(func, args, kwargs):
                     self._memory(one).part()
-                lanes = [_mapped((args, kwargs), lambda one, at=at: self._lane(one, at)) for at in range(len(_LANES))]
+                lanes = [
+                    _mapped((args, kwargs), lambda one, at=at: self._lane(one, at)) for at in range(len(self._seeds))
+                ]
         generators = _generators(func, given, kwargs)
         found = func(*args, **kwargs)
         if not self.broken:
@@ -222,7 +243,7 @@ class Shadow(_Mode):  # type: ignore[misc]
                 self._add(one, None if values is None else [pair[at][1] for pair in pairs])
         for one in changed:
             if values is None:
-                for at in range(len(_LANES)):
+                for at in range(len(self._seeds)):
                     self._lane(one, at).copy_(one.detach())
             else:
                 self._move(one)
@@ -297,9 +318,9 @@ class Shadow(_Mode):  # type: ignore[misc]
             flat = _flat(tensor)
             lane = widened(flat)
             lane = flat.clone() if lane is flat else lane
-            self._added += len(_LANES) * lane.nbytes
+            self._added += len(self._seeds) * lane.nbytes
             reference = _reference(tensor.untyped_storage())
-            memory = self._memories[key] = _Memory(reference, tensor.dtype, [lane] * len(_LANES))
+            memory = self._memories[key] = _Memory(reference, tensor.dtype, [lane] * len(self._seeds))
         if memory.dtype != tensor.dtype:
             raise TypeError(f"{memory.dtype} and {tensor.dtype} in one memory")
         return memory
