@@ -46,7 +46,7 @@ async def screens(pilot: Pilot[None], *themes: str) -> list[Drawn]:
     async def draw(name: str) -> None:
         for theme, drawn in zip(themes, found, strict=True):
             pilot.app.theme = theme
-            await pilot.pause()
+            await press(pilot)
             drawn[name] = lines_of(pilot)
 
     await press(pilot)

@@ -300,7 +300,9 @@ class View(Part):
             Item(f"+{number_of(missing, 'column')}: o " if missing else "", "key", short=f"+{missing}: o "),
         )
         bar = self.query_one(f"#{self.tab.name}-title", Bar)
-        width = self.size.width or UNLIMITED  # not laid out yet
+        width = self.size.width or UNLIMITED  # not laid out yet, or hidden: it is said again once it has a size
+        if not self.size.width:
+            self._fitted = self.size, 0
         bar.say(*title(self.tab.title, self.modes, self.mode, notes, width))
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
