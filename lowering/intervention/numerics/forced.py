@@ -10,8 +10,9 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Returned, Values
-from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference
+from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference, arrived
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
 
@@ -85,6 +86,7 @@ class Forced:
         self._passed = passed
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._nested = plain.nested
+        self._is_collective = has_collectives(plan.module)
         self.turn = _Turn(plan, plain, Buffers(plan, aliases), 0)
         """That of the launch which was begun last."""
         self._turns = {plan.graph: self.turn}
@@ -145,6 +147,10 @@ class Forced:
 
     def after(self, launch: Launch, state: Given | None, local: dict[str, Any]) -> None:
         """Judge what the launch wrote."""
+        if self._is_collective:  # one that is under way would write over what the next launch is given
+            with self._guarded(launch):
+                for name in launch.names:
+                    arrived(local.get(name))
         self._judge_all(launch, state, local)
         if self._passed is not None:
             with self._guarded(launch):

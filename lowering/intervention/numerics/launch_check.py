@@ -188,8 +188,9 @@ class LaunchCheck:
     ) -> "OnDemand | _Whole":
         """The graph that is lowered, whose values a forced call asks for."""
         module, nodes = self._plan.module, self._plan.compared
-        # Launches that are made twice get the same values: an operator of eager's need not be deterministic either.
-        if nodes is None or self._repeats:
+        # Launches that are made twice get the same values: an operator of eager's need not be deterministic either. And
+        # ranks take part in collectives equally often, in the same order: nothing is computed again on one of them.
+        if nodes is None or self._repeats or self._is_collective:
             started = time.perf_counter()
             plain = reference(module, given(module, args), draws, self._plan.nested, shared, only=nodes)
             return _Whole(plain, time.perf_counter() - started)

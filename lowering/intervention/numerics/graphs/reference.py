@@ -7,9 +7,11 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import torch
 from torch.fx import GraphModule, Interpreter, Node
+from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    COLLECTIVES,
     RANDINT,
     RANDOM,
     changed_list,
@@ -245,6 +247,8 @@ class Plain(Interpreter):
         found = made if made is not None else self._ran(n, reason)
         if found is None:
             found = changed_list(n, args)
+        if getattr(n.target, "namespace", "") in COLLECTIVES:
+            found = map_aggregate(found, arrived)
         for node in shared:
             self._changed.add(node.name)
             self.after[n.name, node.name] = self.env[node].clone()
@@ -309,6 +313,11 @@ def _last_reads(module: GraphModule) -> dict[Node, list[Node]]:
                 seen.add(each)
                 found.setdefault(node, []).append(each)
     return found
+
+
+def arrived(value: Any) -> Any:
+    """What a collective gives, once the other ranks' parts are there: it is kept before the graph waits for them."""
+    return torch.ops._c10d_functional.wait_tensor(value) if isinstance(value, torch.Tensor) else value
 
 
 def _random(node: Node, args: Any, draws: philox.Form | None, unknown: dict[str, str]) -> Any:
