@@ -79,7 +79,7 @@ class Guard:
             if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
                 self._judge(hook)
         try:
-            self.settle(hook, caught)
+            self._settle(hook, caught)
         except BaseException as error:
             leave_traceback(error)
             raise
@@ -108,14 +108,14 @@ class Guard:
         except BaseException as error:
             caught = error
         try:
-            self.settle(hook, caught)
+            self._settle(hook, caught)
         except BaseException as error:
             leave_traceback(error)
             raise
         finally:
             del caught
 
-    def settle(self, hook: HookState, error: BaseException) -> None:
+    def _settle(self, hook: HookState, error: BaseException) -> None:
         """Turn a hook off after an error of ours; raise an exception that is the program's own."""
         own = interrupts.of_program(error, sys.exception())
         if own is not None:

@@ -134,18 +134,8 @@ class Probes(Guard):
                     if hook.off:
                         return result
                     hook.calls = calls = hook.calls + 1
-                    if calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED:
-                        self.guard(hook, after, instance, args, result)
-                        return result
-                    try:  # as `untimed` does it, without a frame for each call
-                        after(instance, args, result)
-                        return result
-                    except BaseException as error:
-                        caught = error
-                    try:
-                        self.settle(hook, caught)
-                    finally:
-                        del caught
+                    is_timed = calls % ALL_THE_TIME == 0 or calls <= ALWAYS_TIMED
+                    (self.guard if is_timed else self.untimed)(hook, after, instance, args, result)
                     return result
                 except BaseException as error:
                     leave_traceback(error)

@@ -124,7 +124,7 @@ class LaunchCheck:
                 written: list[Checked] = []
                 forced = self._forced(args, run, number, kept if self._repeats else judge, written, state)
                 launches, reason = forced.launches, forced.trouble
-                len(plain.results)  # what no launch has asked for runs, too
+                plain.results.hold()  # what no launch has asked for runs, too
                 seconds = run.seconds
                 give_back()
                 if self._continues:
@@ -197,10 +197,10 @@ class LaunchCheck:
         if self._last_uses is None:
             chain = Buffers(self._plan, self._code.aliases).chain
             self._last_uses = last_uses(self._plan, chain, self._launches)
-        draws_numbers_ = draws_numbers(module)
+        is_random = draws_numbers(module)
 
         def aside() -> contextlib.AbstractContextManager[None]:
-            return OwnRandomNumbers(args, state) if draws_numbers_ else contextlib.nullcontext()
+            return OwnRandomNumbers(args, state) if is_random else contextlib.nullcontext()
 
         return OnDemand(module, lambda: given(module, args), draws, shared, nodes, self._last_uses, aside)
 

@@ -177,6 +177,10 @@ class Returned(Sequence[Any]):
         """`values` is empty; what `found` gives is put there once it is asked for."""
         self._found, self._values = found, values
 
+    def hold(self) -> None:
+        """Have it computed, if it is not, and put away now."""
+        _ = self._held
+
     @functools.cached_property
     def _held(self) -> Values:
         for at, one in enumerate(self._found()):

@@ -131,6 +131,7 @@ class _Turns:
         run.nest(nested, self.function, doubt)
         found = run.advance()
         results = Returned(lambda: found if isinstance(found, (tuple, list)) else (found,), new())
+        results.hold()
         values = run.values, run.unknown, run.late, run.after, run.tied
         return Reference(*values, results, self._draws, self._kept, numbers_in(known)), found
 

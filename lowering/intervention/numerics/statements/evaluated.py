@@ -1,5 +1,6 @@
 """The statements of a C++ kernel in the iteration that stored one element, each beside what its operation gives."""
 
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -89,16 +90,12 @@ class Statements:
     def evaluated(self) -> list[Evaluated]:
         """The statements around the store, in the order of the source."""
         found = []
-        line = 0
+        loops = self._loops_around
         for position, point in enumerate(self._kernel.points):
             if point.nest != self._store.nest or point.line > self._store.line:
                 continue  # what follows the store has values of the iteration before
-            if point.kind == "loop":
-                self._loops = {} if point.line != line else self._loops
-                line = point.line
-                if self._values.lanes[position]:
-                    self._loops[point.name] = self._values.lanes[position][0]
-            elif point.kind == "value":
+            self._loops = loops[position]
+            if point.kind == "value":
                 row = self._evaluated(position, point)
                 if row is not None:
                     found.append(row)
@@ -113,7 +110,7 @@ class Statements:
         at = self._kernel.points.index(self._store)
         if self._values.stored > 1 or self._store.is_addition:
             return None
-        loops = self._loops_around()
+        loops = self._loops_around
         for position in range(at - 1, -1, -1):
             point = self._kernel.points[position]
             if point.kind == "value" and point.name == self._store.name and point.nest == self._store.nest:
@@ -125,12 +122,15 @@ class Statements:
                     return lanes[lane if lane < len(lanes) else 0]
         return None
 
+    @functools.cached_property
     def _loops_around(self) -> list[dict[str, float]]:
         """The variables of the loops around each point when it was passed last."""
         found: list[dict[str, float]] = []
-        loops: dict[str, float] = {}
-        line = 0
+        loops = before = self._loops
+        line = nest = 0
         for position, point in enumerate(self._kernel.points):
+            if point.nest != nest:
+                loops, nest = before, point.nest
             if point.kind == "loop":
                 loops = dict(loops) if point.line == line else {}
                 line = point.line
