@@ -46,6 +46,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_nonfinite.py",
         "lowering/intervention/test_numerics.py",
         "lowering/intervention/test_planted.py",
+        "lowering/intervention/test_ranks.py",
         "lowering/intervention/test_reproducer.py",
         "lowering/ir/test_decisions.py",
         "lowering/ir/test_texts.py",

@@ -74,14 +74,14 @@ class LaunchCheck:
         that of `codegen.runtime.checked`; `lock` is held during a check.
         """
         self._plan = plan
-        self._levels = levels
+        self._is_collective = has_collectives(plan.module)
+        """What this rank finds makes no further call of the graph: the others would not take part in it."""
+        self._levels = levels[:1] if self._is_collective else levels
         self._upstream = upstream
         self._code = code
         self._repeats = asked.repeats
         self._always_exact = asked.exact
         self._offloads = asked.offload
-        self._is_collective = has_collectives(plan.module)
-        """What this rank finds makes no further call of the graph: the others would not take part in it."""
         self._continues = asked.continue_with == "reference"
         self._tell = tell
         self._lock = lock

@@ -235,9 +235,10 @@ def _read_by(operation: Any) -> Iterable[str]:
 
 
 def _changed_in_place(operation: Any) -> Iterable[str]:
-    """The buffers that an operation changes."""
-    of = operation.get_outputs() if _is_own_kernel(operation) else [operation]
-    return [str(each) for one in of for each in one.get_mutation_names()]
+    """The buffers that an operation changes. That of a collective says so in its outputs alone."""
+    outputs = operation.get_outputs()
+    of = outputs if _is_own_kernel(operation) else [operation, *outputs]
+    return dict.fromkeys(str(each) for one in of for each in one.get_mutation_names())
 
 
 def _within(lowering: Any, made: Iterable[tuple[Any, str]]) -> Iterator[tuple[str, str]]:

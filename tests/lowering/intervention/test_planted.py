@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -179,24 +178,6 @@ def test_the_kernel_is_named_in_other_forms(words: tuple[str, ...], tmp_path: Pa
     counted = [one for one in found if one.matters]
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
-
-
-def test_a_mistake_on_one_rank_does_not_keep_the_other_waiting(tmp_path: Path, inductor_cache: Path) -> None:
-    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "OMP_NUM_THREADS": "1"}
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    words: list[str | Path] = [*COMMAND, "numerics", "--dump", "dump", "--", *torchrun, PLANTED.parent / "ranks.py"]
-
-    done = run(words, tmp_path, environment=environment)
-
-    assert done.returncode == 1, done.stderr
-    wrong = [{row.kernel for row in judged(rank_of(tmp_path, rank)) if row.verdict == WRONG} for rank in (0, 1)]
-    assert wrong[0] == set()
-    assert len(wrong[1]) == 1
-    assert all(any(row.verdict != WRONG for row in judged(rank_of(tmp_path, rank))) for rank in (0, 1))
-
-
-def rank_of(folder: Path, rank: int) -> Dump:
-    return Dump(folder / "dump" / f"rank_{rank}")
 
 
 @pytest.mark.harmless

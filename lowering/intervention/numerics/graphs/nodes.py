@@ -23,7 +23,7 @@ _DENSE: Final = ("flex_attention", "flex_attention_backward")
 """Operators that run their nested graphs themselves, in the dtypes of what they are given."""
 _STATES: Final = ("philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask")
 """What the schemas of attentions call the state of their random numbers, and what they leave empty."""
-COLLECTIVES: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
+_COLLECTIVES: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
 """Operators of these namespaces take part in collectives, which all ranks must call equally often."""
 _CONVOLUTIONS: Final = ("convolution", "convolution_backward")
 _MATMULS: Final = ("mm", "addmm", "bmm", "baddbmm")
@@ -70,10 +70,15 @@ def takes_from_values(operator_: Any) -> bool:
     return torch.Tag.dynamic_output_shape in tags or torch.Tag.data_dependent_output in tags
 
 
+def is_collective(target: Any) -> bool:
+    """True for an operator by which ranks exchange values, and for the one that waits for these."""
+    return getattr(target, "namespace", "") in _COLLECTIVES
+
+
 def has_collectives(module: GraphModule) -> bool:
     """True if the graph, or one nested in it, calls a collective."""
     modules = [one for one in module.modules() if isinstance(one, GraphModule)]
-    return any(getattr(node.target, "namespace", "") in COLLECTIVES for one in modules for node in one.graph.nodes)
+    return any(is_collective(node.target) for one in modules for node in one.graph.nodes)
 
 
 def depends_on_random(module: GraphModule) -> set[str]:
@@ -141,6 +146,8 @@ def without_form(node: Node) -> str:
         return f"{node.op} has no form in fp64"
     if str(node.target) in _BITS:
         return f"{node.target} takes bits for another type"
+    if is_collective(node.target):
+        return f"{node.target} takes part in a collective"
     if pattern_of(node) is not None:
         return f"{getattr(node.target, '__name__', node.target)} is lowered as one, by a function of IR"
     if launches_own_kernel(node):

@@ -11,12 +11,12 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
-    COLLECTIVES,
     RANDINT,
     RANDOM,
     changed_list,
     changed_values,
     has_equal,
+    is_collective,
     is_order,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Returned, Values
@@ -248,7 +248,7 @@ class Plain(Interpreter):
         found = made if made is not None else self._ran(n, reason)
         if found is None:
             found = changed_list(n, args)
-        if getattr(n.target, "namespace", "") in COLLECTIVES:
+        if is_collective(n.target):
             found = map_aggregate(found, arrived)
         for node in shared:
             self._changed.add(node.name)

@@ -17,6 +17,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, unseen
+from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
@@ -49,7 +50,8 @@ class DynamoCheck:
         self._origin = origin
         self._state = state
         # Ranks must take part in collectives equally often, whatever their values are.
-        self._at_once = always_exact or (origin.traced is not None and has_collectives(origin.traced))
+        self._is_collective = origin.traced is not None and has_collectives(origin.traced)
+        self._at_once = always_exact or self._is_collective
         """Exact values are computed before it is known whether they matter."""
         self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
@@ -163,7 +165,7 @@ class DynamoCheck:
                 row = row if verdict(rounded) == WRONG else rounded
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
-                for at, level in enumerate(self._origin.dynamo[1:], start=1):
+                for at, level in enumerate(self._edits(), start=1):
                     edited, _ = self._ran(at, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
                         row = with_fields(row, level=level.name)
@@ -193,9 +195,14 @@ class DynamoCheck:
         wanted = [(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
 
-    @staticmethod
-    def _looked_for(look: Callable[[], Node | None]) -> Node | None:
-        """What `look` finds, None if it fails."""
+    def _edits(self) -> Sequence[Level]:
+        """Dynamo's graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
+        return () if self._is_collective else self._origin.dynamo[1:]
+
+    def _looked_for(self, look: Callable[[], Node | None]) -> Node | None:
+        """What `look` finds in another run; None if it fails, or the other ranks would have to run, too."""
+        if self._is_collective:
+            return None
         try:
             return look()
         except Exception as error:

@@ -50,11 +50,13 @@ class JointCheck:
         self.compared = [isinstance(one, Node) and one.name not in self.random for one in self._nodes]
         """Whether each result is compared."""
 
-    def rows(self, found: Sequence[Any], stages: Sequence[tuple[str, Callable[[], Sequence[Any]]]]) -> list[Checked]:
+    def rows(
+        self, found: Sequence[Any], stages: Sequence[tuple[str, Callable[[], Sequence[Any]]]] | None
+    ) -> list[Checked]:
         """A row for each result; `found` are those of what became of the graph.
 
         `stages` are passes, and what computes the results of the graph after each; the partitioner is blamed if none
-        of them is.
+        of them is. None if it cannot be said which is.
         """
         rows = []
         later: dict[int, Sequence[Any]] = {}
@@ -66,7 +68,7 @@ class JointCheck:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             judged = self._compared(row, node.name, value)
-            if verdict(judged) == WRONG:
+            if stages is not None and verdict(judged) == WRONG:
                 blamed = PARTITIONER
                 for position, (level, compute) in enumerate(stages):
                     if position not in later:

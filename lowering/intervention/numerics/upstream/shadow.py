@@ -15,10 +15,11 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
-    COLLECTIVES,
+    is_collective,
     takes_from_values,
     written_arguments,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.reference import arrived
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
@@ -182,6 +183,8 @@ class Shadow(_Mode):  # type: ignore[misc]
                 ]
         generators = _generators(func, given, kwargs)
         found = func(*args, **kwargs)
+        if is_collective(func):
+            found = map_aggregate(found, arrived)
         if not self.broken:
             with self._guarded():
                 states = zip(generators, _generators(func, given, kwargs), strict=True)
@@ -224,7 +227,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         values: list[Any] | None = None
         if not operator:
             reason = reason or f"{name} calls a nested graph"
-        elif func.namespace in COLLECTIVES:
+        elif is_collective(func):
             reason = reason or f"{name} takes part in a collective"
         elif name in _BITS:
             reason = reason or f"{name} takes bits for another type"

@@ -10,7 +10,11 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    depends_on_random,
+    has_collectives,
+    results_of,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
@@ -127,8 +131,12 @@ class UpstreamCheck:
         names = names_of(self._module)
         return JointCheck(self._graph, number, module, values, first, names, always_exact=self._always_exact)
 
-    def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]]:
-        """The passes over the joint graph, and what computes its results after each."""
+    def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]] | None:
+        """The passes over the joint graph, and what computes its results after each. None if one rank alone, whose
+        results are wrong, cannot compute them.
+        """
+        if has_collectives(self._module):
+            return None
         return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
 
     def _as_joint(
