@@ -32,6 +32,8 @@ _OPERATOR: Final = re.compile(
 """An operator as FX and the generated code write it: `aten.add.Tensor`, `torch.ops.mylib.mine.default`."""
 _FUNCTION: Final = re.compile(r"(?:torch|_?operator|extern_kernels)(?:\.\w+)*\.(\w+)")
 """A function of torch's or of Python's: `torch._C._nn.linear`, `operator.getitem`, `extern_kernels.mm`."""
+_KERNEL: Final = re.compile(r"(?:cpp|triton_[a-z]+)_fused_+([A-Za-z]\w*)")
+"""What the names of most generated kernels begin with: `cpp_fused_add_mul_3`, `triton_poi_fused__softmax_1`."""
 _LEAST_IN_PARTS: Final = 8
 """A text that gets no more room keeps its beginning alone."""
 NARROWEST: Final = 4
@@ -126,13 +128,14 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     whole or not at all.
 
     A file's name goes before the numbers of its lines: of `train.py:41 57` what is left are `:41 57`. Of an operator
-    its name is kept: `aten.add.Tensor` becomes `aten.add`, then `add`.
+    its name is kept: `aten.add.Tensor` becomes `aten.add`, then `add`; of a kernel what tells it from others:
+    `cpp_fused_add_mul_relu_3` becomes `…add_mul_relu_3`.
 
     With `middle`, the span that is cut keeps its beginning and its end. Of `train.py:41 ← adam.py:414` the line of the
     library is kept, which rows differ by, and its number; of `softmax · model.py:9` what stands there, and the number.
     """
     if len(spans) == 1 and cell_len(spans[0].text[:ENOUGH]) > width:
-        spans = [Span(_operator(spans[0].text[:ENOUGH], width), spans[0].role)]
+        spans = [Span(_name(spans[0].text[:ENOUGH], width), spans[0].role)]
     if middle and len(spans) == 1 and cell_len(text := unbroken(spans[0].text)) > width > _LEAST_IN_PARTS:
         return [Span(_ends(text, width), spans[0].role)]
     spans = _below(spans, width)
@@ -150,8 +153,12 @@ def fitted(spans: Sequence[Span], width: int, *, middle: bool = False) -> list[S
     return shown
 
 
-def _operator(text: str, width: int) -> str:
-    """The longest form of an operator's name that fits; its shortest, if none does, and any other text as it is."""
+def _name(text: str, width: int) -> str:
+    """The longest form of an operator's name that fits; its shortest, if none does. Of a kernel's name what it does not
+    have in common with most others. Any other text as it is.
+    """
+    if kernel := _KERNEL.fullmatch(text):
+        return f"…{kernel[1]}"
     found = _OPERATOR.fullmatch(text) or _FUNCTION.fullmatch(text)
     if found is None:
         return text

@@ -113,8 +113,10 @@ def test_a_text_is_cut_to_the_width(text: str, width: int, middle: bool) -> None
 
 def test_a_name_keeps_its_end_where_that_tells_it_apart() -> None:
     name = [Span("cpp_fused_native_layer_norm_relu_12")]
-    assert text_of(fitted(name, 20, middle=True)) == "cpp_fused_nat…elu_12"
-    assert text_of(fitted(name, 20)) == "cpp_fused_native_la…"
+    assert text_of(fitted(name, 20, middle=True)) == "…native_layer…elu_12"
+    assert text_of(fitted(name, 20)) == "…native_layer_norm_…"
+    assert text_of(fitted(name, 26)) == "…native_layer_norm_relu_12"
+    assert text_of(fitted([Span("triton_red_fused__softmax_3")], 12)) == "…softmax_3"
 
 
 @pytest.mark.parametrize(

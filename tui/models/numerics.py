@@ -49,7 +49,7 @@ _BAR: Final[Column[Judged]] = Column("error", lambda row: cell(error_bar(row), R
 _PLACE: Final[Column[Judged]] = Column(
     "line", lambda row: "" if row.where is None else str(row.where.line), role="dim", right=True
 )
-_LEAST_WIDTHS: Final = {"launch": 10, "node": 7}
+_LEAST_WIDTHS: Final = {"launch": 12, "node": 7}
 _DROPS: Final = {"node": 1, "× rounding": 2, "max": 3, "RMSE": 4, "": 5}
 
 
