@@ -6,7 +6,7 @@ It is taken only where the same code would make the same of the dump: it names w
 import hashlib
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.dump.table import MOST_BYTES
+from inspect_compile.facts import Graph
 from inspect_compile.knowledge.targets.host import host
 
 LARGEST: Final = 8 << 20
@@ -49,6 +50,27 @@ def overview_of(dump: Dump, graph: str | None = None) -> Overview:
 
         found = computed(dump, graph)
     return found
+
+
+def findings_of(dump: Dump, graph: str | None = None) -> list[Finding]:
+    """Everything that was missed, lost or odd, the most expensive first; `graph` restricts it to one."""
+    found = kept(dump) if graph is None else None
+    if found is not None:
+        return found.findings
+    from inspect_compile.analysis.findings.every import findings  # reads and imports a lot
+
+    return findings(dump, graph)
+
+
+def summaries_of(dump: Dump, graphs: Sequence[Graph]) -> list[GraphSummary]:
+    """The figures of each of these outermost graphs."""
+    found = kept(dump)
+    known = {} if found is None else {row.graph: row for row in found.graphs}
+    if all(graph.graph in known for graph in graphs):
+        return [known[graph.graph] for graph in graphs]
+    from inspect_compile.analysis.overview.summary import summarize
+
+    return [summarize(dump, graph) for graph in graphs]
 
 
 def kept(dump: Dump) -> Overview | None:

@@ -10,6 +10,7 @@ from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.findings.finding import ONCE, Finding
+from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
@@ -127,9 +128,7 @@ COLUMNS: Final[tuple[Column[Finding], ...]] = (
 
 def findings(request: Request) -> RenderableType:
     """Each finding on a few lines, with the command that shows more."""
-    from inspect_compile.analysis.findings.every import findings as every  # not for the overview, which has them
-
-    rows = request.kept(every(request.dump, request.graph))
+    rows = request.kept(findings_of(request.dump, request.graph))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
         return styled(text_or_nothing(request.dump, nothing_words()), "dim")

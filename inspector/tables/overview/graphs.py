@@ -5,6 +5,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import nothing_text
+from inspect_compile.analysis.findings.kept import summaries_of
 from inspect_compile.analysis.overview.records import GraphSummary
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import moved_text
@@ -56,6 +57,4 @@ def graphs(request: Request) -> RenderableType:
     if not wanted:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))
-    from inspect_compile.analysis.overview.summary import summarize  # the overview only needs the columns
-
-    return TerminalTable(COLUMNS, [summarize(request.dump, found) for found in shown], notes=notes)
+    return TerminalTable(COLUMNS, summaries_of(request.dump, shown), notes=notes)

@@ -9,7 +9,7 @@ import pytest
 
 import inspect_compile
 from inspect_compile.analysis.findings.computed import computed
-from inspect_compile.analysis.findings.kept import kept, overview_of, to_keep
+from inspect_compile.analysis.findings.kept import findings_of, kept, overview_of, summaries_of, to_keep
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Run
 from inspect_compile.finish import finish
@@ -58,6 +58,8 @@ def test_no_table_of_a_graph_is_read_for_it(finished: Path) -> None:
     before = computed(Dump(finished))
 
     assert overview_of(dump) == before
+    assert findings_of(dump) == before.findings
+    assert summaries_of(dump, dump.outermost()) == before.graphs
     assert not [name for _, name in dump._tables if paths.GRAPHS in name]
 
 
@@ -167,3 +169,14 @@ def test_one_graph_is_computed(finished: Path) -> None:
     name = Dump(finished).outermost()[0].graph
 
     assert [row.graph for row in overview_of(Dump(finished), name).graphs] == [name]
+    assert findings_of(Dump(finished), name) == computed(Dump(finished), name).findings
+
+
+def test_a_table_of_graphs_is_the_same_without_it(finished: Path) -> None:
+    graphs = Dump(finished).outermost()[1:]
+    expected = summaries_of(Dump(finished), graphs)
+
+    (finished / paths.OVERVIEW).unlink()
+
+    assert [row.graph for row in expected] == [graph.graph for graph in graphs] != []
+    assert summaries_of(Dump(finished), graphs) == expected
