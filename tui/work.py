@@ -1,5 +1,6 @@
 """Work beside the screen."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -15,8 +16,22 @@ def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group
 
     It is called only when it begins, so that work whose node is gone leaves no coroutine that nobody awaits. It has a
     description, as textual otherwise describes it by its `repr`: that of all arguments, which can be thousands of rows.
+
+    A worker can be in a cycle with its task, and is kept for long, or for good if it is there when the reader freezes
+    what it has read: neither `work` nor, through a traceback, what its frames had must be reached from it.
     """
-    _: Worker[None] = node.run_worker(work, group=group, description=group, exclusive=latest)
+    waiting = [work]
+
+    async def begun() -> None:
+        is_cancelled = False
+        try:
+            await waiting.pop()()
+        except asyncio.CancelledError:
+            is_cancelled = True
+        if is_cancelled:
+            raise asyncio.CancelledError
+
+    _: Worker[None] = node.run_worker(begun, group=group, description=group, exclusive=latest)
 
 
 class _Tools(Protocol):

@@ -51,6 +51,8 @@ class OpeningScreen(ShownScreen):
         """What is being compiled, at length and in short."""
         self._looks_after_end = 0
         self._wants_misses = False
+        self._last: Scope | None = None
+        """The graph that was opened last, and what its views show if they are not seen now."""
 
     # Reading
 
@@ -118,21 +120,26 @@ class OpeningScreen(ShownScreen):
         is_other = place.name != self._place.name
         self._place = place
         names = layout.shown(self.size.width, self.active, self._latest)
+        last = self._last
+        known = last.chain if last is not None and last.chain.graph == place.name and not self.is_live else None
 
         def build(dump: Dump) -> tuple[GraphState, Chain]:
             for tab in VIEWS:
                 if tab.name in names:
                     loaded(tab.where)  # importing takes long enough to hold up keys, but for on this thread
-            return graph_state(dump, place.name), Chain(dump, place.name)
+            return graph_state(dump, place.name), known or Chain(dump, place.name)
 
         found, chain = await self._reader.read(build)
         if self._place.name != place.name:  # another one was opened meanwhile
             return
         self._looks_after_end = (0 if is_other else self._looks_after_end) + found.has_ended
         self._show_failure(found.failure)
-        self._scope = Scope(chain, self._scope.version + 1 if self._scope is not None else 0)
+        is_new = last is None or chain is not last.chain
+        if last is None or is_new:
+            last = Scope(chain, last.version + 1 if last is not None else 0)
+        self._scope = self._last = last
         self._choice = self._rechosen(chain, is_other)
-        self._misses, self._findings = ([], 0) if is_other else (self._misses, self._findings)
+        self._misses, self._findings = ([], 0) if is_new and is_other else (self._misses, self._findings)
         self._arrange()
         for view in self._views():
             view.choice = self._choice
@@ -234,6 +241,6 @@ class OpeningScreen(ShownScreen):
 
         with self._guarded():
             found = await self._reader.read(look)
-            if scope is self._scope:
+            if scope is self._last:
                 self._misses, self._findings = found
                 self._say()
