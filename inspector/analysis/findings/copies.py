@@ -26,6 +26,7 @@ from inspect_compile.knowledge.overview.findings import (
     EINSUM_COPY,
     INPUT_COPY,
     JOINING,
+    JOINING_CALLS,
     LAYOUT,
     LIBRARY_COPY,
     LIBRARY_LAYOUT,
@@ -45,7 +46,14 @@ _INPUT: Final = "placeholder"
 _CONVOLUTION: Final = "convolution"
 _PLANE: Final = 4
 """Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
-_PICKING: Final = ("aten.index.", "aten._unsafe_index.", "aten.index_select", "aten.gather", "aten.embedding")
+_PICKING: Final = (
+    "aten.index.",
+    "aten._unsafe_index.",
+    "aten.index_select",
+    "aten.gather",
+    "aten.embedding",
+    "prims.rev",
+)
 """Beginnings of operators that pick values, as a padding that repeats them does: what they make is no copy."""
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""
@@ -221,7 +229,11 @@ class _Copies:
         if self._pads(row, own):
             return _Purpose(COPY, PADDING_BY_HAND, own)
         node = self._node(row, own.node)
-        return _Purpose(COPY, JOINING, own, less=0 if node is None else self._joins.added(node))
+        if node is None:
+            return _Purpose(COPY, JOINING, own)
+        return _Purpose(
+            COPY, JOINING_CALLS if self._joins.is_of_calls(node) else JOINING, own, less=self._joins.added(node)
+        )
 
     def _of_convolution(self, row: Operation, call: Operation, wants: Part) -> _Purpose:
         node = self._node(call, call.nodes[-1])

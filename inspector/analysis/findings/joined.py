@@ -13,6 +13,7 @@ _PLANE: Final = 4
 _INPUT: Final = "placeholder"
 _OUTPUT: Final = "output"
 _CONVOLUTION: Final = "convolution"
+_BATCH: Final = 0
 _CHANNELS: Final = 1
 """The axis along which a convolution can be applied to each part."""
 _DATA: Final = 0
@@ -62,7 +63,7 @@ class Joins:
         if joined is None or not is_call_of(joined, JOINS):
             return None
         parts = self._parts(joined)
-        if not _is_of_channels(joined, parts):
+        if not _is_along(joined, parts, _CHANNELS):
             return None
         is_stored = any(part is not None and _is_stored(part) for part in parts)
         written = [part for part in parts if part is not None and self._first[part.graph, part.name] != joined.name]
@@ -72,9 +73,13 @@ class Joins:
         """Bytes that are moved more if the convolutions that go over a `cat` are applied to each part, and the results
         are added.
         """
-        if not _is_of_channels(joined, self._parts(joined)):
+        if not _is_along(joined, self._parts(joined), _CHANNELS):
             return 0
         return sum(self._more(joined, one) for one in self._convolutions.get((joined.graph, joined.name), ()))
+
+    def is_of_calls(self, joined: Node) -> bool:
+        """True if it is along the first axis, over which a layer does the same, as of two batches."""
+        return _is_along(joined, self._parts(joined), _BATCH)
 
     def _more(self, joined: Node, convolution: Node) -> int:
         """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
@@ -88,13 +93,11 @@ class Joins:
         return [self._nodes.get((joined.graph, name)) for name in joined.inputs]
 
 
-def _is_of_channels(joined: Node, parts: list[Node | None]) -> bool:
-    """True if each part has some of the channels."""
+def _is_along(joined: Node, parts: list[Node | None], axis: int) -> bool:
+    """True if each part has some of this axis."""
     whole = _sizes(joined)
     return all(
-        part is not None
-        and len(sizes := _sizes(part)) == len(whole) > _CHANNELS
-        and sizes[_CHANNELS] != whole[_CHANNELS]
+        part is not None and len(sizes := _sizes(part)) == len(whole) > axis and sizes[axis] != whole[axis]
         for part in parts
     )
 

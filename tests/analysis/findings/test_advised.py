@@ -141,6 +141,25 @@ def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump,
     assert (found.kind, found.bytes) == ("copy", 2 * MATRIX)
 
 
+def test_a_layer_of_each_batch_is_not_advised(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    assert "reads the weights again" in at_line(plain, "a part is computed").to_do
+
+
+def test_what_is_turned_around_is_no_copy_for_a_layout(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    kinds = [
+        row.kind
+        for row in findings(plain)
+        for part in row.parts
+        if part.where is not None and part.where.line == LINES["turned around"]
+    ]
+
+    assert "layout" not in kinds
+
+
 def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, Dump]) -> None:
     plain, _ = recorded
 

@@ -76,6 +76,13 @@ def appended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def scattered(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    x = x * 2
+    x[rows] = x[rows].flip(1)  # turned around
+    return x @ weight
+
+
+@torch.compile
 def cumulated(x: torch.Tensor) -> torch.Tensor:
     decay = torch.tanh(x @ weight).cumsum(dim=1)  # turned around by autograd
     return torch.exp(decay) * ((x @ weight) * torch.exp(-decay)).cumsum(dim=1)
@@ -121,6 +128,7 @@ with torch.no_grad():
     joined_for(image, torch.randn(2, 6, 32, 32))
     gated(*(torch.randn(2, 6, 32, 32).to(memory_format=torch.channels_last) for _ in range(2)))
     summed(torch.randn(4, 16, 4, 16), torch.randn(4, 16, 4, 16))
+    scattered(x, torch.arange(64) > 20)
 if IS_MENDED:
     optimizer.step()
 for _ in range(3):
