@@ -23,6 +23,8 @@ _LEAST: Final = 1024
 _ORDERS: Final = ("no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "backend-refused")
 """Reasons that say that the two go over a buffer in different orders, or in loops of different shapes."""
 _SIZES: Final = "backend-refused"
+_LOADED: Final = "tmp"
+"""In an index: a value that was loaded."""
 _REPEATED: Final = "broadcast"
 _JOINS: Final = "cat"
 _FLIP: Final = "aten.flip"
@@ -98,17 +100,24 @@ def can_act(miss: Miss) -> bool:
 
 def _scattered(before: Mapping[Place, Operation]) -> dict[Place, frozenset[str]]:
     """The buffers that an operation takes as a whole, because it writes or adds to one of them at places which are
-    known when it runs.
+    known when it runs, and what it has made of them.
     """
     return {
-        place: frozenset(access.buffer for access in row.reads if access.kind == "star")
+        place: frozenset(
+            (
+                *(access.buffer for access in row.reads if access.kind == "star"),
+                *(access.buffer for access in row.writes if access.into and _LOADED in (access.index or "")),
+            )
+        )
         for place, row in before.items()
         if any(access.into for access in row.writes)
     }
 
 
 def _is_scatter(miss: Miss, moved: LaunchTraffic, scattered: Mapping[Place, frozenset[str]]) -> bool:
-    """True if the one makes what the other scatters into: all of it must be there before, whatever the order."""
+    """True if the one makes what the other scatters into, or reads what it has made: all of it must be there before,
+    whatever the order.
+    """
     for name in (miss.a, miss.b):
         group = moved.groups.after.get((miss.graph, name))
         for member in () if group is None else group.members:
