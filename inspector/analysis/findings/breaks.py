@@ -25,6 +25,7 @@ _REPORTS: Final = (
     "Please file an issue to PyTorch",
     "please file an issue on GitHub",
     "Please file an issue on GitHub",
+    "Report an issue to the backend compiler repo",
 )
 _BUILTIN: Final = "Dynamo does not know how to trace the builtin "
 """Of a function in C, torch gives two hints, of which it does not know whether either applies."""

@@ -44,6 +44,8 @@ _LAYOUTS: Final = frozenset({"clone", "contiguous", "expand"})
 _PADS: Final = "constant_pad_nd"
 _INPUT: Final = "placeholder"
 _CONVOLUTION: Final = "convolution"
+_WEIGHT: Final = 1
+"""Position of the weights among the inputs of a convolution."""
 _PLANE: Final = 4
 """Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
 _PICKING: Final = (
@@ -229,11 +231,10 @@ class _Copies:
         if self._pads(row, own):
             return _Purpose(COPY, PADDING_BY_HAND, own)
         node = self._node(row, own.node)
-        if node is None:
-            return _Purpose(COPY, JOINING, own)
-        return _Purpose(
-            COPY, JOINING_CALLS if self._joins.is_of_calls(node) else JOINING, own, less=self._joins.added(node)
-        )
+        more = 0 if node is None else self._joins.added(node)
+        if node is not None and (self._joins.is_of_calls(node) or (more and self._is_of_inputs(row))):
+            return _Purpose(COPY, JOINING_CALLS, own)
+        return _Purpose(COPY, JOINING, own, less=more)
 
     def _of_convolution(self, row: Operation, call: Operation, wants: Part) -> _Purpose:
         node = self._node(call, call.nodes[-1])
@@ -267,7 +268,8 @@ class _Copies:
     def _is_last(self, call: Operation) -> bool:
         """True if a convolution's weights are channels-last: then the model is."""
         node = self._node(call, call.nodes[-1])
-        weight = self._node(call, node.inputs[1]) if node is not None and len(node.inputs) > 1 else None
+        place = _WEIGHT if node is None or is_call_of(node, _CONVOLUTION) else _WEIGHT + 1  # behind the gradient
+        weight = self._node(call, node.inputs[place]) if node is not None and len(node.inputs) > place else None
         if weight is None or weight.op != _INPUT or not weight.values:
             return False
         size, stride = weight.values[0].size, weight.values[0].stride

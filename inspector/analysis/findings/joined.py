@@ -1,5 +1,5 @@
-"""Convolutions of what a `cat` joins: which of them read copies also in a model that is channels-last, and what is
-saved by applying the convolution to each part.
+"""Layers of what a `cat` joins: which convolutions read copies also in a model that is channels-last, and what is saved
+by applying a layer to each part.
 """
 
 from collections.abc import Mapping
@@ -13,9 +13,10 @@ _PLANE: Final = 4
 _INPUT: Final = "placeholder"
 _OUTPUT: Final = "output"
 _CONVOLUTION: Final = "convolution"
+_PRODUCTS: Final = {"aten.mm.": 0, "aten.addmm.": 1}
 _BATCH: Final = 0
 _CHANNELS: Final = 1
-"""The axis along which a convolution can be applied to each part."""
+"""The axis along which a layer can be applied to each part."""
 _DATA: Final = 0
 """Position of what a convolution goes over among its inputs."""
 
@@ -36,10 +37,10 @@ class Joins:
         self._nodes = nodes
         self._first: dict[tuple[str, str], str] = {}
         """A part → the first `cat` that joins it, which decides where in memory it is written."""
-        self._convolutions: dict[tuple[str, str], list[Node]] = {}
-        """The convolutions that go over a value."""
+        self._layers: dict[tuple[str, str], list[Node]] = {}
+        """The convolutions and matrix products that go over a value."""
         self._readers: dict[tuple[str, str], list[Node]] = {}
-        """A convolution → what reads its result."""
+        """One of these → what reads its result."""
         for node in nodes.values():
             for name in node.inputs:
                 if (readers := self._readers.get((node.graph, name))) is not None:
@@ -47,10 +48,10 @@ class Joins:
             if is_call_of(node, JOINS):
                 for part in node.inputs:
                     self._first.setdefault((node.graph, part), node.name)
-            elif is_call_of(node, _CONVOLUTION):
+            elif (place := _data(node)) is not None:
                 self._readers[node.graph, node.name] = []
-                for name in node.inputs[_DATA : _DATA + 1]:
-                    self._convolutions.setdefault((node.graph, name), []).append(node)
+                for name in node.inputs[place : place + 1]:
+                    self._layers.setdefault((node.graph, name), []).append(node)
 
     def before(self, convolution: Node) -> Joined | None:
         """The `cat` whose result it goes over; None if it goes over something else.
@@ -70,27 +71,34 @@ class Joins:
         return Joined(bool(written) and not is_stored, self._more(joined, convolution) - sum(map(_bytes, written)))
 
     def added(self, joined: Node) -> int:
-        """Bytes that are moved more if the convolutions that go over a `cat` are applied to each part, and the results
-        are added.
+        """Bytes that are moved more if the layers that go over a `cat` are applied to each part, and the results are
+        added.
         """
         if not _is_along(joined, self._parts(joined), _CHANNELS):
             return 0
-        return sum(self._more(joined, one) for one in self._convolutions.get((joined.graph, joined.name), ()))
+        return sum(self._more(joined, one) for one in self._layers.get((joined.graph, joined.name), ()))
 
     def is_of_calls(self, joined: Node) -> bool:
         """True if it is along the first axis, over which a layer does the same, as of two batches."""
         return _is_along(joined, self._parts(joined), _BATCH)
 
-    def _more(self, joined: Node, convolution: Node) -> int:
+    def _more(self, joined: Node, layer: Node) -> int:
         """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
         nothing is computed of it.
         """
-        readers = self._readers[convolution.graph, convolution.name]
-        is_alone = all(reader.op == _OUTPUT or is_call_of(reader, _CONVOLUTION) for reader in readers)
-        return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(convolution)
+        readers = self._readers[layer.graph, layer.name]
+        is_alone = all(reader.op == _OUTPUT or _data(reader) is not None for reader in readers)
+        return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(layer)
 
     def _parts(self, joined: Node) -> list[Node | None]:
         return [self._nodes.get((joined.graph, name)) for name in joined.inputs]
+
+
+def _data(layer: Node) -> int | None:
+    """Position of what a layer goes over among its inputs; None if the node is none."""
+    if is_call_of(layer, _CONVOLUTION):
+        return _DATA
+    return next((place for name, place in _PRODUCTS.items() if layer.target.startswith(name)), None)
 
 
 def _is_along(joined: Node, parts: list[Node | None], axis: int) -> bool:

@@ -78,8 +78,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     JOINING_CALLS: Words(
         "values are only moved to another place in memory, to join them",
-        "load or write the parts into one tensor that is kept; a call for each part reads the weights again, and moves"
-        " more",
+        "load or write the parts into one tensor that is kept; a call for each part moves more: it reads weights again,"
+        " or makes results that are added",
     ),
     PADDING_BY_HAND: Words(
         "values are only moved to another place in memory, to join them",

@@ -185,3 +185,12 @@ def test_what_needs_no_size_or_number_is_told_beside_torchs_setting(
     assert one.is_torchs
     assert better in one.instead
     assert bool(one.instead) == bool(better)
+
+
+def test_a_compiler_that_fails_is_no_advice_to_file_an_issue(tmp_path: Path) -> None:
+    row = msgspec.structs.replace(broken("0/0", CALLS), hints=("Report an issue to the backend compiler repo.",))
+
+    (one,) = told(tmp_path, row)
+
+    assert "issue" not in one.to_do
+    assert not one.is_torchs

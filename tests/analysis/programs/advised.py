@@ -13,6 +13,7 @@ IS_MENDED = "mended" in sys.argv
 torch.manual_seed(0)
 weight = torch.randn(64, 64)
 twice = torch.cat([weight, weight])
+broad = twice.repeat(1, 8)
 conv = nn.Conv2d(6, 6, 3)
 along = nn.Conv1d(6, 6, 3)
 image = torch.randn(2, 6, 32, 32)
@@ -76,6 +77,14 @@ def appended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def wide(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    made = x @ weight
+    if IS_MENDED:
+        return torch.relu(made @ broad[:64] + torch.sigmoid(y) @ broad[64:])
+    return torch.relu(torch.cat([made, torch.sigmoid(y)], 1) @ broad)  # a layer of each costs more
+
+
+@torch.compile
 def scattered(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     x = x * 2
     x[rows] = x[rows].flip(1)  # turned around
@@ -128,6 +137,7 @@ with torch.no_grad():
     joined_for(image, torch.randn(2, 6, 32, 32))
     gated(*(torch.randn(2, 6, 32, 32).to(memory_format=torch.channels_last) for _ in range(2)))
     summed(torch.randn(4, 16, 4, 16), torch.randn(4, 16, 4, 16))
+    wide(x, y)
     scattered(x, torch.arange(64) > 20)
 if IS_MENDED:
     optimizer.step()
