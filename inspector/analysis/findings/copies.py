@@ -145,6 +145,13 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
+def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
+    """The inputs of a backward graph's forward graph, by their names: what is saved of weights may be a copy."""
+    graphs = dump.graphs_of_compile(backward.compile_id) if backward.compile_id is not None else []
+    rows = (row for graph in graphs if graph.kind == "forward" for row in dump.rows(Node, graph.graph))
+    return {row.name: row for row in rows if row.op == _INPUT and row.values}
+
+
 class _Copies:
     """The scheduler nodes of one graph, nested graphs included, that only move values."""
 
@@ -156,6 +163,7 @@ class _Copies:
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
+        self._given = _given(dump, graph) if self._is_backward else {}
 
     @cached_property
     def _joins(self) -> Joins:
@@ -232,7 +240,7 @@ class _Copies:
             return _Purpose(COPY, PADDING_BY_HAND, own)
         node = self._node(row, own.node)
         more = 0 if node is None else self._joins.added(node)
-        if node is not None and (self._joins.is_of_calls(node) or (more and self._is_of_inputs(row))):
+        if node is not None and (self._joins.is_of_calls(node) or (more and self._joins.is_of_inputs(node))):
             return _Purpose(COPY, JOINING_CALLS, own)
         return _Purpose(COPY, JOINING, own, less=more)
 
@@ -270,6 +278,7 @@ class _Copies:
         node = self._node(call, call.nodes[-1])
         place = _WEIGHT if node is None or is_call_of(node, _CONVOLUTION) else _WEIGHT + 1  # behind the gradient
         weight = self._node(call, node.inputs[place]) if node is not None and len(node.inputs) > place else None
+        weight = None if weight is None else self._given.get(weight.name, weight)
         if weight is None or weight.op != _INPUT or not weight.values:
             return False
         size, stride = weight.values[0].size, weight.values[0].stride

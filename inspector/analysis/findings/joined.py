@@ -14,6 +14,7 @@ _INPUT: Final = "placeholder"
 _OUTPUT: Final = "output"
 _CONVOLUTION: Final = "convolution"
 _PRODUCTS: Final = {"aten.mm.": 0, "aten.addmm.": 1}
+_VIEWS: Final = ("aten.view.", "aten.reshape.", "aten._unsafe_view.")
 _BATCH: Final = 0
 _CHANNELS: Final = 1
 """The axis along which a layer can be applied to each part."""
@@ -51,7 +52,7 @@ class Joins:
             elif (place := _data(node)) is not None:
                 self._readers[node.graph, node.name] = []
                 for name in node.inputs[place : place + 1]:
-                    self._layers.setdefault((node.graph, name), []).append(node)
+                    self._layers.setdefault((node.graph, self._viewed(node.graph, name)), []).append(node)
 
     def before(self, convolution: Node) -> Joined | None:
         """The `cat` whose result it goes over; None if it goes over something else.
@@ -74,13 +75,20 @@ class Joins:
         """Bytes that are moved more if the layers that go over a `cat` are applied to each part, and the results are
         added.
         """
-        if not _is_along(joined, self._parts(joined), _CHANNELS):
-            return 0
-        return sum(self._more(joined, one) for one in self._layers.get((joined.graph, joined.name), ()))
+        parts, last = self._parts(joined), len(_sizes(joined)) - 1
+        return sum(
+            self._more(joined, one)
+            for one in self._layers.get((joined.graph, joined.name), ())
+            if _is_along(joined, parts, _CHANNELS if is_call_of(one, _CONVOLUTION) else last)
+        )
 
     def is_of_calls(self, joined: Node) -> bool:
         """True if it is along the first axis, over which a layer does the same, as of two batches."""
         return _is_along(joined, self._parts(joined), _BATCH)
+
+    def is_of_inputs(self, joined: Node) -> bool:
+        """True if all of its parts are inputs of the graph."""
+        return all(part is not None and part.op == _INPUT for part in self._parts(joined))
 
     def _more(self, joined: Node, layer: Node) -> int:
         """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
@@ -89,6 +97,12 @@ class Joins:
         readers = self._readers[layer.graph, layer.name]
         is_alone = all(reader.op == _OUTPUT or _data(reader) is not None for reader in readers)
         return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(layer)
+
+    def _viewed(self, graph: str, name: str) -> str:
+        """What a view in front of a matrix product, which has two axes, is of."""
+        node = self._nodes.get((graph, name))
+        is_view = node is not None and node.target.startswith(_VIEWS)
+        return node.inputs[0] if node is not None and is_view and node.inputs else name
 
     def _parts(self, joined: Node) -> list[Node | None]:
         return [self._nodes.get((joined.graph, name)) for name in joined.inputs]

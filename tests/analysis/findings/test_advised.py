@@ -42,7 +42,7 @@ def at_line(dump: Dump, comment: str) -> Finding:
     return found
 
 
-def at(dump: Dump, graph: Graph, comment: str) -> bool:
+def is_of(dump: Dump, graph: Graph, comment: str) -> bool:
     nodes = dump.rows(Node, graph.graph)
     return any(row.where is not None and row.where.line == LINES[comment] for row in nodes)
 
@@ -117,7 +117,11 @@ def test_memory_that_is_only_written_over_is_accounted_for(recorded: tuple[Dump,
 def test_what_autograd_turns_around_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
     """The gradient of a cumulative sum is one from the other end."""
     plain, _ = recorded
-    (backward,) = [graph for graph in plain.outermost() if graph.kind == "backward"]
+    (backward,) = [
+        graph
+        for graph in plain.outermost()
+        if graph.kind == "backward" and is_of(plain, graph, "turned around by autograd")
+    ]
 
     apart = [miss for miss in left_apart(plain, backward.graph) if not miss.between]
 
@@ -155,7 +159,7 @@ def test_a_layer_of_each_batch_is_not_advised(recorded: tuple[Dump, Dump]) -> No
 def test_a_join_in_front_of_a_layer_whose_results_are_large_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
     """A product of each part makes one more result, which is written and read."""
     plain, mended = recorded
-    (compile_id,) = {one.compile_id for one in plain.outermost() if at(plain, one, "a layer of each costs more")}
+    (compile_id,) = {one.compile_id for one in plain.outermost() if is_of(plain, one, "a layer of each costs more")}
     assert compile_id is not None
 
     lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
@@ -184,6 +188,21 @@ def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, D
 
     assert found.kind == "layout"
     assert "is channels-last already" in found.to_do
+
+
+def test_what_a_forward_saves_of_weights_does_not_tell_how_they_are_stored(recorded: tuple[Dump, Dump]) -> None:
+    """It saves the copies that it has made in channels-last memory."""
+    plain, _ = recorded
+    backward = next(
+        one
+        for one in plain.outermost()
+        if one.kind == "backward" and is_of(plain, one, "with a gradient in another layout")
+    )
+
+    told = [row for row in findings(plain, backward.graph) if row.kind == "layout" and row.graph == backward.graph]
+
+    assert told
+    assert all("keep them there" in row.to_do for row in told)
 
 
 def test_what_an_earlier_join_has_written_is_copied_for_a_convolution_in_any_layout(

@@ -16,6 +16,7 @@ twice = torch.cat([weight, weight])
 broad = twice.repeat(1, 8)
 conv = nn.Conv2d(6, 6, 3)
 along = nn.Conv1d(6, 6, 3)
+raised = nn.ConvTranspose2d(6, 6, 4, 2, 1)
 image = torch.randn(2, 6, 32, 32)
 last = nn.Conv2d(12, 6, 3).to(memory_format=torch.channels_last)
 gates, new = (nn.Conv2d(12, 6, 3, padding=1).to(memory_format=torch.channels_last) for _ in range(2))
@@ -23,6 +24,7 @@ parameter = nn.Parameter(torch.randn(64, 64))
 parameter.grad = torch.ones(64, 64)
 optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
 if IS_MENDED:
+    raised = raised.to(memory_format=torch.channels_last)
     conv, image = conv.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
 
 
@@ -85,6 +87,11 @@ def wide(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def trained(x: torch.Tensor) -> torch.Tensor:
+    return raised(torch.relu(conv(x)))  # with a gradient in another layout
+
+
+@torch.compile
 def scattered(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     x = x * 2
     x[rows] = x[rows].flip(1)  # turned around
@@ -144,3 +151,5 @@ if IS_MENDED:
 for _ in range(3):
     stepped()
 cumulated(torch.randn(16, 32, 64, requires_grad=True)).sum().backward()
+found = trained(image)
+found.backward(torch.ones_like(found) if IS_MENDED else torch.ones(found.shape))
