@@ -13,7 +13,7 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.analysis.indexing.difference import differences
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Access, Graph, Operation
 from inspect_compile.knowledge.fusion.knob_values import knob_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import APART_HANDED, APART_READ, MISSED_FUSION, WORDS
@@ -138,21 +138,16 @@ def _is_of_repeats(miss: Miss, moved: LaunchTraffic, before: Mapping[Place, Oper
     """
     if miss.code not in _ORDERS:
         return False
-    a, b = (_members(miss.graph, name, moved, before) for name in (miss.a, miss.b))
-    kinds = {
-        found.kind
-        for one in a
-        for other in b
-        for found in differences((*one.reads, *one.writes), (*other.reads, *other.writes))
-        if found.buffer in miss.buffers
-    }
-    return kinds == {_REPEATED}
+    one, other = (_shared(miss, name, moved, before) for name in (miss.a, miss.b))
+    found = differences(one, other)
+    return bool(found) and all(difference.kind == _REPEATED for difference in found)
 
 
-def _members(graph: str, name: str, moved: LaunchTraffic, before: Mapping[Place, Operation]) -> list[Operation]:
-    """The scheduler nodes before fusion that are in one after it."""
-    group = moved.groups.after.get((graph, name))
-    return [] if group is None else [before[graph, one] for one in group.members if (graph, one) in before]
+def _shared(miss: Miss, name: str, moved: LaunchTraffic, before: Mapping[Place, Operation]) -> list[Access]:
+    """How the scheduler nodes before fusion that are in one after it touch what the pair shares."""
+    group = moved.groups.after.get((miss.graph, name))
+    rows = [] if group is None else [before[miss.graph, one] for one in group.members if (miss.graph, one) in before]
+    return [access for row in rows for access in (*row.reads, *row.writes) if access.buffer in miss.buffers]
 
 
 def _is_of_scans(miss: Miss, moved: LaunchTraffic) -> bool:
