@@ -14,11 +14,21 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Location
 from inspect_compile.facts.compile_id import compile_order, frame_id
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.knowledge.overview.findings import BREAK, WORDS
+from inspect_compile.knowledge.overview.findings import BREAK, BREAK_BUILTIN, BREAK_MASK, BREAK_NUMBER, WORDS
 
 _NO_USE: Final = "This graph break is fundamental"
 _NO_MESSAGE: Final = " Message: None"
-_REPORTS: Final = ("Please report an issue to PyTorch", "Please file an issue to PyTorch")
+_COMPUTED: Final = " The branch condition involves a tensor computed as follows:"
+"""Beginning of a list of all that leads to the condition, often dozens of operators."""
+_REPORTS: Final = (
+    "Please report an issue to PyTorch",
+    "Please file an issue to PyTorch",
+    "please file an issue on GitHub",
+    "Please file an issue on GitHub",
+    "Report an issue to the backend compiler repo",
+)
+_BUILTIN: Final = "Dynamo does not know how to trace the builtin "
+"""Of a function in C, torch gives two hints, of which it does not know whether either applies."""
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
 _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
@@ -26,6 +36,11 @@ _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
 compiled as a whole.
 """
 _LOST: Final = ("no graph", "skipped")
+
+_OF_MASK: Final = "`aten.nonzero.default`"
+_INDEXED: Final = re.compile(r"[\w)\]]\[")
+_TO_NUMBER: Final = re.compile(r"\bint\(|\.tolist\(\)")
+"""A call that makes numbers of Python's to compute with, unlike `.item()` of a loss that is logged."""
 
 Place = tuple[str, str, int]
 """A file, a function in it and a line of that function."""
@@ -52,7 +67,8 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         if row.stack and _OPTIMIZER.search(row.stack[-1].file):
             continue
         why = (row.explanation or row.reason.strip().rpartition("\n")[2]).removesuffix(_NO_MESSAGE)
-        hints = _sentences(hint for hint in row.hints if _is_of_use(hint, row.where))
+        is_builtin = why.startswith(_BUILTIN)
+        hints = "" if is_builtin else _sentences(hint for hint in row.hints if _is_of_use(hint, row.where))
         yield Finding(
             kind=BREAK,
             graph=row.graph,
@@ -61,9 +77,10 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             seconds=sum(own) if own else None,
             when=ONCE,
             sure=MEASURED if own else NOT_KNOWN,
-            why=why,
-            to_do=hints or WORDS[BREAK].to_do,
+            why=why.partition(_COMPUTED)[0],
+            to_do=hints or WORDS[BREAK_BUILTIN if is_builtin else BREAK].to_do,
             is_torchs=bool(hints),
+            instead=_instead(why, row.where) if hints else "",
             names=(row.graph,),
         )
 
@@ -136,6 +153,14 @@ def _is_of_use(hint: str, where: Location | None) -> bool:
     called = _CALLED.findall(hint)
     code = "" if where is None or is_library(where.file) else where.code
     return all(name.rpartition(".")[2] in code for name in called)
+
+
+def _instead(why: str, where: Location | None) -> str:
+    """What does without the size, or the number, that torch's setting lets into the graph."""
+    code = "" if where is None else where.code
+    if _OF_MASK in why and _INDEXED.search(code):
+        return WORDS[BREAK_MASK].to_do
+    return WORDS[BREAK_NUMBER].to_do if _TO_NUMBER.search(code) else ""
 
 
 def _sentences(hints: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from inspect_compile.knowledge.overview.findings import (
     EINSUM_COPY,
     INPUT_COPY,
     JOINING,
+    JOINING_CALLS,
     LAYOUT,
     LIBRARY_COPY,
     LIBRARY_LAYOUT,
@@ -43,9 +44,18 @@ _LAYOUTS: Final = frozenset({"clone", "contiguous", "expand"})
 _PADS: Final = "constant_pad_nd"
 _INPUT: Final = "placeholder"
 _CONVOLUTION: Final = "convolution"
+_WEIGHT: Final = 1
+"""Position of the weights among the inputs of a convolution."""
 _PLANE: Final = 4
 """Axes from which on a tensor can be channels-last: those of a picture, not those of a `Conv1d`."""
-_PICKING: Final = ("aten.index.", "aten._unsafe_index.", "aten.index_select", "aten.gather", "aten.embedding")
+_PICKING: Final = (
+    "aten.index.",
+    "aten._unsafe_index.",
+    "aten.index_select",
+    "aten.gather",
+    "aten.embedding",
+    "prims.rev",
+)
 """Beginnings of operators that pick values, as a padding that repeats them does: what they make is no copy."""
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""
@@ -135,6 +145,13 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
+def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
+    """The inputs of a backward graph's forward graph, by their names: what is saved of weights may be a copy."""
+    graphs = dump.graphs_of_compile(backward.compile_id) if backward.compile_id is not None else []
+    rows = (row for graph in graphs if graph.kind == "forward" for row in dump.rows(Node, graph.graph))
+    return {row.name: row for row in rows if row.op == _INPUT and row.values}
+
+
 class _Copies:
     """The scheduler nodes of one graph, nested graphs included, that only move values."""
 
@@ -146,6 +163,7 @@ class _Copies:
         """(graph, buffer) → the first library call that reads it."""
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
+        self._given = _given(dump, graph) if self._is_backward else {}
 
     @cached_property
     def _joins(self) -> Joins:
@@ -221,7 +239,10 @@ class _Copies:
         if self._pads(row, own):
             return _Purpose(COPY, PADDING_BY_HAND, own)
         node = self._node(row, own.node)
-        return _Purpose(COPY, JOINING, own, less=0 if node is None else self._joins.added(node))
+        more = 0 if node is None else self._joins.added(node)
+        if node is not None and (self._joins.is_of_calls(node) or (more and self._joins.is_of_inputs(node))):
+            return _Purpose(COPY, JOINING_CALLS, own)
+        return _Purpose(COPY, JOINING, own, less=more)
 
     def _of_convolution(self, row: Operation, call: Operation, wants: Part) -> _Purpose:
         node = self._node(call, call.nodes[-1])
@@ -255,7 +276,9 @@ class _Copies:
     def _is_last(self, call: Operation) -> bool:
         """True if a convolution's weights are channels-last: then the model is."""
         node = self._node(call, call.nodes[-1])
-        weight = self._node(call, node.inputs[1]) if node is not None and len(node.inputs) > 1 else None
+        place = _WEIGHT if node is None or is_call_of(node, _CONVOLUTION) else _WEIGHT + 1  # behind the gradient
+        weight = self._node(call, node.inputs[place]) if node is not None and len(node.inputs) > place else None
+        weight = None if weight is None else self._given.get(weight.name, weight)
         if weight is None or weight.op != _INPUT or not weight.values:
             return False
         size, stride = weight.values[0].size, weight.values[0].stride

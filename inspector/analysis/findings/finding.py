@@ -58,6 +58,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     to_do: str = ""
     is_torchs: bool = False
     """What to do is what torch says, which nobody tried."""
+    instead: str = ""
+    """What is better where it can be done: of what torch says, as programs show."""
     knob: str = ""
     """A setting that may change it; `trial` says whether that was tried."""
     trial: Trial | None = None

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
 from inspect_compile.analysis.caches.lookups import Lookups
@@ -11,10 +12,10 @@ from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
-from inspect_compile.analysis.frontend.frames import Cause, causes, resumed
+from inspect_compile.analysis.frontend.frames import Cause, causes, plain_source, resumed
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, Location, Recompile, Remark
+from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
@@ -22,12 +23,19 @@ from inspect_compile.knowledge.overview.findings import (
     CACHE,
     CACHE_MISS,
     RECOMPILE,
+    RECOMPILE_AFTER,
+    RECOMPILE_CONDITION,
+    RECOMPILE_FIXED,
+    RECOMPILE_GLOBAL,
+    RECOMPILE_GRADIENT,
+    RECOMPILE_INTEGER,
     RECOMPILE_LENGTH,
     RECOMPILE_LIMIT,
     RECOMPILE_NUMBER,
     RECOMPILE_ONE,
     RECOMPILE_REST,
     RECOMPILE_STATE,
+    RECOMPILE_VALUE,
     WORDS,
 )
 
@@ -39,9 +47,16 @@ _UNNAMED: Final = "a value that the line with the graph break has computed"
 _FX_GRAPHS: Final = "fx_graph"
 _OPTIMIZER_STATE: Final = "self.state["
 """In a condition: what an optimizer of torch's keeps for each parameter."""
-_LENGTH: Final = "len(G["
-"""Beginning of what has changed: the length of something global."""
-_SIZE: Final = "size of "
+_INTEGER: Final = re.compile(r"-?\d+")
+_LENGTH: Final = "len("
+_GLOBAL: Final = "G["
+_EMPTY: Final = "not "
+"""Beginning of the condition that a list, dict or set is empty."""
+_SIZES: Final = ("size of ", "stride of ")
+_OF_SIZE: Final = ".size()["
+_GRADIENT: Final = "requires_grad of "
+"""Beginnings of what has changed."""
+_SPECIALIZED: Final = "specialization"
 _APART: Final = ("0", "1")
 """Sizes that torch compiles apart from all others."""
 _OPTIMIZERS: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\][\w.]+$")
@@ -75,7 +90,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             when=ONCE,
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(known) or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=next(iter(hints), "") or WORDS[_advice(function, file, known)].to_do,
+            to_do=next(iter(hints), "") or _to_do(function, file, known, _fixed(dump, rows, known)),
             names=(rows[0].graph,),
         )
     for remark in dump.rows(Remark):
@@ -146,29 +161,74 @@ def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
     return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
 
 
-def _advice(function: str, file: str, found: list[Cause]) -> str:
+def _fixed(dump: Dump, rows: list[Recompile], found: list[Cause]) -> dict[str, Location]:
+    """The sizes that these compiles made symbolic, for they had changed, and that became numbers again, `x.size()[0]` →
+    the line that made them so. What is a number in earlier compiles, too, has not changed.
+    """
+    made = {row.graph for row in rows}
+    before = {
+        source
+        for cause in found
+        for name in cause.compile_ids
+        if name not in made
+        for source, _ in _specialized(dump, name)
+    }
+    again = (one for row in rows for one in _specialized(dump, row.graph))
+    return {source: where for source, where in again if source not in before}
+
+
+def _specialized(dump: Dump, compile_id: str) -> Iterator[tuple[str, Location]]:
+    for guard in dump.rows_of_compile(ShapeGuard, compile_id):
+        if guard.what == _SPECIALIZED and guard.where is not None:
+            yield from ((plain_source(source.partition(" = ")[2]), guard.where) for source in guard.sources)
+
+
+def _to_do(function: str, file: str, found: list[Cause], fixed: dict[str, Location]) -> str:
     if found and _OPTIMIZERS.search(file) and all(_OPTIMIZER_STATE in one.failed.condition for one in found):
-        return RECOMPILE_STATE
-    if _is_of_numbers(found):
-        return RECOMPILE_NUMBER
-    if resumed(function) is not None:
-        return RECOMPILE_REST
-    if any(one.failed.what.startswith(_LENGTH) for one in found):
+        return WORDS[RECOMPILE_STATE].to_do
+    own = "; ".join(dict.fromkeys(_each(found, fixed))) or WORDS[RECOMPILE].to_do
+    rest = resumed(function)
+    if rest is None:
+        return own
+    is_computed = not found or any(_ON_STACK.search(one.failed.what) for one in found)
+    return WORDS[RECOMPILE_REST if is_computed else RECOMPILE_AFTER].to_do.format(line=_place(file, rest[1]), own=own)
+
+
+def _each(found: list[Cause], fixed: dict[str, Location]) -> Iterator[str]:
+    """What to do about each change. Of several sizes that have changed, torch names the first only."""
+    needed = next(iter(fixed.values()), None)
+    for one in found:
+        advice = _advice(one.failed)
+        if needed is None or advice != RECOMPILE or not one.failed.what.startswith(_SIZES):
+            yield WORDS[advice].to_do
+        else:
+            yield WORDS[RECOMPILE_FIXED].to_do.format(line=_place(needed.file, needed.line))
+
+
+def _place(file: str, line: int) -> str:
+    return f"{Path(file).name}:{line}"
+
+
+def _advice(failed: FailedGuard) -> str:
+    """The key of the WORDS about one value that has changed."""
+    what, values = failed.what, (failed.before, failed.after)
+    if what.startswith(_SIZES):
+        return RECOMPILE_ONE if what.startswith(_SIZES[0]) and not set(_APART).isdisjoint(values) else RECOMPILE
+    if what.startswith(_LENGTH) or (not what and failed.condition.startswith(_EMPTY)):
         return RECOMPILE_LENGTH
-    if found and all(one.failed.what.startswith(_SIZE) and one.failed.before in _APART for one in found):
-        return RECOMPILE_ONE
-    return RECOMPILE
+    if what.startswith(_GRADIENT):
+        return RECOMPILE_GRADIENT
+    if all(_INTEGER.fullmatch(value) or _FRACTION.fullmatch(value) for value in values):
+        is_whole = all(_INTEGER.fullmatch(value) for value in values)
+        return RECOMPILE_GLOBAL if what.startswith(_GLOBAL) else RECOMPILE_INTEGER if is_whole else RECOMPILE_NUMBER
+    if _OF_SIZE in what or _OF_SIZE in failed.condition:
+        return RECOMPILE_CONDITION
+    return RECOMPILE_VALUE if what else RECOMPILE
 
 
 def _function_words(function: str) -> str:
     rest = resumed(function)
     return function if rest is None else f"the rest of {rest[0]}"
-
-
-def _is_of_numbers(found: list[Cause]) -> bool:
-    """True if all that changed are numbers with a fraction, which are no sizes: a rate, or what `.item()` gave."""
-    values = [value for cause in found for value in (cause.failed.before, cause.failed.after)]
-    return bool(values) and all(_FRACTION.fullmatch(value) for value in values)
 
 
 def _changes(found: list[Cause]) -> str:

@@ -1,6 +1,6 @@
 """Missed fusions: two launches that go over the same values, and that somebody could join."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
@@ -11,8 +11,9 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import left_apart
+from inspect_compile.analysis.indexing.difference import differences
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Access, Graph, Operation
 from inspect_compile.knowledge.fusion.knob_values import knob_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import APART_HANDED, APART_READ, MISSED_FUSION, WORDS
@@ -22,24 +23,34 @@ _LEAST: Final = 1024
 _ORDERS: Final = ("no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "backend-refused")
 """Reasons that say that the two go over a buffer in different orders, or in loops of different shapes."""
 _SIZES: Final = "backend-refused"
+_LOADED: Final = "tmp"
+"""In an index: a value that was loaded."""
+_REPEATED: Final = "broadcast"
 _JOINS: Final = "cat"
 _FLIP: Final = "aten.flip"
 _SCANS: Final = ("aten.cumsum", "aten.cumprod", "aten.logcumsumexp")
 """Operators of which autograd turns the gradient around, adds it up, and turns the sums back."""
+
+Place = tuple[str, str]
+"""A graph and the name of an operation in it."""
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each pair that a change of the program or a setting could join."""
     for graph in graphs:
         moved = launch_traffic(dump, graph.graph)
-        reducing, scattered = _reducing(dump, graph.graph), _scattered(dump, graph.graph)
+        before = {(row.graph, member): row for row in scheduled(dump, graph.graph) for member in row.members}
+        reducing = {place: row for place, row in before.items() if row.kind == "reduction"}
+        scattered = _scattered(before)
         copies = {(copy.row.graph, copy.row.name) for copy in avoidable(dump, graph)}
         launches = {(one.graph, name): one for one in moved.launches for name in one.groups}
         told: set[tuple[str, str, str]] = set()
         for miss in left_apart(dump, graph.graph):
             if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
-            if graph.kind == "backward" and _is_of_scans(miss, moved):
+            if graph.kind == "backward" and (_is_of_scans(miss, moved) or _is_of_one_operator(miss)):
+                continue
+            if _is_of_repeats(miss, moved, before):
                 continue
             if _is_scatter(miss, moved, scattered) or not copies.isdisjoint(
                 ((miss.graph, miss.a), (miss.graph, miss.b))
@@ -87,32 +98,56 @@ def can_act(miss: Miss) -> bool:
     return reason is None or bool(reason.advice or knob_of(reason, is_sharing=True))
 
 
-def _reducing(dump: Dump, graph: str) -> dict[tuple[str, str], Operation]:
-    """(graph, operation) → the reductions among the scheduler nodes before fusion."""
-    rows = scheduled(dump, graph)
-    return {(row.graph, member): row for row in rows if row.kind == "reduction" for member in row.members}
-
-
-def _scattered(dump: Dump, graph: str) -> dict[tuple[str, str], frozenset[str]]:
-    """(graph, operation) → the buffers that it takes as a whole, because it writes or adds to one of them at places
-    which are known when it runs.
+def _scattered(before: Mapping[Place, Operation]) -> dict[Place, frozenset[str]]:
+    """The buffers that an operation takes as a whole, because it writes or adds to one of them at places which are
+    known when it runs, and what it has made of them.
     """
     return {
-        (row.graph, member): frozenset(access.buffer for access in row.reads if access.kind == "star")
-        for row in scheduled(dump, graph)
+        place: frozenset(
+            (
+                *(access.buffer for access in row.reads if access.kind == "star"),
+                *(access.buffer for access in row.writes if access.into and _LOADED in (access.index or "")),
+            )
+        )
+        for place, row in before.items()
         if any(access.into for access in row.writes)
-        for member in row.members
     }
 
 
-def _is_scatter(miss: Miss, moved: LaunchTraffic, scattered: dict[tuple[str, str], frozenset[str]]) -> bool:
-    """True if the one makes what the other scatters into: all of it must be there before, whatever the order."""
+def _is_scatter(miss: Miss, moved: LaunchTraffic, scattered: Mapping[Place, frozenset[str]]) -> bool:
+    """True if the one makes what the other scatters into, or reads what it has made: all of it must be there before,
+    whatever the order.
+    """
     for name in (miss.a, miss.b):
         group = moved.groups.after.get((miss.graph, name))
         for member in () if group is None else group.members:
             if not scattered.get((miss.graph, member), frozenset()).isdisjoint(miss.buffers):
                 return True
     return False
+
+
+def _is_of_one_operator(miss: Miss) -> bool:
+    """True if both are of what autograd makes of one operator of the program, whose formula nobody can change."""
+    places = {(part.operator, part.where and (part.where.file, part.where.line)) for part in miss.parts}
+    return len(miss.parts) > len(places) == 1 and None not in {where for _, where in places}
+
+
+def _is_of_repeats(miss: Miss, moved: LaunchTraffic, before: Mapping[Place, Operation]) -> bool:
+    """True if the one goes over each element of what they share several times, as where it is expanded, and the other
+    once: in no layout are these one loop.
+    """
+    if miss.code not in _ORDERS:
+        return False
+    one, other = (_shared(miss, name, moved, before) for name in (miss.a, miss.b))
+    found = differences(one, other)
+    return bool(found) and all(difference.kind == _REPEATED for difference in found)
+
+
+def _shared(miss: Miss, name: str, moved: LaunchTraffic, before: Mapping[Place, Operation]) -> list[Access]:
+    """How the scheduler nodes before fusion that are in one after it touch what the pair shares."""
+    group = moved.groups.after.get((miss.graph, name))
+    rows = [] if group is None else [before[miss.graph, one] for one in group.members if (miss.graph, one) in before]
+    return [access for row in rows for access in (*row.reads, *row.writes) if access.buffer in miss.buffers]
 
 
 def _is_of_scans(miss: Miss, moved: LaunchTraffic) -> bool:
@@ -133,7 +168,7 @@ def _is_of_scans(miss: Miss, moved: LaunchTraffic) -> bool:
     return False
 
 
-def _is_of_reductions(miss: Miss, moved: LaunchTraffic, reducing: dict[tuple[str, str], Operation]) -> bool:
+def _is_of_reductions(miss: Miss, moved: LaunchTraffic, reducing: Mapping[Place, Operation]) -> bool:
     """True if the orders differ because one of the two reduces what they share over some axes, as the sum for the
     gradient of a bias does: the program says which axes, and no layout makes them the other's order.
     """

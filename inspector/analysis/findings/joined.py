@@ -1,5 +1,5 @@
-"""Convolutions of what a `cat` joins: which of them read copies also in a model that is channels-last, and what is
-saved by applying the convolution to each part.
+"""Layers of what a `cat` joins: which convolutions read copies also in a model that is channels-last, and what is saved
+by applying a layer to each part.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,11 @@ _PLANE: Final = 4
 _INPUT: Final = "placeholder"
 _OUTPUT: Final = "output"
 _CONVOLUTION: Final = "convolution"
+_PRODUCTS: Final = {"aten.mm.": 0, "aten.addmm.": 1}
+_VIEWS: Final = ("aten.view.", "aten.reshape.", "aten._unsafe_view.")
+_BATCH: Final = 0
 _CHANNELS: Final = 1
-"""The axis along which a convolution can be applied to each part."""
+"""The axis along which a layer can be applied to each part."""
 _DATA: Final = 0
 """Position of what a convolution goes over among its inputs."""
 
@@ -35,10 +38,10 @@ class Joins:
         self._nodes = nodes
         self._first: dict[tuple[str, str], str] = {}
         """A part → the first `cat` that joins it, which decides where in memory it is written."""
-        self._convolutions: dict[tuple[str, str], list[Node]] = {}
-        """The convolutions that go over a value."""
+        self._layers: dict[tuple[str, str], list[Node]] = {}
+        """The convolutions and matrix products that go over a value."""
         self._readers: dict[tuple[str, str], list[Node]] = {}
-        """A convolution → what reads its result."""
+        """One of these → what reads its result."""
         for node in nodes.values():
             for name in node.inputs:
                 if (readers := self._readers.get((node.graph, name))) is not None:
@@ -46,10 +49,10 @@ class Joins:
             if is_call_of(node, JOINS):
                 for part in node.inputs:
                     self._first.setdefault((node.graph, part), node.name)
-            elif is_call_of(node, _CONVOLUTION):
+            elif (place := _data(node)) is not None:
                 self._readers[node.graph, node.name] = []
-                for name in node.inputs[_DATA : _DATA + 1]:
-                    self._convolutions.setdefault((node.graph, name), []).append(node)
+                for name in node.inputs[place : place + 1]:
+                    self._layers.setdefault((node.graph, self._viewed(node.graph, name)), []).append(node)
 
     def before(self, convolution: Node) -> Joined | None:
         """The `cat` whose result it goes over; None if it goes over something else.
@@ -62,39 +65,61 @@ class Joins:
         if joined is None or not is_call_of(joined, JOINS):
             return None
         parts = self._parts(joined)
-        if not _is_of_channels(joined, parts):
+        if not _is_along(joined, parts, _CHANNELS):
             return None
         is_stored = any(part is not None and _is_stored(part) for part in parts)
         written = [part for part in parts if part is not None and self._first[part.graph, part.name] != joined.name]
         return Joined(bool(written) and not is_stored, self._more(joined, convolution) - sum(map(_bytes, written)))
 
     def added(self, joined: Node) -> int:
-        """Bytes that are moved more if the convolutions that go over a `cat` are applied to each part, and the results
-        are added.
+        """Bytes that are moved more if the layers that go over a `cat` are applied to each part, and the results are
+        added.
         """
-        if not _is_of_channels(joined, self._parts(joined)):
-            return 0
-        return sum(self._more(joined, one) for one in self._convolutions.get((joined.graph, joined.name), ()))
+        parts, last = self._parts(joined), len(_sizes(joined)) - 1
+        return sum(
+            self._more(joined, one)
+            for one in self._layers.get((joined.graph, joined.name), ())
+            if _is_along(joined, parts, _CHANNELS if is_call_of(one, _CONVOLUTION) else last)
+        )
 
-    def _more(self, joined: Node, convolution: Node) -> int:
+    def is_of_calls(self, joined: Node) -> bool:
+        """True if it is along the first axis, over which a layer does the same, as of two batches."""
+        return _is_along(joined, self._parts(joined), _BATCH)
+
+    def is_of_inputs(self, joined: Node) -> bool:
+        """True if all of its parts are inputs of the graph."""
+        return all(part is not None and part.op == _INPUT for part in self._parts(joined))
+
+    def _more(self, joined: Node, layer: Node) -> int:
         """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
         nothing is computed of it.
         """
-        readers = self._readers[convolution.graph, convolution.name]
-        is_alone = all(reader.op == _OUTPUT or is_call_of(reader, _CONVOLUTION) for reader in readers)
-        return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(convolution)
+        readers = self._readers[layer.graph, layer.name]
+        is_alone = all(reader.op == _OUTPUT or _data(reader) is not None for reader in readers)
+        return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(layer)
+
+    def _viewed(self, graph: str, name: str) -> str:
+        """What a view in front of a matrix product, which has two axes, is of."""
+        node = self._nodes.get((graph, name))
+        is_view = node is not None and node.target.startswith(_VIEWS)
+        return node.inputs[0] if node is not None and is_view and node.inputs else name
 
     def _parts(self, joined: Node) -> list[Node | None]:
         return [self._nodes.get((joined.graph, name)) for name in joined.inputs]
 
 
-def _is_of_channels(joined: Node, parts: list[Node | None]) -> bool:
-    """True if each part has some of the channels."""
+def _data(layer: Node) -> int | None:
+    """Position of what a layer goes over among its inputs; None if the node is none."""
+    if is_call_of(layer, _CONVOLUTION):
+        return _DATA
+    return next((place for name, place in _PRODUCTS.items() if layer.target.startswith(name)), None)
+
+
+def _is_along(joined: Node, parts: list[Node | None], axis: int) -> bool:
+    """True if each part has some of this axis."""
     whole = _sizes(joined)
     return all(
-        part is not None
-        and len(sizes := _sizes(part)) == len(whole) > _CHANNELS
-        and sizes[_CHANNELS] != whole[_CHANNELS]
+        part is not None and len(sizes := _sizes(part)) == len(whole) > axis and sizes[axis] != whole[axis]
         for part in parts
     )
 

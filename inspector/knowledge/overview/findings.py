@@ -18,6 +18,7 @@ COPY: Final = "copy"
 LIBRARY_COPY: Final = "library-copy"
 INPUT_COPY: Final = "input-copy"
 JOINING: Final = "joining"
+JOINING_CALLS: Final = "joining-calls"
 PADDING_BY_HAND: Final = "padding-by-hand"
 PRODUCT_COPY: Final = "product-copy"
 CONVOLUTION_JOINED: Final = "convolution-joined"
@@ -28,9 +29,19 @@ CONVOLUTION_LAYOUT: Final = "convolution-layout"
 CONVOLUTION_LAST: Final = "convolution-last"
 PADDING: Final = "padding"
 BREAK: Final = "graph-break"
+BREAK_MASK: Final = "break-mask"
+BREAK_NUMBER: Final = "break-number"
+BREAK_BUILTIN: Final = "break-builtin"
 RECOMPILE: Final = "recompile"
 RECOMPILE_NUMBER: Final = "recompile-number"
+RECOMPILE_INTEGER: Final = "recompile-integer"
+RECOMPILE_CONDITION: Final = "recompile-condition"
+RECOMPILE_FIXED: Final = "recompile-fixed"
+RECOMPILE_GLOBAL: Final = "recompile-global"
+RECOMPILE_GRADIENT: Final = "recompile-gradient"
+RECOMPILE_VALUE: Final = "recompile-value"
 RECOMPILE_REST: Final = "recompile-rest"
+RECOMPILE_AFTER: Final = "recompile-after"
 RECOMPILE_STATE: Final = "recompile-state"
 RECOMPILE_ONE: Final = "recompile-one"
 RECOMPILE_LENGTH: Final = "recompile-length"
@@ -64,6 +75,11 @@ WORDS: Final[dict[str, Words]] = {
         "values are only moved to another place in memory, to join them",
         "write the parts into one tensor that is kept, as a cache of keys and values can be, or compute with each part:"
         " a layer of each, in place of one layer of all",
+    ),
+    JOINING_CALLS: Words(
+        "values are only moved to another place in memory, to join them",
+        "load or write the parts into one tensor that is kept; a call for each part moves more: it reads weights again,"
+        " or makes results that are added",
     ),
     PADDING_BY_HAND: Words(
         "values are only moved to another place in memory, to join them",
@@ -115,18 +131,63 @@ WORDS: Final[dict[str, Words]] = {
         "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
         "move the line out of the compiled function, or leave out what it is in: torch.compiler.disable",
     ),
+    BREAK_MASK: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "where what the mask picks is written back or summed up, torch.where with the mask, whose sum is how many there"
+        " are: that needs no size which depends on values, and moves less",
+    ),
+    BREAK_NUMBER: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "in the place of a slice by this number, with which torch may fail to compile, torch.arange: added to the"
+        " tensor as an index, or compared with it as a mask",
+    ),
+    BREAK_BUILTIN: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "Dynamo does not see into a function that is written in C: call it outside of the compiled function, and pass"
+        " what it gives as a tensor; wrap one that computes with tensors by torch.library.custom_op",
+    ),
     RECOMPILE: Words(
         "the function is compiled again",
         "keep the value the same from call to call, or mark the size as dynamic: torch._dynamo.mark_dynamic",
     ),
     RECOMPILE_NUMBER: Words(
         "the function is compiled again",
-        "a number of Python's is a constant of each compile: pass it as a tensor; if it comes from .item(), mend the"
-        " graph break there, so that it never leaves the graph",
+        "a number of Python's is a constant until it has changed once: pass it as a tensor, or compile with"
+        " dynamic=True; if it comes from .item(), mend the graph break there, so that it never leaves the graph",
     ),
+    RECOMPILE_INTEGER: Words(
+        "the function is compiled again",
+        "a number of Python's is a constant until it has changed once, and 0 and 1 always are: compile with"
+        " dynamic=True, or pass it as a tensor if it is no size",
+    ),
+    RECOMPILE_CONDITION: Words(
+        "the function is compiled again",
+        "the size is symbolic already, but the compile rests on this condition on it: the program, or torch where it"
+        " asks for a layout, branches by it; keep it true, or leave the branch out",
+    ),
+    RECOMPILE_FIXED: Words(
+        "the function is compiled again",
+        "{line} needs a size that changes as a number, as a loop over it does; marking it as dynamic raises an error:"
+        " pad to one of few sizes, or compile only what is inside the loop",
+    ),
+    RECOMPILE_GLOBAL: Words(
+        "the function is compiled again",
+        "a number outside of the function, such as a mean that is kept from call to call, is a constant of each"
+        " compile: read and change it outside of the compiled function",
+    ),
+    RECOMPILE_GRADIENT: Words(
+        "the function is compiled again",
+        "a tensor needs a gradient in one call and none in another: mend the graph break in what calls the function,"
+        " if there is one, or give it the same in each call",
+    ),
+    RECOMPILE_VALUE: Words("the function is compiled again", "keep the value the same from call to call"),
     RECOMPILE_REST: Words(
         "the function is compiled again",
-        "mend the graph break in this line: what it computes then never leaves the graph",
+        "mend the graph break at {line}: what it computes then never leaves the graph",
+    ),
+    RECOMPILE_AFTER: Words(
+        "the function is compiled again",
+        "mend the graph break at {line}, so that the rest is no function of its own; then {own}",
     ),
     RECOMPILE_STATE: Words(
         "the function is compiled again",
@@ -135,13 +196,13 @@ WORDS: Final[dict[str, Words]] = {
     ),
     RECOMPILE_ONE: Words(
         "the function is compiled again",
-        "sizes of 0 and 1 are compiled apart from all others, also where they are marked as dynamic: begin with a"
-        " larger one, or keep one size, such as that of a tensor that is written in place",
+        "sizes of 0 and 1 are compiled apart from all others, also where they are marked as dynamic: use"
+        " larger ones only, or keep one size, such as that of a tensor that is written in place",
     ),
     RECOMPILE_LENGTH: Words(
         "the function is compiled again",
-        "a list, dict or set outside of the function has another length in each call: read and change it outside of the"
-        " compiled function",
+        "a list, dict or set has another length in each call: read and change it outside of the compiled function, or"
+        " keep what it holds in one tensor of a fixed size",
     ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",

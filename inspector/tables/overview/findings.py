@@ -85,6 +85,8 @@ def to_do_words(found: Finding) -> str:
     """What to change in the program; a setting with what trying it showed."""
     torchs = "torch says, not tried: " * found.is_torchs
     words = [f"{torchs}{one_line(found.to_do)}"] if found.to_do else []
+    if found.instead:
+        words.append(f"or better: {one_line(found.instead)}")
     if found.knob:
         trial = found.trial
         if trial is None:

@@ -10,7 +10,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel
+from inspect_compile.facts import Graph, Kernel, Node
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "advised.py"
@@ -40,6 +40,11 @@ def at_line(dump: Dump, comment: str) -> Finding:
         if any(part.where is not None and part.where.line == LINES[comment] for part in row.parts)
     ]
     return found
+
+
+def is_of(dump: Dump, graph: Graph, comment: str) -> bool:
+    nodes = dump.rows(Node, graph.graph)
+    return any(row.where is not None and row.where.line == LINES[comment] for row in nodes)
 
 
 def moved(dump: Dump, compile_id: str) -> int:
@@ -112,7 +117,11 @@ def test_memory_that_is_only_written_over_is_accounted_for(recorded: tuple[Dump,
 def test_what_autograd_turns_around_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
     """The gradient of a cumulative sum is one from the other end."""
     plain, _ = recorded
-    (backward,) = [graph for graph in plain.outermost() if graph.kind == "backward"]
+    (backward,) = [
+        graph
+        for graph in plain.outermost()
+        if graph.kind == "backward" and is_of(plain, graph, "turned around by autograd")
+    ]
 
     apart = [miss for miss in left_apart(plain, backward.graph) if not miss.between]
 
@@ -141,6 +150,37 @@ def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump,
     assert (found.kind, found.bytes) == ("copy", 2 * MATRIX)
 
 
+def test_a_layer_of_each_batch_is_not_advised(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    assert "reads weights again" in at_line(plain, "a part is computed").to_do
+
+
+def test_a_join_in_front_of_a_layer_whose_results_are_large_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
+    """A product of each part makes one more result, which is written and read."""
+    plain, mended = recorded
+    (compile_id,) = {one.compile_id for one in plain.outermost() if is_of(plain, one, "a layer of each costs more")}
+    assert compile_id is not None
+
+    lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
+
+    assert moved(mended, compile_id) > moved(plain, compile_id)
+    assert LINES["a layer of each costs more"] not in lines
+
+
+def test_what_is_turned_around_is_no_copy_for_a_layout(recorded: tuple[Dump, Dump]) -> None:
+    plain, _ = recorded
+
+    kinds = [
+        row.kind
+        for row in findings(plain)
+        for part in row.parts
+        if part.where is not None and part.where.line == LINES["turned around"]
+    ]
+
+    assert "layout" not in kinds
+
+
 def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, Dump]) -> None:
     plain, _ = recorded
 
@@ -148,6 +188,21 @@ def test_a_model_that_is_channels_last_is_not_told_to_be(recorded: tuple[Dump, D
 
     assert found.kind == "layout"
     assert "is channels-last already" in found.to_do
+
+
+def test_what_a_forward_saves_of_weights_does_not_tell_how_they_are_stored(recorded: tuple[Dump, Dump]) -> None:
+    """It saves the copies that it has made in channels-last memory."""
+    plain, _ = recorded
+    backward = next(
+        one
+        for one in plain.outermost()
+        if one.kind == "backward" and is_of(plain, one, "with a gradient in another layout")
+    )
+
+    told = [row for row in findings(plain, backward.graph) if row.kind == "layout" and row.graph == backward.graph]
+
+    assert told
+    assert all("keep them there" in row.to_do for row in told)
 
 
 def test_what_an_earlier_join_has_written_is_copied_for_a_convolution_in_any_layout(

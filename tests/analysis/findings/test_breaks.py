@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import msgspec
+import pytest
+
 from inspect_compile.analysis.findings.breaks import found
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.every import findings
@@ -128,3 +131,66 @@ def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
     )
 
     assert (one.count, one.seconds) == (2, 3.0)
+
+
+def test_of_a_function_in_c_torchs_two_guesses_are_not_told(tmp_path: Path) -> None:
+    row = msgspec.structs.replace(
+        broken("0/0", CALLS),
+        explanation="Dynamo does not know how to trace the builtin `<unknown module>.Random.random.` This function is"
+        " either a Python builtin (e.g. _warnings.warn) or a third-party C/C++ Python extension",
+        hints=(
+            "If it is a Python builtin, please file an issue on GitHub",
+            "If it is a third-party extension, wrap it",
+        ),
+    )
+
+    (one,) = told(tmp_path, row)
+
+    assert "outside of the compiled function" in one.to_do
+    assert not one.is_torchs
+
+
+def test_the_operators_that_lead_to_a_condition_are_not_told(tmp_path: Path) -> None:
+    words = "Dynamo does not support tracing dynamic control flow."
+    row = msgspec.structs.replace(
+        broken("0/0", CALLS),
+        explanation=f"{words} The branch condition involves a tensor computed as follows: # File net.py …",
+    )
+
+    (one,) = told(tmp_path, row)
+
+    assert one.why == words
+
+
+@pytest.mark.parametrize(
+    ("operator", "code", "better"),
+    [
+        ("nonzero", "focal = focal[valid].mean()", "torch.where"),
+        ("nonzero", "rows = torch.nonzero(x)", ""),
+        ("_local_scalar_dense", "top, left = corner.tolist()", "torch.arange"),
+        ("_local_scalar_dense", "log(loss.item())", ""),
+    ],
+)
+def test_what_needs_no_size_or_number_is_told_beside_torchs_setting(
+    tmp_path: Path, operator: str, code: str, better: str
+) -> None:
+    row = msgspec.structs.replace(
+        broken("0/0", msgspec.structs.replace(CALLS, code=code)),
+        explanation=f"Operator `aten.{operator}.default`'s output shape depends on input Tensor data.",
+        hints=("Enable tracing of it with a setting.",),
+    )
+
+    (one,) = told(tmp_path, row)
+
+    assert one.is_torchs
+    assert better in one.instead
+    assert bool(one.instead) == bool(better)
+
+
+def test_a_compiler_that_fails_is_no_advice_to_file_an_issue(tmp_path: Path) -> None:
+    row = msgspec.structs.replace(broken("0/0", CALLS), hints=("Report an issue to the backend compiler repo.",))
+
+    (one,) = told(tmp_path, row)
+
+    assert "issue" not in one.to_do
+    assert not one.is_torchs

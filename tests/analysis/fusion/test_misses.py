@@ -440,3 +440,62 @@ def test_what_is_scattered_into_is_filled_before_and_nobody_can_act_on_it(tmp_pa
     assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).apart] == [("op0", "op1")]
     found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
     assert found == ([] if scatters else [("op0", "op1")])
+
+
+@pytest.mark.parametrize("scatters", [False, True])
+def test_what_was_scattered_is_read_when_all_of_it_is_there(tmp_path: Path, scatters: bool) -> None:
+    """As the gradient of an embedding that is added to others."""
+    everywhere = (f"c0={ROWS * WIDTH}",)
+    somewhere = Access("buf1", "tmp0", everywhere, "memory", PICKED, "buf0", 4, PICKED)
+    turned = Access("buf1", "127 - c0", everywhere, "memory", PICKED, None, 4, PICKED)
+    dump = made(
+        tmp_path,
+        graph(),
+        *loop("op0", (flat("x"),), (somewhere if scatters else flat("buf1"),), 0, users=("op1",)),
+        *loop("op1", (turned,), (flat("buf2"),), 1, users=("OUTPUT",), predecessors=("op0",)),
+        begun("op0", "op1"),
+        attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
+    )
+
+    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert found == ([] if scatters else [("op0", "op1")])
+
+
+@pytest.mark.parametrize("repeats", [False, True])
+def test_a_loop_that_repeats_what_the_other_goes_over_once_is_none_that_somebody_can_join(
+    tmp_path: Path, repeats: bool
+) -> None:
+    again = (f"c0={ROWS}", *(("c1=8",) if repeats else ()), f"c2={WIDTH}")
+    turned = Access("buf0", f"c0 + {ROWS}*c2", again, "memory", PICKED, None, 4, PICKED)
+    dump = made(
+        tmp_path,
+        graph(),
+        *loop("op0", (flat("x"),), (flat("buf0"),), 0, users=("op1",)),
+        *loop("op1", (turned,), (flat("buf1"),), 1, users=("OUTPUT",), predecessors=("op0",)),
+        begun("op0", "op1"),
+        attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
+    )
+
+    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).apart] == [("op0", "op1")]
+    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert found == ([] if repeats else [("op0", "op1")])
+
+
+@pytest.mark.parametrize(("kind", "line"), [("backward", 3), ("backward", 4), ("forward", 3)])
+def test_both_parts_of_one_operators_gradient_are_autograds(tmp_path: Path, kind: str, line: int) -> None:
+    everywhere = (f"c0={ROWS * WIDTH}",)
+    turned = Access("buf0", "127 - c0", everywhere, "memory", PICKED, None, 4, PICKED)
+    made_by = {"original_aten": "aten.silu_backward.default"}
+    dump = made(
+        tmp_path,
+        graph(kind=kind),
+        node("sigmoid", "aten.sigmoid.default", where=at(3), **made_by),
+        node("mul", "aten.mul.Tensor", where=at(line), **made_by),
+        *loop("op0", (flat("x"),), (flat("buf0"),), 0, users=("op1",), nodes=("sigmoid",)),
+        *loop("op1", (turned,), (flat("buf1"),), 1, users=("OUTPUT",), predecessors=("op0",), nodes=("mul",)),
+        begun("op0", "op1"),
+        attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
+    )
+
+    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert found == ([] if (kind, line) == ("backward", 3) else [("op0", "op1")])

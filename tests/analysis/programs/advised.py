@@ -13,8 +13,10 @@ IS_MENDED = "mended" in sys.argv
 torch.manual_seed(0)
 weight = torch.randn(64, 64)
 twice = torch.cat([weight, weight])
+broad = twice.repeat(1, 8)
 conv = nn.Conv2d(6, 6, 3)
 along = nn.Conv1d(6, 6, 3)
+raised = nn.ConvTranspose2d(6, 6, 4, 2, 1)
 image = torch.randn(2, 6, 32, 32)
 last = nn.Conv2d(12, 6, 3).to(memory_format=torch.channels_last)
 gates, new = (nn.Conv2d(12, 6, 3, padding=1).to(memory_format=torch.channels_last) for _ in range(2))
@@ -22,6 +24,7 @@ parameter = nn.Parameter(torch.randn(64, 64))
 parameter.grad = torch.ones(64, 64)
 optimizer = torch.optim.SGD([parameter], lr=0.1, momentum=0.9)
 if IS_MENDED:
+    raised = raised.to(memory_format=torch.channels_last)
     conv, image = conv.to(memory_format=torch.channels_last), image.to(memory_format=torch.channels_last)
 
 
@@ -76,6 +79,26 @@ def appended(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @torch.compile
+def wide(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    made = x @ weight
+    if IS_MENDED:
+        return torch.relu(made @ broad[:64] + torch.sigmoid(y) @ broad[64:])
+    return torch.relu(torch.cat([made, torch.sigmoid(y)], 1) @ broad)  # a layer of each costs more
+
+
+@torch.compile
+def trained(x: torch.Tensor) -> torch.Tensor:
+    return raised(torch.relu(conv(x)))  # with a gradient in another layout
+
+
+@torch.compile
+def scattered(x: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    x = x * 2
+    x[rows] = x[rows].flip(1)  # turned around
+    return x @ weight
+
+
+@torch.compile
 def cumulated(x: torch.Tensor) -> torch.Tensor:
     decay = torch.tanh(x @ weight).cumsum(dim=1)  # turned around by autograd
     return torch.exp(decay) * ((x @ weight) * torch.exp(-decay)).cumsum(dim=1)
@@ -121,8 +144,12 @@ with torch.no_grad():
     joined_for(image, torch.randn(2, 6, 32, 32))
     gated(*(torch.randn(2, 6, 32, 32).to(memory_format=torch.channels_last) for _ in range(2)))
     summed(torch.randn(4, 16, 4, 16), torch.randn(4, 16, 4, 16))
+    wide(x, y)
+    scattered(x, torch.arange(64) > 20)
 if IS_MENDED:
     optimizer.step()
 for _ in range(3):
     stepped()
 cumulated(torch.randn(16, 32, 64, requires_grad=True)).sum().backward()
+found = trained(image)
+found.backward(torch.ones_like(found) if IS_MENDED else torch.ones(found.shape))

@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -80,16 +81,11 @@ def test_where_nothing_was_compiled_nothing_is_praised(tmp_path: Path) -> None:
 
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
-        *("apart-handed", "apart-read", "library-copy", "product-copy", "library-layout", "convolution-layout"),
-        *("input-copy", "joining", "recompile-number", "recompile-rest", "foreach", "complex", "recompile-state"),
-        *(
-            "convolution-last",
-            "convolution-joined",
-            "einsum-copy",
-            "padding-by-hand",
-            "recompile-one",
-            "recompile-length",
-        ),
+        *("apart-handed", "apart-read", "foreach", "complex", "break-builtin", "break-mask", "break-number"),
+        *("library-copy", "product-copy", "input-copy", "einsum-copy", "joining", "joining-calls", "padding-by-hand"),
+        *("library-layout", "convolution-layout", "convolution-last", "convolution-joined"),
+        *(f"recompile-{name}" for name in ("after", "condition", "fixed", "global", "gradient", "integer", "length")),
+        *(f"recompile-{name}" for name in ("number", "one", "rest", "state", "value")),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
@@ -135,3 +131,5 @@ def test_what_torch_advises_is_told_as_torchs() -> None:
     found = Finding(kind="graph-break", graph="0/0", what="w", to_do="set it", is_torchs=True)
 
     assert to_do_words(found) == "torch says, not tried: set it"
+    better = msgspec.structs.replace(found, instead="leave it out")
+    assert to_do_words(better).endswith("or better: leave it out")

@@ -1,0 +1,129 @@
+"""What is advised where a function was compiled again: by what has changed, and what torch then does without."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch._dynamo.testing import CompileCounter
+
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.facts import FailedGuard, Location, Recompile, ShapeGuard
+from tests.handmade import made
+
+
+def advice(root: Path, *changes: tuple[str, str, str], function: str = "step") -> str:
+    failed = tuple(
+        FailedGuard(compile_id="0/0", condition="…", what=what, before=before, after=after)
+        for what, before, after in changes
+    )
+    row = Recompile(
+        graph="0/1", function=function, file="/home/user/net.py", line=3, reasons=("0/0: …",), failed=failed
+    )
+    (found,) = [row for row in findings(made(root, row)) if row.kind == "recompile"]
+    return found.to_do
+
+
+@pytest.mark.parametrize("values", [(4, 5, 6), (0.5, 0.25, 0.125)])
+def test_numbers_are_dynamic_from_the_first_call_on_if_asked_for(
+    tmp_path: Path, values: tuple[float, float, float]
+) -> None:
+    def compiles(*, dynamic: bool | None) -> int:
+        torch._dynamo.reset()
+        counted = CompileCounter()
+        scaled = torch.compile(lambda x, n: x * n, backend=counted, dynamic=dynamic)
+        for value in values:
+            scaled(torch.ones(8), value)
+        return int(counted.frame_count)
+
+    to_do = advice(tmp_path, ("n", str(values[0]), str(values[1])))
+
+    assert (compiles(dynamic=None), compiles(dynamic=True)) == (2, 1)
+    assert "dynamic=True" in to_do
+    assert "mark_dynamic" not in to_do
+
+
+def test_a_number_that_a_global_keeps_is_to_be_changed_outside(tmp_path: Path) -> None:
+    to_do = advice(tmp_path, ("G['log']['loss']", "0.0", "0.75"))
+
+    assert "outside of the compiled function" in to_do
+    assert ".item()" not in to_do
+
+
+@pytest.mark.parametrize("what", ["len(caches[0])", "len(G['history'])"])
+def test_a_length_is_no_size(tmp_path: Path, what: str) -> None:
+    to_do = advice(tmp_path, (what, "1", "2"))
+
+    assert "one tensor of a fixed size" in to_do
+    assert "mark_dynamic" not in to_do
+
+
+def test_a_list_that_is_no_longer_empty_has_another_length(tmp_path: Path) -> None:
+    failed = FailedGuard(compile_id="0/0", condition="not caches[0]")
+    row = Recompile(
+        graph="0/1", function="step", file="net.py", line=3, reasons=("0/0: not caches[0]",), failed=(failed,)
+    )
+    (found,) = [row for row in findings(made(tmp_path, row)) if row.kind == "recompile"]
+
+    assert "another length" in found.to_do
+
+
+@pytest.mark.parametrize(
+    ("what", "before", "after", "word"),
+    [
+        ("requires_grad of h", "False", "True", "gradient"),
+        ("mode", "'a'", "'b'", "keep the value the same"),
+        ("stride of x in dimension 0", "320", "384", "mark_dynamic"),
+        ("(24 + 24*(x.size()[1] // 256))", "768", "", "this condition on it"),
+    ],
+)
+def test_each_kind_of_change_has_its_own(tmp_path: Path, what: str, before: str, after: str, word: str) -> None:
+    to_do = advice(tmp_path, (what, before, after))
+
+    assert word in to_do
+    assert ("mark_dynamic" in to_do) == (word == "mark_dynamic")
+
+
+def test_two_changes_have_both_kinds(tmp_path: Path) -> None:
+    to_do = advice(tmp_path, ("width", "64", "96"), ("size of x in dimension 0", "8", "9"), ("width", "64", "80"))
+
+    assert to_do.count("dynamic=True") == to_do.count("mark_dynamic") == 1
+
+
+def test_of_a_rest_the_line_of_the_break_is_named(tmp_path: Path) -> None:
+    rest = "Net.torch_dynamo_resume_in_forward_at_42"
+
+    computed = advice(tmp_path / "computed", ("size of ___stack0 in dimension 0", "8", "9"), function=rest)
+    passed = advice(tmp_path / "passed", ("size of x in dimension 0", "8", "9"), function=rest)
+
+    assert computed == "mend the graph break at net.py:42: what it computes then never leaves the graph"
+    assert passed.startswith("mend the graph break at net.py:42")
+    assert "mark_dynamic" in passed
+
+
+def test_a_size_that_a_loop_needs_is_not_to_be_marked(tmp_path: Path) -> None:
+    def looped(x: torch.Tensor) -> torch.Tensor:
+        total = x.new_zeros(())
+        for row in x.unbind(0):
+            total = total + row.sum()
+        return total
+
+    torch._dynamo.reset()
+    marked = torch.ones(5, 3)
+    torch._dynamo.mark_dynamic(marked, 0)
+    with pytest.raises(Exception, match="Constraints violated"):
+        torch.compile(looped, backend="eager")(marked)
+
+    size = FailedGuard(compile_id="0/0", condition="…", what="size of x in dimension 0", before="5", after="6")
+    again = Recompile(graph="0/1", function="looped", file="net.py", line=3, reasons=("0/0: …",), failed=(size,))
+    fixed = ShapeGuard(
+        graph="0/1",
+        what="specialization",
+        expression="s77 == 6",
+        sources=("s77 = L['x'].size()[0]",),
+        reason="range_refined_to_singleton",
+        where=Location("net.py", 5, "looped"),
+    )
+    (found,) = [row for row in findings(made(tmp_path, again, fixed)) if row.kind == "recompile"]
+
+    assert found.to_do.startswith("net.py:5 needs a size that changes as a number")
+    assert "pad" in found.to_do
