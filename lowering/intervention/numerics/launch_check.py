@@ -13,7 +13,7 @@ import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
+from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
@@ -89,6 +89,7 @@ class LaunchCheck:
         self._launches = [one for one in code.launches if one.graph == plan.graph]
         self._positions = {one.line: at for at, one in enumerate(self._launches)}
         self._last_uses: dict[str, int] | None = None
+        self._written_inputs = written_inputs(plan, Buffers(plan, code.aliases).chain)
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
@@ -222,7 +223,7 @@ class LaunchCheck:
 
         forced = Forced(self._plan, self._code.aliases, run.reference, number, judge, rows.append, passed)
         with self._code.watched(OneThread(forced)) as call, torch.no_grad():
-            forced.results = call(copies(args))
+            forced.results = call(copies(args, self._written_inputs))
         return forced
 
     def _statements(

@@ -23,7 +23,9 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     without_form,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
+from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, memory_of
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
@@ -120,7 +122,7 @@ class Exact(Interpreter):
     def _computed(self, node: Node) -> Any:
         own = self._own(node)
         if self._is_given(node):
-            return self._moved(node, own, _wide(own))
+            return self._moved(node, own, _wide(own), [own])
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
@@ -149,7 +151,8 @@ class Exact(Interpreter):
                     *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
                 )  # type: ignore[operator]
             return _wide(own)
-        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found))
+        known = [*late.values(), *(self.env.get(each) for each in node.all_input_nodes)]
+        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found), known)
 
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
@@ -175,20 +178,24 @@ class Exact(Interpreter):
         is_exact = self._is_given(source) and (node.name, source.name) not in self._late
         return (_wide(own) if is_exact else args[0], torch.tensor(number, dtype=own.dtype).item(), *args[2:])
 
-    def _moved(self, node: Node, own: Any, value: Any) -> Any:
-        """`value` with noise of one rounding of the dtype of `own`, if noise was asked for."""
+    def _moved(self, node: Node, own: Any, value: Any, known: Iterable[Any]) -> Any:
+        """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
+        or that of one of `known`.
+        """
         if self._noise is None or any(word in node.name for word in _VIEWS if node.op == "call_function"):
             return value
         if isinstance(value, (list, tuple)):
             return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
-        return self._with_noise(value, own)
+        taken = {memory_of(one) for one in leaves(list(known)) if isinstance(one, torch.Tensor)}
+        is_new = isinstance(value, torch.Tensor) and memory_of(value) not in taken
+        return self._with_noise(value, own, is_new=is_new)
 
-    def _with_noise(self, value: Any, own: Any) -> Any:
+    def _with_noise(self, value: Any, own: Any, *, is_new: bool = False) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
             return value
         if value.layout is not torch.strided:  # oneDNN's own form of a weight
             return value
-        return self._noise.on(value, own.dtype)  # type: ignore[union-attr]
+        return self._noise.on(value, own.dtype, in_place=is_new)  # type: ignore[union-attr]
 
 
 class Exacts:
@@ -237,16 +244,17 @@ class Noise:
         """
         self._turn = 0
 
-    def on(self, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """`value`, which is in fp64, with noise as rounding to `dtype` makes."""
-        return self._moved(value, torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0))
+    def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
+        """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
+        size = torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
+        return self._moved(value, size, in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
         """An argument of a matmul or convolution that may be computed in TF32; what is no tensor in fp64 as it is."""
         is_wide = isinstance(value, torch.Tensor) and value.dtype is torch.float64
-        return self._moved(value, _TF32_EPSILON) if is_wide else value
+        return self._moved(value, _TF32_EPSILON, in_place=False) if is_wide else value
 
-    def _moved(self, value: torch.Tensor, size: float) -> torch.Tensor:
+    def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
         factors = self._factors.get((value.device, size))
         if factors is None:
             generator = torch.Generator(value.device).manual_seed(self._seed)
@@ -256,11 +264,14 @@ class Noise:
         row, count = factors[self._turn : self._turn + _ROW], value.numel()
         if count <= _ROW:
             return value * row[:count].view(value.shape)
-        moved, rows = value.contiguous().view(-1), count // _ROW
-        made = torch.empty_like(moved)
-        torch.mul(moved[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
-        torch.mul(moved[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
-        return made.view(value.shape)
+        order = in_memory(value)
+        moved, rows = value if order is None else value.permute(order), count // _ROW
+        given = moved.contiguous().view(-1)
+        made = given if in_place or order is None else torch.empty_like(given)
+        torch.mul(given[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
+        torch.mul(given[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
+        made = made.view(moved.shape)
+        return made if order is None else made.permute([order.index(at) for at in range(len(order))])
 
 
 def _beyond(dtype: torch.dtype) -> float:
