@@ -29,7 +29,9 @@ class ByReference:
     """Compares with eager's value, and with the exact one."""
 
     def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
-        """`gives_back`: before each launch, what was freed is given back to the system."""
+        """`gives_back`: before each launch, what was freed is given back to the system; without
+        it after those with values in fp64.
+        """
         self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
@@ -41,9 +43,10 @@ class ByReference:
 
     def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
+        gives_back = self._gives_back or any(one.is_known for one in self._exacts.values())
         self._exacts.clear()
         self._wanted = nodes
-        if self._gives_back:
+        if gives_back:
             give_back()
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
@@ -64,7 +67,10 @@ class ByReference:
         if _kind(value) != _kind(eager):
             return with_fields(row, reason=f"{node} is {_kind(eager)}, which is not what the buffer is")
         if is_whole:
-            return compared(row, value, eager, node, self._from(row, sources))
+            exact = self._from(row, sources)
+            row = compared(row, value, eager, node, exact)
+            exact.passed(node)
+            return row
         if not is_equal(value, eager):
             # The same Triton kernel with the same arguments: nothing is more exact than what it gave.
             if plain.values.get(node) is not None:

@@ -115,10 +115,17 @@ class LaunchCheck:
         started = time.perf_counter()
         try:
             store = Offload() if self._offloads else None
-            with self._lock, RandomState(args) as state, unseen(), store or contextlib.nullcontext():
+            with (
+                self._lock,
+                RandomState(args) as state,
+                unseen(),
+                store or contextlib.nullcontext(),
+                contextlib.ExitStack() as ending,
+            ):
                 draws = philox.form_of(self._code.source)
                 shared = Shared(store)
                 run = self._run(args, draws, shared, state)
+                ending.callback(run.close)
                 plain = run.reference
                 judge = ByReference(self._plan, plain, gives_back=self._offloads)
                 kept = Kept(judge)
@@ -279,6 +286,9 @@ class _Whole:
 
     def passed(self, position: int) -> None:
         """Nothing is let go."""
+
+    def close(self) -> None:
+        """Nothing needs to be let go: the values go with this."""
 
     def whole(self) -> Reference:
         """The values of all nodes."""

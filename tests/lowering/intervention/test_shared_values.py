@@ -277,7 +277,7 @@ def test_an_input_that_is_changed_has_no_say_in_other_values() -> None:
 
 
 @pytest.mark.parametrize("seen", [lambda x: x, lambda x: x.reshape(8, 8), lambda x: x[3:]])
-def test_what_is_seen_in_changed_memory_is_another_value(seen: Callable[..., Any]) -> None:
+def test_what_is_seen_in_changed_memory_is_another_value(seen: Callable[[torch.Tensor], torch.Tensor]) -> None:
     def changing(x: torch.Tensor) -> torch.Tensor:
         view = seen(x)
         x.copy_(x + 1)

@@ -69,22 +69,40 @@ class Exact(Interpreter):
         self._values, self._late, self._tied = plain.values, plain.late, plain.tied
         self._leaves = frozenset(leaves)
         self._noise = noise
-        self._wanted = wanted
-        above = self._above(wanted, ()) if wanted is not None else ()
-        self._readers = Counter(each.name for name in above for each in self._read(self._nodes[name]))
-        """Node → how many nodes will read it."""
+        self._wanted = None if wanted is None else set(wanted)
         self.taken: dict[str, str] = {}
         """Nodes without a form in fp64, whose value is that in their dtype, and those that depend on them: why."""
 
     def value(self, name: str) -> Any:
         """The value of one node. What it is computed from is kept as long as another one may need it."""
         needed = self._above([name], self.env)
+        kept = None if self._wanted is None else {name, *self._wanted}
+        readers = self._readers([name])
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for each in sorted(needed, key=self._positions.__getitem__):
                 self.env[self._nodes[each]] = self._computed(self._nodes[each])
-                self._free(self._nodes[each])
+                for read in self._read(self._nodes[each]):
+                    readers[read.name] -= 1
+                    if kept is not None and readers[read.name] <= 0 and read.name not in kept:
+                        self.env.pop(read, None)
         return self.env[self._nodes[name]]
+
+    def passed(self, name: str) -> None:
+        """The value of that node is not asked for any more: forget it, and what was kept for it alone."""
+        if self._wanted is None:
+            return
+        self._wanted.discard(name)
+        if self.env:
+            readers = self._readers(())
+            self.env = {
+                node: one for node, one in self.env.items() if node.name in self._wanted or readers[node.name] > 0
+            }
+
+    def _readers(self, names: Iterable[str]) -> Counter[str]:
+        """Node → how many nodes will read it until these and all that are wanted have been computed."""
+        above = self._above((*names, *(self._wanted or ())), self.env)
+        return Counter(each.name for name in above for each in self._read(self._nodes[name]))
 
     def _above(self, names: Iterable[str], known: Container[Node]) -> set[str]:
         """These nodes, and what they are computed from, up to nodes that are known or given."""
@@ -102,15 +120,6 @@ class Exact(Interpreter):
         if self._is_given(node):
             return []
         return [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
-
-    def _free(self, node: Node) -> None:
-        """`node` has been computed: forget what nothing else that is wanted reads."""
-        if self._wanted is None:
-            return
-        for each in self._read(node):
-            self._readers[each.name] -= 1
-            if self._readers[each.name] <= 0 and each.name not in self._wanted:
-                self.env.pop(each, None)
 
     def is_generator_state(self, name: str) -> bool:
         """See the function of that name."""
@@ -212,8 +221,8 @@ class Exacts:
         """See `Exact`. `noise`: seed → its random numbers, which other values may share. `plain` is called once a value
         is asked for.
         """
-        self._module, self._plain, self._leaves, self._wanted = module, plain, frozenset(leaves), wanted
-        self._noise = noise
+        self._module, self._plain, self._leaves, self._noise = module, plain, frozenset(leaves), noise
+        self._wanted = None if wanted is None else set(wanted)
         self._known: dict[int | None, Exact] = {}
 
     def of(self, seed: int | None = None) -> Exact:
@@ -224,6 +233,18 @@ class Exacts:
             noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
             self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
+
+    def passed(self, name: str) -> None:
+        """See `Exact`."""
+        if self._wanted is not None:
+            self._wanted.discard(name)
+        for one in self._known.values():
+            one.passed(name)
+
+    @property
+    def is_known(self) -> bool:
+        """True if a value was asked for."""
+        return bool(self._known)
 
     def has_sizes_of_values(self) -> bool:
         """True if a node of the graph makes a number of a tensor's value, or a size of values."""

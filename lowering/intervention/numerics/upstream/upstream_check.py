@@ -15,7 +15,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     has_collectives,
     results_of,
 )
-from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
@@ -118,6 +118,7 @@ class UpstreamCheck:
         first = len(results_of(self._forward))
         shared = Shared(store)
         values = results(joint, whole, call.state, shared)
+        give_back()
         rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first)
         stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
