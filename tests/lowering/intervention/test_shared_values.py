@@ -329,3 +329,28 @@ def test_only_inputs_that_a_graph_changes_are_copied() -> None:
     assert copy.data_ptr() != x.data_ptr()
     assert same.data_ptr() == y.data_ptr()
     assert view.data_ptr() == copy.data_ptr() + x.element_size()
+
+
+def test_a_value_in_fp64_is_let_go_with_what_it_alone_needs_once_it_was_compared() -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        first, second = x.sin(), x.cos()
+        return first.exp(), (first + second).tanh(), second.sqrt()
+
+    module = make_fx(function)(X)
+    plain = reference(module, [X])
+    exacts = Exacts(module, lambda: plain, (), {}, {"exp", "tanh", "sqrt"})
+    exact = exacts.of()
+
+    def held() -> set[str]:
+        return {node.name for node in exact.env}
+
+    assert torch.equal(exact.value("exp"), X.double().sin().exp())
+    assert held() == {"x_1", "sin", "exp"}
+    exacts.passed("tanh")
+    assert held() == {"x_1", "exp"}
+    exacts.passed("exp")
+    assert held() == {"x_1"}
+    assert torch.equal(exact.value("sqrt").nan_to_num(), X.double().cos().sqrt().nan_to_num())
+    exacts.passed("sqrt")
+    assert held() == set()
+    assert torch.equal(exact.value("exp"), X.double().sin().exp())
