@@ -22,6 +22,12 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
 
 NO_TENSOR: Final = "it is no tensor"
+_MUCH: Final = 1 << 24
+"""Bytes of results in fp64 after which freed memory is given back: that takes milliseconds, and a launch of few values
+less.
+"""
+_WIDE: Final = 8
+"""Bytes of an element in fp64."""
 _SIZES: Final = "it has another size, and sizes depend on values"
 
 
@@ -30,7 +36,7 @@ class ByReference:
 
     def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
         """`gives_back`: before each launch, what was freed is given back to the system; without
-        it after those with values in fp64.
+        it where that is much.
         """
         self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
@@ -40,13 +46,15 @@ class ByReference:
         """What the results of one launch have in common: graph, turn, sources → values in fp64."""
         self._wanted: Collection[str] | None = None
         """The nodes of these results."""
+        self._freed = 0
+        """Bytes of results in fp64 since memory was given back."""
 
     def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
-        gives_back = self._gives_back or any(one.is_known for one in self._exacts.values())
         self._exacts.clear()
         self._wanted = nodes
-        if gives_back:
+        if self._gives_back or self._freed > _MUCH:
+            self._freed = 0
             give_back()
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
@@ -70,6 +78,7 @@ class ByReference:
             exact = self._from(row, sources)
             row = compared(row, value, eager, node, exact)
             exact.passed(node)
+            self._freed += value.numel() * _WIDE if exact.is_known else 0
             return row
         if not is_equal(value, eager):
             # The same Triton kernel with the same arguments: nothing is more exact than what it gave.
