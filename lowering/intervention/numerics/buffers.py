@@ -1,10 +1,11 @@
 """Which buffer is in the memory of which variable of the generated code, while a call of it runs launch by launch."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _DEEPEST: Final = 100
@@ -169,3 +170,15 @@ class Buffers:
                 here = next((one for one in launch.names if name in self.chain(one)), None)
                 if here is not None:
                     yield name, (local.get(here), node)
+
+
+def written_inputs(plan: Plan, chain: Callable[[str], list[str]]) -> set[int] | None:
+    """Positions of the inputs whose memory launches write, because the graph changes them, or to have it for a buffer;
+    None if it is not known which. `chain`: see `Buffers`.
+    """
+    changed = changed_inputs(plan.module)
+    if changed is None or plan.nested:
+        return None
+    written = {one for changes in plan.mutates.values() for one in changes}
+    written |= {one for buffer in plan.written_by for one in chain(buffer)}
+    return changed | {at for at, name in enumerate(plan.inputs) if name in written}

@@ -6,6 +6,8 @@ from typing import Any, Final
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory
+
 _TRIES: Final = 32
 """How often the reference is computed with noise where discrete values differ: one that is tied changes in one of them.
 """
@@ -13,12 +15,14 @@ _SAMPLE: Final = 1 << 13
 """Maximum number of elements, evenly spaced, that percentiles are taken of."""
 _FEW: Final = 1 << 12
 """Number of elements that are looked at first: values that differ mostly do among these."""
-_AT_ONCE: Final = 1 << 16
+_AT_ONCE: Final = 1 << 15
 """Number of elements that are compared at once: their values and intermediate results in fp64 stay in a core's cache,
 which is several times as fast as new memory for each.
 """
 _AT_ONCE_ON_A_DEVICE: Final = 1 << 22
 """The same on a GPU, which a part of that size does not keep busy: it only bounds the memory for them."""
+_SQUARED: Final = (1e-140, 1e140)
+"""Between these the squares of the largest of some values, and their sum, are normal numbers of fp64."""
 _EXPONENT: Final = 0x7FF0_0000_0000_0000
 """The exponent's bits of a float64: with all others cleared it is the power of two at or below the number."""
 
@@ -30,14 +34,19 @@ def is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
     """True if each element is the same; NaN is NaN."""
     if not one.is_floating_point() and not one.is_complex():
         return torch.equal(one, other)
-    if one.numel() > _FEW and one.is_contiguous() and other.is_contiguous():
-        first, second = one.view(-1)[:_FEW], other.view(-1)[:_FEW]
-        return _are_equal(first, second) and _are_equal(one, other)
+    if one.numel() > _FEW and one.shape == other.shape:
+        (one, other), _ = _in_order(one, other)
+        if one.is_contiguous() and other.is_contiguous():
+            first, second = one.view(-1)[:_FEW], other.view(-1)[:_FEW]
+            return _are_equal(first, second) and _are_equal(one, other)
     return _are_equal(one, other)
 
 
 def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return torch.equal(one, other) or bool(((one == other) | (one.isnan() & other.isnan())).all())
+    if torch.equal(one, other):
+        return True
+    unlike = one.isnan()
+    return bool(unlike.any()) and bool(((one == other) | (unlike & other.isnan())).all())
 
 
 def differing_bits(one: torch.Tensor, other: torch.Tensor) -> int:
@@ -69,17 +78,18 @@ def apart(compiled: torch.Tensor, eager: torch.Tensor) -> tuple[float, float, di
         return None
     worst, at, differing = 0.0, 0, 0
     norms = []
-    for start, (one, other) in _in_parts(compiled, eager):
-        difference = (one - other).abs()
-        most, largest = float(difference.max()), float(other.abs().max())
+    (first, second), order = _in_order(compiled, eager)
+    for start, (one, other) in _in_parts(first, second):
+        difference = (one - other).abs_()
+        most, largest = float(difference.amax()), float(other.abs().amax())
         if not math.isfinite(most + largest):
             return None
         if most > worst:
             worst, at = most, start + int(difference.argmax())
-        differing += int(difference.count_nonzero())
+        differing += _unlike(one, other)
         norms.append(_norm(other, largest))
-    values = {"compiled": float(compiled.reshape(-1)[at]), "eager": float(eager.reshape(-1)[at])}
-    found = {"worst": index_at(at, compiled), "differing": differing} | values
+    index = _index(at, first, order)
+    found = {"worst": index, "differing": differing} | _values(index, compiled=compiled, eager=eager)
     return worst, math.hypot(*norms) / math.sqrt(compiled.numel()), found
 
 
@@ -87,15 +97,20 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
     """The fields that tell how far rounding moves a result: `moved` is the exact value again, with noise. All are of a
     floating type and have one shape.
     """
-    compiled, eager, exact, moved = _real(compiled, eager, exact, moved)
+    ordered, _ = _in_order(*_real(compiled, eager, exact, moved))
     norms, worst = [0.0], 0.0
     compared = 0
-    for _, (one, other, known, there) in _in_parts(compiled, eager, exact, moved):
-        kept = one.isfinite() & other.isfinite() & known.isfinite()
-        compared += int(kept.sum())
-        shift = (there - known).abs()
-        shift = torch.where(kept & shift.isfinite(), shift, torch.zeros_like(shift))
-        norms.append(_norm(shift, most := float(shift.max())))
+    for _, (one, other, known, there) in _in_parts(*ordered):
+        shift = (there - known).abs_()
+        most = float(shift.amax())
+        if math.isfinite(most + float((one - other).sum())):
+            compared += shift.numel()
+        else:
+            kept = one.isfinite() & other.isfinite() & known.isfinite()
+            compared += int(kept.sum())
+            shift = torch.where(kept & shift.isfinite(), shift, torch.zeros_like(shift))
+            most = float(shift.amax())
+        norms.append(_norm(shift, most))
         worst = max(worst, most)
     return {"noise_rmse": math.hypot(*norms) / math.sqrt(compared) if compared else None, "noise_worst": worst}
 
@@ -107,17 +122,46 @@ def _real(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 def _norm(values: torch.Tensor, most: float) -> float:
     """Root of the sum of the squares; `most` is the largest of the values, whose square may be too large."""
-    return most * float(torch.linalg.vector_norm(values / most)) if most else 0.0
+    if not most:
+        return 0.0
+    if _SQUARED[0] < most < _SQUARED[1]:
+        return math.sqrt(float(torch.dot(values, values)))
+    return most * float(torch.linalg.vector_norm(values / most))
+
+
+def _unlike(one: torch.Tensor, other: torch.Tensor) -> int:
+    """Number of elements of two vectors in fp64 that are not equal: comparing into truth values takes longer."""
+    return int(torch.ne(one, other, out=torch.empty_like(one)).sum())
 
 
 def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
     dtype, count = compiled.dtype, compiled.numel()
     sums = _Sums(dtype, step=-(-count // _SAMPLE))
-    for start, values in _in_parts(compiled, eager, exact):
+    ordered, order = _in_order(compiled, eager, exact)
+    for start, values in _in_parts(*ordered):
         sums.add(start, *values)
     found = sums.counts() | (sums.errors() if sums.compared else {})
     at = sums.worst_at if sums.nonfinite_at is None else sums.nonfinite_at
-    return found | _values(at, compiled, eager, exact) if sums.compared or sums.nonfinite_at is not None else found
+    if not sums.compared and sums.nonfinite_at is None:
+        return found
+    index = _index(at, ordered[0], order)
+    return found | {"worst": index} | _values(index, compiled=compiled, eager=eager, exact=exact)
+
+
+def _in_order(*tensors: torch.Tensor) -> tuple[list[torch.Tensor], list[int]]:
+    """The tensors, which have one shape, with their dimensions in the order in which the first one has them in memory,
+    and that order: a tensor that is not in the order of its memory must be copied to be seen as a vector.
+    """
+    order = None if tensors[0].is_contiguous() else in_memory(tensors[0])
+    if order is None:
+        return list(tensors), list(range(tensors[0].dim()))
+    return [one.permute(order) for one in tensors], order
+
+
+def _index(position: int, ordered: torch.Tensor, order: list[int]) -> tuple[int, ...]:
+    """The index of the element at that position of `ordered`, whose dimensions are in this order."""
+    found = dict(zip(order, index_at(position, ordered), strict=True))
+    return tuple(found[dimension] for dimension in range(len(order)))
 
 
 def _in_parts(*tensors: torch.Tensor) -> Iterator[tuple[int, list[torch.Tensor]]]:
@@ -150,20 +194,19 @@ class _Sums:
 
     def add(self, start: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> None:
         """One part, in fp64, which begins at the element `start`."""
-        self._counts["differing"] += int((compiled != eager).sum())
-        error, eager_error = (compiled - exact).abs(), (eager - exact).abs()
-        known = exact
+        self._counts["differing"] += _unlike(compiled, eager)
+        error, eager_error = (compiled - exact).abs_(), (eager - exact).abs_()
+        known = exact.abs()
         is_kept = None
-        largest = float(exact.abs().max())
-        most, eager_most = float(error.max()), float(eager_error.max())
+        most, eager_most, largest = float(error.amax()), float(eager_error.amax()), float(known.amax())
         # Nothing is left out where all is finite: a NaN or Inf anywhere makes one of the maxima NaN or Inf.
         if not math.isfinite(most + eager_most) or not largest <= self._info.max:
             is_kept = self._kept(start, compiled, eager, exact)
             if not bool(is_kept.any()):
                 return
             zero = torch.zeros((), dtype=torch.float64, device=exact.device)
-            error, eager_error, known = (torch.where(is_kept, one, zero) for one in (error, eager_error, exact))
-            most, eager_most, largest = float(error.max()), float(eager_error.max()), float(known.abs().max())
+            error, eager_error, known = (torch.where(is_kept, one, zero) for one in (error, eager_error, known))
+            most, eager_most, largest = float(error.amax()), float(eager_error.amax()), float(known.amax())
         self.compared += exact.numel() if is_kept is None else int(is_kept.sum())
         if most > self._worst[""]:
             self.worst_at = start + int(error.argmax())
@@ -175,8 +218,8 @@ class _Sums:
             self._norms[name].append(_norm(values, its_most))
             if name in self._worst:
                 self._worst[name] = max(self._worst[name], its_most)
-        ulps = error / _ulp(known, self._info)
-        self._ulp_worst = max(self._ulp_worst, float(ulps.max()))
+        ulps = error.div_(_ulp(known, self._info))
+        self._ulp_worst = max(self._ulp_worst, float(ulps.amax()))
         sampled = slice(-start % self._step, None, self._step)
         self._ulps.append(ulps[sampled] if is_kept is None else ulps[sampled][is_kept[sampled]])
 
@@ -228,14 +271,14 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
             break
         open_ &= compiled != noisy(seed)
     at = int((open_ if bool(open_.any()) else differs).flatten().int().argmax())
-    found = {"differing": int(differs.sum()), "untied": int(open_.sum())}
-    return found | _values(at, compiled, eager, exact)
+    index = index_at(at, compiled)
+    found = {"differing": int(differs.sum()), "untied": int(open_.sum()), "worst": index}
+    return found | _values(index, compiled=compiled, eager=eager, exact=exact)
 
 
-def _values(at: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
-    """The three values of the element at position `at`, and its index."""
-    values = {"compiled": compiled, "eager": eager, "exact": exact}
-    return {"worst": index_at(at, compiled)} | {name: float(value.reshape(-1)[at]) for name, value in values.items()}
+def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
+    """The element at that index of each of these."""
+    return {name: float(value[index]) for name, value in values.items()}
 
 
 def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
@@ -244,7 +287,7 @@ def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
     return tuple(int(one) for one in place)
 
 
-def _ulp(exact: torch.Tensor, info: torch.finfo) -> torch.Tensor:
-    """The distance of neighbouring numbers of a dtype at each of these, which are in fp64."""
-    size = exact.abs().clamp_min(info.tiny)
-    return (size.view(torch.int64) & _EXPONENT).view(torch.float64) * info.eps
+def _ulp(sizes: torch.Tensor, info: torch.finfo) -> torch.Tensor:
+    """The distance of neighbouring numbers of a dtype at each of these, which are positive, in fp64 and overwritten."""
+    sizes.clamp_min_(info.tiny).view(torch.int64).bitwise_and_(_EXPONENT)
+    return sizes.mul_(info.eps)

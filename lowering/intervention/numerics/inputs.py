@@ -2,13 +2,13 @@
 
 import contextlib
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Self
 
 import torch
 from torch.fx import GraphModule
 
-from inspect_compile.lowering.intervention.numerics.graphs.shared import changes_nothing
+from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.torch_compat.dynamo import NO_TORCH_FUNCTION
 from inspect_compile.torch_compat.runtime import NO_DISPATCH_MODES
 
@@ -26,17 +26,22 @@ def not_checked(args: Sequence[Any]) -> str:
     return ""
 
 
-def copies(args: Sequence[Any]) -> list[Any]:
-    """The arguments with new memory: tensors that share some still do, and strides are kept."""
+def copies(args: Sequence[Any], only: Collection[int] | None = None) -> list[Any]:
+    """The arguments with new memory: tensors that share some still do, and strides are kept. `only`: positions of those
+    that may be changed; others that share no memory with them are other tensors in the memory that they have.
+    """
     storages: dict[int, torch.UntypedStorage] = {}
+    changed = {_storage_key(one) for at, one in enumerate(args) if only is None or at in only}
 
     def copied(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
             return value
+        key = _storage_key(value)
         if value.layout is not torch.strided:
-            return value.detach().clone()
+            return value.detach().clone() if key in changed else value
         storage = value.untyped_storage()
-        key = storage.data_ptr() or id(value)
+        if key not in changed:
+            return _seen_as(value, storage)
         if key not in storages:
             storages[key] = storage.clone()  # type: ignore[no-untyped-call]
         return _seen_as(value, storages[key])
@@ -46,18 +51,19 @@ def copies(args: Sequence[Any]) -> list[Any]:
 
 
 def given(module: GraphModule, args: Sequence[Any]) -> list[Any]:
-    """The arguments for a graph that is run node by node: copies, unless it changes nothing."""
-    return same_memory(args) if changes_nothing(module) else copies(args)
+    """The arguments for a graph that is run node by node: copies of those that it may change."""
+    return copies(args, changed_inputs(module))
 
 
 def same_memory(args: Sequence[Any]) -> list[Any]:
     """The arguments as other tensors with the same memory, which no graph of autograd's knows."""
-    return [
-        _seen_as(value, value.untyped_storage())
-        if isinstance(value, torch.Tensor) and value.layout is torch.strided
-        else value
-        for value in args
-    ]
+    return copies(args, ())
+
+
+def _storage_key(value: Any) -> int:
+    """What arguments in one memory have in common."""
+    is_plain = isinstance(value, torch.Tensor) and value.layout is torch.strided
+    return (value.untyped_storage().data_ptr() if is_plain else 0) or id(value)
 
 
 def _seen_as(value: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:

@@ -22,6 +22,12 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
 
 NO_TENSOR: Final = "it is no tensor"
+_MUCH: Final = 1 << 24
+"""Bytes of results in fp64 after which freed memory is given back: that takes milliseconds, and a launch of few values
+less.
+"""
+_WIDE: Final = 8
+"""Bytes of an element in fp64."""
 _SIZES: Final = "it has another size, and sizes depend on values"
 
 
@@ -29,7 +35,7 @@ class ByReference:
     """Compares with eager's value, and with the exact one."""
 
     def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
-        """`gives_back`: before each launch, what was freed is given back to the system."""
+        """`gives_back`: what was freed is given back to the system before each launch; without it, where that is much."""
         self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
@@ -38,12 +44,15 @@ class ByReference:
         """What the results of one launch have in common: graph, turn, sources → values in fp64."""
         self._wanted: Collection[str] | None = None
         """The nodes of these results."""
+        self._freed = 0
+        """Bytes of results in fp64 since memory was given back."""
 
     def next_launch(self, nodes: Collection[str]) -> None:
         """See `Judge`."""
         self._exacts.clear()
         self._wanted = nodes
-        if self._gives_back:
+        if self._gives_back or self._freed > _MUCH:
+            self._freed = 0
             give_back()
 
     def judged(self, row: Checked, value: Any, node: str, sources: frozenset[str]) -> Checked:
@@ -64,7 +73,11 @@ class ByReference:
         if _kind(value) != _kind(eager):
             return with_fields(row, reason=f"{node} is {_kind(eager)}, which is not what the buffer is")
         if is_whole:
-            return compared(row, value, eager, node, self._from(row, sources))
+            exact = self._from(row, sources)
+            row = compared(row, value, eager, node, exact)
+            exact.passed(node)
+            self._freed += value.numel() * _WIDE if exact.is_known else 0
+            return row
         if not is_equal(value, eager):
             # The same Triton kernel with the same arguments: nothing is more exact than what it gave.
             if plain.values.get(node) is not None:

@@ -13,7 +13,7 @@ import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
+from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
@@ -56,7 +56,7 @@ class LaunchCheck:
 
     The program's own call runs as torch generated it, on the program's own inputs, after the check: what the program
     gets is what it would get without, unless it is to continue with the reference's results. The check works on copies
-    of the inputs, and puts the state of the random number generators back.
+    of the inputs that the graph's code writes, and puts the state of the random number generators back.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class LaunchCheck:
         self._launches = [one for one in code.launches if one.graph == plan.graph]
         self._positions = {one.line: at for at, one in enumerate(self._launches)}
         self._last_uses: dict[str, int] | None = None
+        self._written_inputs = written_inputs(plan, Buffers(plan, code.aliases).chain)
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
@@ -114,10 +115,17 @@ class LaunchCheck:
         started = time.perf_counter()
         try:
             store = Offload() if self._offloads else None
-            with self._lock, RandomState(args) as state, unseen(), store or contextlib.nullcontext():
+            with (
+                self._lock,
+                RandomState(args) as state,
+                unseen(),
+                store or contextlib.nullcontext(),
+                contextlib.ExitStack() as ending,
+            ):
                 draws = philox.form_of(self._code.source)
                 shared = Shared(store)
                 run = self._run(args, draws, shared, state)
+                ending.callback(run.close)
                 plain = run.reference
                 judge = ByReference(self._plan, plain, gives_back=self._offloads)
                 kept = Kept(judge)
@@ -222,7 +230,7 @@ class LaunchCheck:
 
         forced = Forced(self._plan, self._code.aliases, run.reference, number, judge, rows.append, passed)
         with self._code.watched(OneThread(forced)) as call, torch.no_grad():
-            forced.results = call(copies(args))
+            forced.results = call(copies(args, self._written_inputs))
         return forced
 
     def _statements(
@@ -278,6 +286,9 @@ class _Whole:
 
     def passed(self, position: int) -> None:
         """Nothing is let go."""
+
+    def close(self) -> None:
+        """Nothing needs to be let go: the values go with this."""
 
     def whole(self) -> Reference:
         """The values of all nodes."""

@@ -48,10 +48,10 @@ class LevelCheck:
         self._always_exact = always_exact
         first = levels[0].module
         self._random = depends_on_random(first)
-        self._before = self._values(first, self._random)
+        self._before = before = self._values(first, self._random)
         self._nodes = results_of(first)
         names = {one.name for one in self._nodes if isinstance(one, Node)}
-        self._exact = Exacts(first, lambda: self._before.for_exact, (), {}, names)
+        self._exact = Exacts(first, lambda: before.for_exact, (), {}, names)
         self._later: dict[int, Results] = {}
         """Position of a level → its results."""
 
@@ -67,6 +67,7 @@ class LevelCheck:
                 continue
             judged = self._compared(row, before.name, plain.results[at])
             found.append(with_fields(judged, level=self._blamed(row, at)) if verdict(judged) == WRONG else judged)
+            self._exact.passed(before.name)
         return found
 
     def launched(self, plain: Reference, found: Sequence[Any], rows: Sequence[Checked]) -> list[Checked]:
@@ -119,11 +120,13 @@ class LevelCheck:
         return row.level
 
     def _values(self, module: GraphModule, without: Collection[str] = ()) -> Results:
-        def run(only: Collection[str] | None) -> Reference:
-            self._state.restore()
-            return reference(module, given(module, self._args), shared=self._shared, only=only)
+        args, state, shared = self._args, self._state, self._shared
 
-        return Results(module, run, without)
+        def run(only: Collection[str] | None) -> Reference:
+            state.restore()
+            return reference(module, given(module, args), shared=shared, only=only)
+
+        return Results(module, run, without)  # which does not know this check, and goes with it
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:

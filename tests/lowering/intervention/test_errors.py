@@ -124,3 +124,35 @@ def test_noise(shape: tuple[int, ...], dtype: torch.dtype) -> None:
         assert torch.allclose(steps.abs(), torch.ones_like(steps))
         assert abs(float(steps.mean())) < 0.3
         assert not torch.equal(noise.on(value, dtype), moved)
+
+
+@pytest.mark.parametrize("exact_too", [True, False])
+def test_the_order_in_memory_does_not_matter(exact_too: bool) -> None:
+    size = (3, 5, 40, 150)
+    compiled, eager, exact = (one.view(size) for one in values(torch.float32, 90_000))
+    compiled[2, 3, 17, 140] += 1e3
+    ordered = [one.to(memory_format=torch.channels_last) for one in (compiled, eager)]
+    third = exact.to(memory_format=torch.channels_last) if exact_too else exact
+
+    plain, found = of(compiled, eager, exact), of(ordered[0], ordered[1], third)
+
+    assert found["worst"] == plain["worst"] == (2, 3, 17, 140)
+    assert {name: found[name] for name in ("compiled", "eager", "exact", "differing", "ulp_worst")} == {
+        name: plain[name] for name in ("compiled", "eager", "exact", "differing", "ulp_worst")
+    }
+    assert found["rmse"] == pytest.approx(plain["rmse"])
+    assert found["noise_rmse"] == pytest.approx(plain["noise_rmse"])
+    assert is_equal(ordered[0], compiled)
+    assert not is_equal(ordered[0], eager)
+
+
+def test_noise_in_place_is_the_same_noise() -> None:
+    value = torch.randn(3, 5, 90, 150, dtype=torch.float64).to(memory_format=torch.channels_last)
+    apart, kept = Noise(1).on(value, torch.float32), value.clone()
+
+    moved = Noise(1).on(value, torch.float32, in_place=True)
+
+    assert moved.data_ptr() == value.data_ptr()
+    assert torch.equal(moved, apart)
+    assert not torch.equal(apart, kept)
+    assert torch.allclose(apart, kept, rtol=2 * torch.finfo(torch.float32).eps)

@@ -126,3 +126,13 @@ def test_a_convolution_in_fp64_is_that_of_the_whole_batch() -> None:
 
     wide = torch.nn.functional.conv2d(x.double(), weight.double(), stride=2, padding=1)
     assert torch.allclose(found, wide, rtol=1e-12, atol=1e-12)
+
+
+def test_a_check_leaves_nothing_behind_for_the_collector(tmp_path: Path, inductor_cache: Path) -> None:
+    program = Path(__file__).parent / "programs" / "left_behind.py"
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = run([*COMMAND, "numerics", "--calls", "2", "--dump", "dump", program], tmp_path, environment=environment)
+
+    assert (done.returncode, done.stdout) == (0, "0\n"), done.stderr
+    assert "2 calls checked" in done.stderr

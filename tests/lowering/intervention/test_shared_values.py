@@ -18,6 +18,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
+from inspect_compile.lowering.intervention.numerics.inputs import given
 from inspect_compile.lowering.intervention.numerics.judges import near
 
 X = torch.linspace(-2, 2, 64)
@@ -76,6 +77,7 @@ def test_a_graph_of_known_results_runs_nothing() -> None:
         ),
         (lambda x: x.reshape(8, 8).expand(8, 8).sin(), lambda x: x.reshape(8, 8).sin()),
         (lambda x: x + torch.scalar_tensor(3.0), lambda x: x + torch.full((), 3.0)),
+        (lambda x: x + torch.scalar_tensor(0, dtype=X.dtype), lambda x: x + torch.full((), 0.0)),
     ],
 )
 def test_views_and_copies_are_not_another_value(one: Callable[..., Any], other: Callable[..., Any]) -> None:
@@ -254,3 +256,101 @@ def test_what_is_not_finite_is_not_near() -> None:
         compiled[3] = bad
         assert apart(compiled, eager) is None
         assert apart(eager, compiled) is None
+
+
+def test_an_input_that_is_changed_has_no_say_in_other_values() -> None:
+    """Running statistics of a batch norm, between the operators of a training step."""
+
+    def changing(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        state.copy_(x.mean())
+        return x.sin().exp()
+
+    one, other = traced(changing, X, torch.zeros(())), traced(lambda x, state: x.sin().exp() + 1, X, torch.zeros(()))
+    shared, inputs = Shared(), [X, torch.zeros(())]
+    first = reference(one, inputs, shared=shared)
+
+    with Operators() as ran:
+        second = reference(other, inputs, shared=shared)
+
+    assert ran.names == ["aten.add.Tensor"]
+    assert second.values["exp"] is first.values["exp"]
+
+
+@pytest.mark.parametrize("seen", [lambda x: x, lambda x: x.reshape(8, 8), lambda x: x[3:]])
+def test_what_is_seen_in_changed_memory_is_another_value(seen: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    def changing(x: torch.Tensor) -> torch.Tensor:
+        view = seen(x)
+        x.copy_(x + 1)
+        return view.sin()
+
+    shared = Shared()
+    reference(traced(lambda x: seen(x).sin(), X), [X], shared=shared)
+
+    found = reference(traced(changing, X.clone()), [X.clone()], shared=shared)
+
+    assert torch.equal(found.results[0], (seen(X) + 1).sin())
+
+
+def test_inputs_in_one_memory_change_together() -> None:
+    def changing(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        x.copy_(x + 1)
+        return y.sin()
+
+    shared = Shared()
+    reference(traced(lambda x, y: y.sin(), X, X), [X, X], shared=shared)
+    both = X.clone()
+
+    found = reference(traced(changing, X.clone(), X.clone()), [both, both], shared=shared)
+
+    assert torch.equal(found.results[0], (X + 1).sin())
+
+
+def test_what_runs_always_takes_what_another_graph_has_computed() -> None:
+    def changing(x: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+        state.copy_(x.sin().mean())
+        return x + 1
+
+    module, shared, inputs = traced(changing, X, torch.zeros(())), Shared(), [X, torch.zeros(())]
+    reference(module, inputs, shared=shared, only={"add"})
+
+    with Operators() as ran:
+        reference(module, inputs, shared=shared, only={"add"})
+
+    assert "aten.copy_.default" in ran.names
+    assert not {"aten.sin.default", "aten.mean.default"}.intersection(ran.names)
+
+
+def test_only_inputs_that_a_graph_changes_are_copied() -> None:
+    module = traced(lambda x, y, z: x.copy_(y.sin() + z), X.clone(), X, X)
+    x, y = X.clone(), X.clone()
+
+    copy, same, view = given(module, [x, y, x[1:]])
+
+    assert copy.data_ptr() != x.data_ptr()
+    assert same.data_ptr() == y.data_ptr()
+    assert view.data_ptr() == copy.data_ptr() + x.element_size()
+
+
+def test_a_value_in_fp64_is_let_go_with_what_it_alone_needs_once_it_was_compared() -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        first, second = x.sin(), x.cos()
+        return first.exp(), (first + second).tanh(), second.sqrt()
+
+    module = make_fx(function)(X)
+    plain = reference(module, [X])
+    exacts = Exacts(module, lambda: plain, (), {}, {"exp", "tanh", "sqrt"})
+    exact = exacts.of()
+
+    def held() -> set[str]:
+        return {node.name for node in exact.env}
+
+    assert torch.equal(exact.value("exp"), X.double().sin().exp())
+    assert held() == {"x_1", "sin", "exp"}
+    exacts.passed("tanh")
+    assert held() == {"x_1", "exp"}
+    exacts.passed("exp")
+    assert held() == {"x_1"}
+    assert torch.equal(exact.value("sqrt").nan_to_num(), X.double().cos().sqrt().nan_to_num())
+    exacts.passed("sqrt")
+    assert held() == set()
+    assert torch.equal(exact.value("exp"), X.double().sin().exp())

@@ -23,7 +23,9 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     without_form,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
+from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, memory_of
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
@@ -67,22 +69,40 @@ class Exact(Interpreter):
         self._values, self._late, self._tied = plain.values, plain.late, plain.tied
         self._leaves = frozenset(leaves)
         self._noise = noise
-        self._wanted = wanted
-        above = self._above(wanted, ()) if wanted is not None else ()
-        self._readers = Counter(each.name for name in above for each in self._read(self._nodes[name]))
-        """Node → how many nodes will read it."""
+        self._wanted = None if wanted is None else set(wanted)
         self.taken: dict[str, str] = {}
         """Nodes without a form in fp64, whose value is that in their dtype, and those that depend on them: why."""
 
     def value(self, name: str) -> Any:
         """The value of one node. What it is computed from is kept as long as another one may need it."""
         needed = self._above([name], self.env)
+        kept = None if self._wanted is None else {name, *self._wanted}
+        readers = self._readers([name])
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for each in sorted(needed, key=self._positions.__getitem__):
                 self.env[self._nodes[each]] = self._computed(self._nodes[each])
-                self._free(self._nodes[each])
+                for read in self._read(self._nodes[each]):
+                    readers[read.name] -= 1
+                    if kept is not None and readers[read.name] <= 0 and read.name not in kept:
+                        self.env.pop(read, None)
         return self.env[self._nodes[name]]
+
+    def passed(self, name: str) -> None:
+        """The value of that node is not asked for any more: forget it, and what was kept for it alone."""
+        if self._wanted is None:
+            return
+        self._wanted.discard(name)
+        if self.env:
+            readers = self._readers(())
+            self.env = {
+                node: one for node, one in self.env.items() if node.name in self._wanted or readers[node.name] > 0
+            }
+
+    def _readers(self, names: Iterable[str]) -> Counter[str]:
+        """Node → how many nodes will read it until these and all that are wanted have been computed."""
+        above = self._above((*names, *(self._wanted or ())), self.env)
+        return Counter(each.name for name in above for each in self._read(self._nodes[name]))
 
     def _above(self, names: Iterable[str], known: Container[Node]) -> set[str]:
         """These nodes, and what they are computed from, up to nodes that are known or given."""
@@ -101,15 +121,6 @@ class Exact(Interpreter):
             return []
         return [each for each in node.all_input_nodes if (node.name, each.name) not in self._late]
 
-    def _free(self, node: Node) -> None:
-        """`node` has been computed: forget what nothing else that is wanted reads."""
-        if self._wanted is None:
-            return
-        for each in self._read(node):
-            self._readers[each.name] -= 1
-            if self._readers[each.name] <= 0 and each.name not in self._wanted:
-                self.env.pop(each, None)
-
     def is_generator_state(self, name: str) -> bool:
         """See the function of that name."""
         return is_generator_state(self._nodes[name])
@@ -120,7 +131,7 @@ class Exact(Interpreter):
     def _computed(self, node: Node) -> Any:
         own = self._own(node)
         if self._is_given(node):
-            return self._moved(node, own, _wide(own))
+            return self._moved(node, own, _wide(own), [own])
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
@@ -149,7 +160,8 @@ class Exact(Interpreter):
                     *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
                 )  # type: ignore[operator]
             return _wide(own)
-        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found))
+        known = [*late.values(), *(self.env.get(each) for each in node.all_input_nodes)]
+        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found), known)
 
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
@@ -175,20 +187,24 @@ class Exact(Interpreter):
         is_exact = self._is_given(source) and (node.name, source.name) not in self._late
         return (_wide(own) if is_exact else args[0], torch.tensor(number, dtype=own.dtype).item(), *args[2:])
 
-    def _moved(self, node: Node, own: Any, value: Any) -> Any:
-        """`value` with noise of one rounding of the dtype of `own`, if noise was asked for."""
+    def _moved(self, node: Node, own: Any, value: Any, known: Iterable[Any]) -> Any:
+        """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
+        or that of one of `known`.
+        """
         if self._noise is None or any(word in node.name for word in _VIEWS if node.op == "call_function"):
             return value
         if isinstance(value, (list, tuple)):
             return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
-        return self._with_noise(value, own)
+        taken = {memory_of(one) for one in leaves(list(known)) if isinstance(one, torch.Tensor)}
+        is_new = isinstance(value, torch.Tensor) and memory_of(value) not in taken
+        return self._with_noise(value, own, is_new=is_new)
 
-    def _with_noise(self, value: Any, own: Any) -> Any:
+    def _with_noise(self, value: Any, own: Any, *, is_new: bool = False) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
             return value
         if value.layout is not torch.strided:  # oneDNN's own form of a weight
             return value
-        return self._noise.on(value, own.dtype)  # type: ignore[union-attr]
+        return self._noise.on(value, own.dtype, in_place=is_new)  # type: ignore[union-attr]
 
 
 class Exacts:
@@ -205,8 +221,8 @@ class Exacts:
         """See `Exact`. `noise`: seed → its random numbers, which other values may share. `plain` is called once a value
         is asked for.
         """
-        self._module, self._plain, self._leaves, self._wanted = module, plain, frozenset(leaves), wanted
-        self._noise = noise
+        self._module, self._plain, self._leaves, self._noise = module, plain, frozenset(leaves), noise
+        self._wanted = None if wanted is None else set(wanted)
         self._known: dict[int | None, Exact] = {}
 
     def of(self, seed: int | None = None) -> Exact:
@@ -217,6 +233,18 @@ class Exacts:
             noise = None if seed is None else self._noise.setdefault(seed, Noise(seed))
             self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
+
+    def passed(self, name: str) -> None:
+        """See `Exact`."""
+        if self._wanted is not None:
+            self._wanted.discard(name)
+        for one in self._known.values():
+            one.passed(name)
+
+    @property
+    def is_known(self) -> bool:
+        """True if a value was asked for."""
+        return bool(self._known)
 
     def has_sizes_of_values(self) -> bool:
         """True if a node of the graph makes a number of a tensor's value, or a size of values."""
@@ -237,16 +265,17 @@ class Noise:
         """
         self._turn = 0
 
-    def on(self, value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-        """`value`, which is in fp64, with noise as rounding to `dtype` makes."""
-        return self._moved(value, torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0))
+    def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
+        """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
+        size = torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
+        return self._moved(value, size, in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
         """An argument of a matmul or convolution that may be computed in TF32; what is no tensor in fp64 as it is."""
         is_wide = isinstance(value, torch.Tensor) and value.dtype is torch.float64
-        return self._moved(value, _TF32_EPSILON) if is_wide else value
+        return self._moved(value, _TF32_EPSILON, in_place=False) if is_wide else value
 
-    def _moved(self, value: torch.Tensor, size: float) -> torch.Tensor:
+    def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
         factors = self._factors.get((value.device, size))
         if factors is None:
             generator = torch.Generator(value.device).manual_seed(self._seed)
@@ -256,11 +285,14 @@ class Noise:
         row, count = factors[self._turn : self._turn + _ROW], value.numel()
         if count <= _ROW:
             return value * row[:count].view(value.shape)
-        moved, rows = value.contiguous().view(-1), count // _ROW
-        made = torch.empty_like(moved)
-        torch.mul(moved[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
-        torch.mul(moved[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
-        return made.view(value.shape)
+        order = in_memory(value)
+        moved, rows = value if order is None else value.permute(order), count // _ROW
+        given = moved.contiguous().view(-1)
+        made = given if in_place or order is None else torch.empty_like(given)
+        torch.mul(given[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
+        torch.mul(given[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
+        made = made.view(moved.shape)
+        return made if order is None else made.permute([order.index(at) for at in range(len(order))])
 
 
 def _beyond(dtype: torch.dtype) -> float:

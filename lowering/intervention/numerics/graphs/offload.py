@@ -188,6 +188,11 @@ class Returned(Sequence[Any]):
         del self._found
         return self._values
 
+    def close(self) -> None:
+        """Let go of them: nothing asks for them any more."""
+        self._found = tuple
+        self._values.data.clear()
+
     def __len__(self) -> int:
         return len(self._held.data)
 

@@ -74,6 +74,13 @@ class OnDemand:
             if self._last_uses.get(str(name), -1) <= position and self._values.is_own(name):
                 self._values.let_go(name)
 
+    def close(self) -> None:
+        """Let go of all values: they and what computes them know each other, and would wait for Python's collector."""
+        for one in (self._values, self.reference.late, self.reference.after):
+            one.data.clear()
+        self.reference.results.close()
+        self._run = self._whole = None
+
     def whole(self) -> Reference:
         """The values of all nodes, which are computed anew and held."""
         if self._whole is None:

@@ -12,7 +12,8 @@ from inspect_compile.torch_compat import user_kernels as names
 
 def launches_own_kernel(node: Node) -> bool:
     """True if the node launches such a kernel; those that write to copies return them, as other nodes do."""
-    if node.op != "call_function" or names.MUTATING.module not in sys.modules:
+    is_operator = hasattr(node.target, "overloadpacket")  # most are, and looking the name up takes longer
+    if node.op != "call_function" or is_operator or names.MUTATING.module not in sys.modules:
         return False
     return node.target is names.MUTATING.load()
 

@@ -172,7 +172,7 @@ class Plain(Interpreter):
     ) -> None:
         """`values`, `late` and `after` are filled, see `Reference`. `only`: the nodes whose values are kept there;
         those of others are freed after their last use. `shares`: the nodes whose values other graphs can have from
-        `known`; by default those that are kept.
+        `known`, beside those that what has effects reads; by default those that are kept.
         """
         super().__init__(module, garbage_collect_values=False)
         self.args_iter = iter(inputs)
@@ -181,6 +181,8 @@ class Plain(Interpreter):
         self._known = known
         self._only = only
         self._shares = only if shares is None else shares
+        if self._shares is not None and known is not None:
+            self._shares = {*self._shares, *known.effects}
         self._needed = None if only is None or known is None else known.needed(only)
         self._last_read = {} if only is None else _last_reads(module)
         self.values, self.late, self.after = values, late, after

@@ -46,6 +46,8 @@ _CASTS: Final = ("prims.convert_element_type.default", "aten._to_copy.default")
 _CONSTANTS: Final = ("aten.full.default", "aten.scalar_tensor.default")
 """Operators that make a tensor of one number, their last argument."""
 _NUMBERS: Final = (int, float, bool)
+_WHOLE: Final = 1 << 53
+"""Up to here each whole number is one in fp64."""
 _PERMUTE: Final = "aten.permute.default"
 _OF_MEMORY: Final = ("as_strided", "view_as_complex", "view.dtype", "view_element_type")
 """In the names of operators that depend on how a tensor lies in memory, not on its elements alone."""
@@ -113,6 +115,7 @@ class Shared:
                 and type(number := node.args[-1]) in _NUMBERS
             ):
                 value = node.meta["val"]
+                number = _as_element(number, value.dtype)
                 return self._number(("full", made, value.dtype, value.device, type(number), repr(number)))
             return self._number((target, _key(node.args, numbers), _key(node.kwargs, numbers)))
         except (_NoKeyError, KeyError):
@@ -164,6 +167,14 @@ def memory_of(value: torch.Tensor) -> int:
     return value.untyped_storage().data_ptr() if value.layout is torch.strided else 0
 
 
+def in_memory(value: torch.Tensor) -> list[int] | None:
+    """The dimensions of a tensor in the order in which it has them in memory, where its elements are, each once and
+    without gaps; None if they are not.
+    """
+    order = sorted(range(value.dim()), key=value.stride, reverse=True)
+    return order if value.permute(order).is_contiguous() else None
+
+
 def changes_only_inputs(module: GraphModule) -> bool:
     """True if no node of the graph changes what another one made."""
     for node in module.graph.nodes:
@@ -189,6 +200,15 @@ def changes_nothing(module: GraphModule, *, but_inputs: bool = False) -> bool:
     if but_inputs and not changes_only_inputs(module):
         return False
     return all(_is_known(node) and (but_inputs or not changed_arguments(node)) for node in nodes)
+
+
+def changed_inputs(module: GraphModule) -> set[int] | None:
+    """Positions of the inputs that the graph changes; None if it is not known which."""
+    if not changes_nothing(module, but_inputs=True):
+        return None
+    nodes = [node for node in module.graph.nodes if node.op == "call_function"]
+    changed = {one for node in nodes for one in changed_values(node)}
+    return {at for at, node in enumerate(module.graph.find_nodes(op="placeholder")) if node in changed}
 
 
 def _is_known(node: Node) -> bool:
@@ -241,6 +261,12 @@ def _has_same_elements(node: Node, source: Node, target: str) -> bool:
     return target in _NO_OPS and None not in (sizes := (_sizes(node), _sizes(source))) and sizes[0] == sizes[1]
 
 
+def _as_element(number: Any, dtype: torch.dtype) -> Any:
+    """The number that all elements of a constant in this dtype are made of: 0 and 0.0 are one in a floating type."""
+    is_same = dtype.is_floating_point and type(number) is int and abs(number) <= _WHOLE
+    return float(number) if is_same else number
+
+
 def _sizes(node: Node) -> tuple[int, ...] | None:
     """The sizes of a node's value, if all are numbers: comparing others would install guards."""
     value = node.meta.get("val")
@@ -272,29 +298,34 @@ class SharedRun:
     """What one run of a graph shares with those of others."""
 
     def __init__(
-        self, shared: Shared, module: GraphModule, inputs: Sequence[Any], numbers: Sequence[Number] | None
+        self, shared: Shared, module: GraphModule, inputs: Sequence[Any] | None, numbers: Sequence[Number] | None
     ) -> None:
-        """`numbers` are those of the inputs, if these are not those of all graphs."""
+        """`inputs`: None if they are not there, and only numbers are asked for; `numbers` are those of the inputs, if
+        these are not those of all graphs.
+        """
         self._shared = shared
         self._module = module
-        self._memories = {memory_of(one) for one in inputs if isinstance(one, torch.Tensor)} - {0}
+        self._memories = {memory_of(one) for one in inputs or () if isinstance(one, torch.Tensor)} - {0}
         given = iter(numbers if numbers is not None else map(shared.of_input, itertools.count()))
         self.numbers: dict[Node, Number] = {}
         self._sharable: set[Node] = set()
         self._others = shared.known()
         """What other graphs have computed. Of two nodes of one graph with equal elements each keeps its strides."""
-        is_changed = False
+        changed = _Changed(inputs)
         for node in module.graph.nodes:
             found = None
             if node.op == "placeholder":
                 found = next(given)
             elif node.op == "get_attr":
                 found = shared.of_constant(operator.attrgetter(str(node.target))(module))
-            elif not is_changed and (found := shared.of_node(node, self.numbers)) is not None:
+            elif not changed.is_read_by(node) and (found := shared.of_node(node, self.numbers)) is not None:
                 self._sharable.add(node)
             self.numbers[node] = shared.alone() if found is None else found
-            # What is read afterwards may be something else than what its node computed.
-            is_changed = is_changed or (node.op == "call_function" and bool(changed_values(node)))
+            changed.ran(node)
+        self.effects = {
+            each.name for node in module.graph.nodes if not _is_left_out(node) for each in node.all_input_nodes
+        }
+        """The nodes whose values are needed for what always runs, whatever is asked for."""
 
     def needed(self, names: Collection[str]) -> set[Node]:
         """The nodes that must run for the values of those of these names: what has effects always runs."""
@@ -330,6 +361,47 @@ class SharedRun:
             self._shared.keep(self.numbers[node], value, self._memories)
 
 
+class _Changed:
+    """Which nodes may be in memory of inputs that a graph has changed so far: what reads such a value reads something
+    else than what its node computed.
+    """
+
+    def __init__(self, inputs: Sequence[Any] | None) -> None:
+        """`inputs`: None if they are not there, so that all of them may be in one memory."""
+        self._memories = itertools.repeat(0) if inputs is None else map(_memory_number, inputs)
+        self._seen: dict[Node, frozenset[int]] = {}
+        """Node → the inputs in whose memory it may be."""
+        self._changed: set[int] = set()
+
+    def is_read_by(self, node: Node) -> bool:
+        """True if the node reads memory that has been changed."""
+        return bool(self._changed) and not self._changed.isdisjoint(self._behind(node.all_input_nodes))
+
+    def ran(self, node: Node) -> None:
+        """All nodes up to this one have run."""
+        if node.op == "placeholder":
+            self._seen[node] = frozenset((next(self._memories),))
+        elif node.op == "call_function":
+            if _may_be_view(node.target) and (behind := self._behind(node.all_input_nodes)):
+                self._seen[node] = behind
+            self._changed |= self._behind(one for one in changed_values(node) if isinstance(one, Node))
+
+    def _behind(self, nodes: Iterable[Node]) -> frozenset[int]:
+        return frozenset().union(*(self._seen.get(node, ()) for node in nodes))
+
+
+def _memory_number(value: Any) -> int:
+    """A number for the memory of an input, which those that share it have in common."""
+    return memory_of(value) or id(value) if isinstance(value, torch.Tensor) else id(value)
+
+
+@once_an_operator
+def _may_be_view(target: Any) -> bool:
+    """True if what it returns may be in the memory of an argument."""
+    schema = getattr(target, "_schema", None)
+    return schema is None or any(one.alias_info is not None for one in schema.returns)
+
+
 def _is_left_out(node: Node) -> bool:
     """True for a node that need not run if nothing needs its value."""
     if node.op in ("get_attr", "output"):
@@ -338,12 +410,12 @@ def _is_left_out(node: Node) -> bool:
 
 
 def known_results(
-    shared: Shared, module: GraphModule, numbers: Sequence[Number] | None = None
+    shared: Shared, module: GraphModule, numbers: Sequence[Number] | None = None, inputs: Sequence[Any] | None = None
 ) -> list[Number | None] | None:
-    """The numbers of a graph's results, by what they are computed from; None if these do not tell. `numbers` are those
-    of its inputs, if these are not those of all graphs.
+    """The numbers of a graph's results, by what they are computed from; None if these do not tell. For `inputs` and
+    `numbers` see `SharedRun`.
     """
     if not can_share(module):
         return None
-    run = SharedRun(shared, module, (), numbers)
+    run = SharedRun(shared, module, inputs, numbers)
     return [run.numbers.get(one) if isinstance(one, Node) else None for one in results_of(module)]

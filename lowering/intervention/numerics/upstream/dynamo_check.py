@@ -13,6 +13,7 @@ from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_li
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
@@ -185,6 +186,7 @@ class DynamoCheck:
             self._state.restore()
             surroundings = self._origin.surroundings
             ran = run(module, where, copies(args), surroundings, gradients=gradients, seeds=seeds)
+            give_back()
             self._runs[key] = ran, where
         return self._runs[key]
 

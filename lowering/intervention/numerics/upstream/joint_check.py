@@ -78,6 +78,7 @@ class JointCheck:
                         break
                 judged = with_fields(judged, level=blamed)
             rows.append(judged)
+            self._exact.passed(node.name)
         return rows
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:

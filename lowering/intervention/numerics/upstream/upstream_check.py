@@ -15,7 +15,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     has_collectives,
     results_of,
 )
-from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
@@ -118,10 +118,11 @@ class UpstreamCheck:
         first = len(results_of(self._forward))
         shared = Shared(store)
         values = results(joint, whole, call.state, shared)
+        give_back()
         rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first)
         stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
-        found = self._as_joint(forward, len(call.args), first, shared, check.compared)
+        found = self._as_joint(forward, call.args, first, shared, check.compared)
         return rows + check.rows(self._cut(forward, call, tangents, first, shared) if found is None else found, stages)
 
     def _dynamo(self, number: int, state: RandomState) -> DynamoCheck:
@@ -140,19 +141,19 @@ class UpstreamCheck:
         return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
 
     def _as_joint(
-        self, forward: GraphModule, count: int, first: int, shared: Shared, compared: Sequence[bool]
+        self, forward: GraphModule, args: Sequence[Any], first: int, shared: Shared, compared: Sequence[bool]
     ) -> list[Any] | None:
         """The results of the backward graph that are `compared`, if it computes them, after the forward graph, by the
-        same operators as the joint graph, whose values are in `shared`; None if not. `count`: inputs of the forward.
+        same operators as the joint graph, whose values are in `shared`; None if not. `args`: the inputs of the forward.
         """
-        saved = known_results(shared, forward)
+        saved = known_results(shared, forward, inputs=args)
         if saved is None:
             return None
         results_forward = list(zip(results_of(forward), saved, strict=True))[first:]
         numbers = [number for one, number in results_forward if isinstance(one, Node) and _is_tensor(one)]
         others = [number for one, number in results_forward if not isinstance(one, Node) or not _is_tensor(one)]
         inputs = len(inputs_of(self._module))
-        tangents = map(shared.of_input, range(count, count + inputs - len(others) - len(numbers)))
+        tangents = map(shared.of_input, range(len(args), len(args) + inputs - len(others) - len(numbers)))
         given = [shared.alone() if one is None else one for one in (*others, *numbers)]
         found = known_results(shared, self._module, [*given, *tangents])
         if found is None or not all(shared.has(one) for one, asked in zip(found, compared, strict=False) if asked):
