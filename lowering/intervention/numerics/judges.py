@@ -35,7 +35,7 @@ class ByReference:
     """Compares with eager's value, and with the exact one."""
 
     def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
-        """`gives_back`: what was freed is given back to the system before each launch; without it, where that is much."""
+        """`gives_back`: what was freed is given back to the system before each launch; else where that is much."""
         self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
