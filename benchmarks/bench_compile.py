@@ -159,7 +159,7 @@ def told(runs: dict[str, list[Run]]) -> list[str]:
         opened = statistics.median(run.open_seconds for run in runs["inspected"])
         slower = statistics.median(run.compile_wall for run in runs["inspected"])
         slower /= statistics.median(run.compile_wall for run in runs["warm"])
-        lines.append(f"`show` {opened:.2f} s; {slower:.1f}× plain with warm caches")
+        lines.append(f"`show overhead` {opened:.2f} s; the inspected compile {slower:.1f}× plain with warm caches")
     return lines
 
 
