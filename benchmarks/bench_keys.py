@@ -10,7 +10,7 @@ Seen on two cores that other work shared (6 times each; November 2026, torch 2.1
 10,000 nodes alike: an empty app's key 0.7 ms, one that does nothing 1.0 ms (1.4 to 1.6×); a row up or down is drawn
 after 2 to 7 ms, everything that depends on it after 2 to 32 ms (40 at most), in pieces of at most 15 ms; a page in
 pieces of at most 18 ms. What lays out the screen anew (another view, `w`, `t`, a dialog) takes pieces of 17 to 75 ms,
-and a row that stands for all 10,000 nodes one of 49 ms. Most memory after 20 times each key: 236 MB at 10,000 nodes.
+and a row that stands for all 10,000 nodes one of 49 ms. Most memory after 20 times each key: 251 MB at 10,000 nodes.
 """
 
 import argparse

@@ -32,17 +32,15 @@ class Reader:
 
     async def read(self, build: Callable[[Dump], T]) -> T:
         """`build(dump)`, computed on the reader's thread. The result must not access the dump any more."""
-        found: list[T] = []
-        await asyncio.get_running_loop().run_in_executor(self._executor, self._build, build, found)
-        return found.pop()  # not from the future: it is in a cycle, which would be kept for good by `gc.freeze`
+        return await asyncio.get_running_loop().run_in_executor(self._executor, self._built, build)
 
-    def _build(self, build: Callable[[Dump], T], found: list[T]) -> None:
+    def _built(self, build: Callable[[Dump], T]) -> T:
         # Thousands of records stay alive: the garbage collector would walk them again and again while they are created,
         # which takes half of the time.
         was_enabled = gc.isenabled()
         gc.disable()
         try:
-            found.append(build(self._dump))
+            return build(self._dump)
         finally:
             if gc.get_count()[0] > MANY_NEW:
                 gc.freeze()  # else the next collection, on the screen's thread, holds up keys for a fifth of a second

@@ -121,25 +121,22 @@ class OpeningScreen(ShownScreen):
         self._place = place
         names = layout.shown(self.size.width, self.active, self._latest)
         last = self._last
-        known = last.chain if last is not None and last.chain.graph == place.name and not self.is_live else None
+        known = last if last is not None and last.chain.graph == place.name and not self.is_live else None
 
         def build(dump: Dump) -> tuple[GraphState, Chain]:
             for tab in VIEWS:
                 if tab.name in names:
                     loaded(tab.where)  # importing takes long enough to hold up keys, but for on this thread
-            return graph_state(dump, place.name), known or Chain(dump, place.name)
+            return graph_state(dump, place.name), known.chain if known else Chain(dump, place.name)
 
         found, chain = await self._reader.read(build)
         if self._place.name != place.name:  # another one was opened meanwhile
             return
         self._looks_after_end = (0 if is_other else self._looks_after_end) + found.has_ended
         self._show_failure(found.failure)
-        is_new = last is None or chain is not last.chain
-        if last is None or is_new:
-            last = Scope(chain, last.version + 1 if last is not None else 0)
-        self._scope = self._last = last
+        self._scope = self._last = known or Scope(chain, last.version + 1 if last is not None else 0)
         self._choice = self._rechosen(chain, is_other)
-        self._misses, self._findings = ([], 0) if is_new and is_other else (self._misses, self._findings)
+        self._misses, self._findings = ([], 0) if is_other and known is None else (self._misses, self._findings)
         self._arrange()
         for view in self._views():
             view.choice = self._choice

@@ -33,8 +33,8 @@ MARK: Final = "▌"
 LINK: Final = "│"
 """Before a row that belongs to the row under the cursor of the list beside."""
 
-MOST_STRIPS: Final = 250
-"""Maximum number of drawn rows that are kept: some pages. One takes up to 10 kB, for Textual keeps its parts too."""
+MOST_STRIPS: Final = 2_000
+"""Maximum number of drawn rows that are kept."""
 
 
 class Lines(ScrollView, can_focus=True):

@@ -15,7 +15,6 @@ from inspect_compile.lowering.intervention.numerics.finite import (
     overflow_above,
 )
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
@@ -48,7 +47,7 @@ def explained(
     own.
     """
     started, rows, launches = time.perf_counter(), list[NonFinite](), 0
-    reason = _TOGETHER if has_collectives(plan.module) else ""
+    reason = _TOGETHER if plan.has_collectives else ""
     if not reason:
         try:
             with RandomState(inputs) as now, unseen(), torch.no_grad():

@@ -10,7 +10,6 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference, arrived
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
@@ -86,7 +85,7 @@ class Forced:
         self._passed = passed
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._nested = plain.nested
-        self._is_collective = has_collectives(plan.module)
+        self._is_collective = plan.has_collectives
         self.turn = _Turn(plan, plain, Buffers(plan, aliases), 0)
         """That of the launch which was begun last."""
         self._turns = {plan.graph: self.turn}

@@ -18,7 +18,6 @@ from inspect_compile.lowering.intervention.numerics.continued import Continued, 
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
@@ -74,7 +73,7 @@ class LaunchCheck:
         that of `codegen.runtime.checked`; `lock` is held during a check.
         """
         self._plan = plan
-        self._is_collective = has_collectives(plan.module)
+        self._is_collective = plan.has_collectives
         """What this rank finds makes no further call of the graph: the others would not take part in it."""
         self._levels = levels[:1] if self._is_collective else levels
         self._upstream = upstream
@@ -89,7 +88,8 @@ class LaunchCheck:
         self._launches = [one for one in code.launches if one.graph == plan.graph]
         self._positions = {one.line: at for at, one in enumerate(self._launches)}
         self._last_uses: dict[str, int] | None = None
-        self._written_inputs = written_inputs(plan, Buffers(plan, code.aliases).chain)
+        self._chain = Buffers(plan, code.aliases).chain
+        self._written_inputs = written_inputs(plan, self._chain)
 
     def call(self, args: list[Any], number: int) -> Any:
         """Check one call of the graph, and make it."""
@@ -203,8 +203,7 @@ class LaunchCheck:
             plain = reference(module, given(module, args), draws, self._plan.nested, shared, only=nodes)
             return _Whole(plain, time.perf_counter() - started)
         if self._last_uses is None:
-            chain = Buffers(self._plan, self._code.aliases).chain
-            self._last_uses = last_uses(self._plan, chain, self._launches)
+            self._last_uses = last_uses(self._plan, self._chain, self._launches)
         is_random = draws_numbers(module)
 
         def aside() -> contextlib.AbstractContextManager[None]:

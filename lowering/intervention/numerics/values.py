@@ -17,6 +17,7 @@ from inspect_compile.lowering.intervention.numerics.arguments import copied_argu
 from inspect_compile.lowering.intervention.numerics.graphs import peeled
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_values,
+    has_collectives,
     has_own_value,
     is_order,
     results_of,
@@ -101,6 +102,11 @@ class Plan:
         results = {one.name for one in results_of(self.module) if isinstance(one, torch.fx.Node)}
         needed = {node.name for node in nodes if has_own_value(node)}
         return frozenset({*self.nodes.values(), *changed, *results, *needed, *self.steps})
+
+    @functools.cached_property
+    def has_collectives(self) -> bool:
+        """See the function of that name."""
+        return has_collectives(self.module)
 
     def order(self, operation: str) -> int:
         """Position of an operation among those of the graph."""

@@ -140,14 +140,19 @@ def changed_list(node: Node, args: Sequence[Any]) -> Any:
     return args[0] if isinstance(args[0], (list, tuple)) else None
 
 
+def operator_without_form(target: Any) -> str:
+    """Why an operator computes nothing in fp64; empty if it may do so."""
+    if name_of(target) in _BITS:
+        return f"{target} takes bits for another type"
+    return f"{target} takes part in a collective" if is_collective(target) else ""
+
+
 def without_form(node: Node) -> str:
     """Why a node has no value in fp64; empty if it may have one."""
     if node.op != "call_function":
         return f"{node.op} has no form in fp64"
-    if str(node.target) in _BITS:
-        return f"{node.target} takes bits for another type"
-    if is_collective(node.target):
-        return f"{node.target} takes part in a collective"
+    if reason := operator_without_form(node.target):
+        return reason
     if pattern_of(node) is not None:
         return f"{getattr(node.target, '__name__', node.target)} is lowered as one, by a function of IR"
     if launches_own_kernel(node):

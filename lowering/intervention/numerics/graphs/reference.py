@@ -250,8 +250,7 @@ class Plain(Interpreter):
         found = made if made is not None else self._ran(n, reason)
         if found is None:
             found = changed_list(n, args)
-        if is_collective(n.target):
-            found = map_aggregate(found, arrived)
+        found = once_there(n.target, found)
         for node in shared:
             self._changed.add(node.name)
             self.after[n.name, node.name] = self.env[node].clone()
@@ -321,6 +320,11 @@ def _last_reads(module: GraphModule) -> dict[Node, list[Node]]:
 def arrived(value: Any) -> Any:
     """What a collective gives, once the other ranks' parts are there: it is kept before the graph waits for them."""
     return torch.ops._c10d_functional.wait_tensor(value) if isinstance(value, torch.Tensor) else value
+
+
+def once_there(target: Any, found: Any) -> Any:
+    """What an operator gave; of a collective, once the other ranks' parts are there."""
+    return map_aggregate(found, arrived) if is_collective(target) else found
 
 
 def _random(node: Node, args: Any, draws: philox.Form | None, unknown: dict[str, str]) -> Any:

@@ -15,11 +15,11 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
-    is_collective,
+    operator_without_form,
     takes_from_values,
     written_arguments,
 )
-from inspect_compile.lowering.intervention.numerics.graphs.reference import arrived
+from inspect_compile.lowering.intervention.numerics.graphs.reference import once_there
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
@@ -30,7 +30,6 @@ EXACT: Final = (None,)
 NOISY: Final = (0,)
 BOTH: Final = (*EXACT, *NOISY)
 """The seeds of the shadows' noise; None is without."""
-_BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
 _ANEW: Final = ("aten.set_", "aten.resize_")
 """These give a tensor another memory."""
 _STATISTICS: Final = (
@@ -182,9 +181,7 @@ class Shadow(_Mode):  # type: ignore[misc]
                     _mapped((args, kwargs), lambda one, at=at: self._lane(one, at)) for at in range(len(self._seeds))
                 ]
         generators = _generators(func, given, kwargs)
-        found = func(*args, **kwargs)
-        if is_collective(func):
-            found = map_aggregate(found, arrived)
+        found = once_there(func, func(*args, **kwargs))
         if not self.broken:
             with self._guarded():
                 states = zip(generators, _generators(func, given, kwargs), strict=True)
@@ -227,10 +224,8 @@ class Shadow(_Mode):  # type: ignore[misc]
         values: list[Any] | None = None
         if not operator:
             reason = reason or f"{name} calls a nested graph"
-        elif is_collective(func):
-            reason = reason or f"{name} takes part in a collective"
-        elif name in _BITS:
-            reason = reason or f"{name} takes bits for another type"
+        elif lacking := operator_without_form(func):
+            reason = reason or lacking
         elif not is_random:
             try:
                 values = [func(*map_aggregate(one[0], raised), **map_aggregate(one[1], raised)) for one in lanes]
