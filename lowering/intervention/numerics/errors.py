@@ -37,16 +37,13 @@ def is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.numel() > _FEW and one.shape == other.shape:
         (one, other), _ = _in_order(one, other)
         if one.is_contiguous() and other.is_contiguous():
-            first, second = one.view(-1)[:_FEW], other.view(-1)[:_FEW]
-            return _are_equal(first, second) and _are_equal(one, other)
-    return _are_equal(one, other)
+            if not _are_equal(one.view(-1)[:_FEW], other.view(-1)[:_FEW]):
+                return False
+    return torch.equal(one, other) or (bool(one.isnan().any()) and _are_equal(one, other))
 
 
 def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    if torch.equal(one, other):
-        return True
-    unlike = one.isnan()
-    return bool(unlike.any()) and bool(((one == other) | (unlike & other.isnan())).all())
+    return one.shape == other.shape and bool(((one == other) | (one.isnan() & other.isnan())).all())
 
 
 def differing_bits(one: torch.Tensor, other: torch.Tensor) -> int:
@@ -81,13 +78,15 @@ def apart(compiled: torch.Tensor, eager: torch.Tensor) -> tuple[float, float, di
     (first, second), order = _in_order(compiled, eager)
     for start, (one, other) in _in_parts(first, second):
         difference = (one - other).abs_()
-        most, largest = float(difference.amax()), float(other.abs().amax())
+        most, largest, unlike = _numbers(difference.amax(), other.abs().amax(), _unlike(one, other))
         if not math.isfinite(most + largest):
             return None
-        if most > worst:
-            worst, at = most, start + int(difference.argmax())
-        differing += _unlike(one, other)
-        norms.append(_norm(other, largest))
+        place = [difference.argmax().double()] if most > worst else []
+        square, *places = _numbers(_square(other, largest), *place)
+        if places:
+            worst, at = most, start + int(places[0])
+        differing += int(unlike)
+        norms.append(_norm(square, largest))
     index = _index(at, first, order)
     found = {"worst": index, "differing": differing} | _values(index, compiled=compiled, eager=eager)
     return worst, math.hypot(*norms) / math.sqrt(compiled.numel()), found
@@ -102,15 +101,15 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
     compared = 0
     for _, (one, other, known, there) in _in_parts(*ordered):
         shift = (there - known).abs_()
-        most = float(shift.amax())
-        if math.isfinite(most + float((one - other).sum())):
+        most, apart_by = _numbers(shift.amax(), (one - other).sum())
+        if math.isfinite(most + apart_by):
             compared += shift.numel()
         else:
             kept = one.isfinite() & other.isfinite() & known.isfinite()
             compared += int(kept.sum())
             shift = torch.where(kept & shift.isfinite(), shift, torch.zeros_like(shift))
             most = float(shift.amax())
-        norms.append(_norm(shift, most))
+        norms.append(_norm(float(_square(shift, most)), most))
         worst = max(worst, most)
     return {"noise_rmse": math.hypot(*norms) / math.sqrt(compared) if compared else None, "noise_worst": worst}
 
@@ -120,18 +119,32 @@ def _real(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return tuple(torch.view_as_real(one.resolve_conj()) if one.is_complex() else one for one in tensors)
 
 
-def _norm(values: torch.Tensor, most: float) -> float:
-    """Root of the sum of the squares; `most` is the largest of the values, whose square may be too large."""
-    if not most:
-        return 0.0
-    if _SQUARED[0] < most < _SQUARED[1]:
-        return math.sqrt(float(torch.dot(values, values)))
-    return most * float(torch.linalg.vector_norm(values / most))
+def _numbers(*values: torch.Tensor) -> list[float]:
+    """Tensors of one element in fp64 as numbers. A GPU is waited for once, and not for each of them."""
+    one_by_one = values[0].device.type == "cpu"
+    found: list[float] = [one.item() for one in values] if one_by_one else torch.stack(values).tolist()
+    return found
 
 
-def _unlike(one: torch.Tensor, other: torch.Tensor) -> int:
+def _square(values: torch.Tensor, most: float) -> torch.Tensor:
+    """The sum of the squares of a vector, of which `most` is the largest element; see `_norm`."""
+    scaled = values if _scale(most) == 1 else values / most
+    return torch.dot(scaled, scaled)
+
+
+def _norm(square: float, most: float) -> float:
+    """The root of what `_square` found."""
+    return _scale(most) * math.sqrt(square)
+
+
+def _scale(most: float) -> float:
+    """What values are divided by, so that their squares are numbers."""
+    return 1.0 if not most or _SQUARED[0] < most < _SQUARED[1] else most
+
+
+def _unlike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """Number of elements of two vectors in fp64 that are not equal: comparing into truth values takes longer."""
-    return int(torch.ne(one, other, out=torch.empty_like(one)).sum())
+    return torch.ne(one, other, out=torch.empty_like(one)).sum()
 
 
 def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
@@ -194,11 +207,12 @@ class _Sums:
 
     def add(self, start: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> None:
         """One part, in fp64, which begins at the element `start`."""
-        self._counts["differing"] += _unlike(compiled, eager)
         error, eager_error = (compiled - exact).abs_(), (eager - exact).abs_()
         known = exact.abs()
         is_kept = None
-        most, eager_most, largest = float(error.amax()), float(eager_error.amax()), float(known.amax())
+        unlike, *sizes = _numbers(_unlike(compiled, eager), error.amax(), eager_error.amax(), known.amax())
+        self._counts["differing"] += int(unlike)
+        most, eager_most, largest = sizes
         # Nothing is left out where all is finite: a NaN or Inf anywhere makes one of the maxima NaN or Inf.
         if not math.isfinite(most + eager_most) or not largest <= self._info.max:
             is_kept = self._kept(start, compiled, eager, exact)
@@ -206,20 +220,19 @@ class _Sums:
                 return
             zero = torch.zeros((), dtype=torch.float64, device=exact.device)
             error, eager_error, known = (torch.where(is_kept, one, zero) for one in (error, eager_error, known))
-            most, eager_most, largest = float(error.amax()), float(eager_error.amax()), float(known.amax())
+            sizes = most, eager_most, largest = _numbers(error.amax(), eager_error.amax(), known.amax())
         self.compared += exact.numel() if is_kept is None else int(is_kept.sum())
-        if most > self._worst[""]:
-            self.worst_at = start + int(error.argmax())
-        for name, values, its_most in (
-            ("", error, most),
-            ("eager_", eager_error, eager_most),
-            ("exact", known, largest),
-        ):
-            self._norms[name].append(_norm(values, its_most))
-            if name in self._worst:
-                self._worst[name] = max(self._worst[name], its_most)
+        place = [error.argmax().double()] if most > self._worst[""] else []
+        squares = [_square(one, size) for one, size in zip((error, eager_error, known), sizes, strict=True)]
         ulps = error.div_(_ulp(known, self._info))
-        self._ulp_worst = max(self._ulp_worst, float(ulps.amax()))
+        ulp_worst, *found = _numbers(ulps.amax(), *squares, *place)
+        if place:
+            self.worst_at = start + int(found.pop())
+        for name, size, square in zip(self._norms, sizes, found, strict=True):
+            self._norms[name].append(_norm(square, size))
+            if name in self._worst:
+                self._worst[name] = max(self._worst[name], size)
+        self._ulp_worst = max(self._ulp_worst, ulp_worst)
         sampled = slice(-start % self._step, None, self._step)
         self._ulps.append(ulps[sampled] if is_kept is None else ulps[sampled][is_kept[sampled]])
 
@@ -250,14 +263,15 @@ class _Sums:
         sampled = torch.cat(self._ulps)
         ordered = sampled.sort().values
         last = ordered.numel() - 1
+        median, high = _numbers(ordered[last // 2], ordered[round(last * 0.99)]) if last >= 0 else (None, None)
         return {
             "rmse": rms[""],
             "eager_rmse": rms["eager_"],
             "exact_rms": rms["exact"],
             "worst_error": self._worst[""],
             "eager_worst_error": self._worst["eager_"],
-            "ulp_median": float(ordered[last // 2]) if last >= 0 else None,
-            "ulp_99": float(ordered[round(last * 0.99)]) if last >= 0 else None,
+            "ulp_median": median,
+            "ulp_99": high,
             "ulp_worst": self._ulp_worst,
         }
 
@@ -278,13 +292,16 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
 
 def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
     """The element at that index of each of these."""
-    return {name: float(value[index]) for name, value in values.items()}
+    return dict(zip(values, _numbers(*(value[index].double() for value in values.values())), strict=True))
 
 
 def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
     """The index of the element at that position of a flat tensor."""
-    place = torch.unravel_index(torch.tensor(position), value.shape) if value.dim() else ()
-    return tuple(int(one) for one in place)
+    index = []
+    for size in reversed(value.shape):
+        position, at = divmod(position, size)
+        index.append(at)
+    return tuple(reversed(index))
 
 
 def _ulp(sizes: torch.Tensor, info: torch.finfo) -> torch.Tensor:
