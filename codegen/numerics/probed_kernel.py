@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -162,13 +162,13 @@ class ProbedKernel(WithPoints):
     def _spans(self) -> dict[int, tuple[Span, ...]]:
         return spans(self._source.own)
 
-    def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = math.inf) -> Values:
-        """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer, whose
-        memory may hold other buffers before and after it. Inner loops that do not store the element write out the
+    def run(self, arguments: tuple[Any, ...], names: Sequence[str], address: int, turn: float = math.inf) -> Values:
+        """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer that has
+        these names, and whose memory may hold other buffers before and after it. Inner loops that do not store the element write out the
         values of that turn, counted from 0, or their last.
         """
         out = torch.zeros(self._source.size, dtype=torch.float64)
-        for position in self.stores(buffer) or self.stored:
+        for position in [at for name in names for at in self.stores(name)] or self.stored:
             at = HEADER + position * (LANES + 1)
             out[at], out[at + 1] = 1, self.points[position].loop
         out[HEADER - 1] = turn

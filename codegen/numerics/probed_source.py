@@ -25,9 +25,9 @@ _INCLUDE: Final = "#include <torch/csrc/inductor/cpp_prefix.h>"
 _SIGNATURE: Final = re.compile(r'extern "C"\s*void\s+kernel\(')
 _FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
 _DEFINES: Final = re.compile(
-    r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) (tmp\w*) = (.+);$"
+    r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) ((?:masked_)?tmp\w*) = (.+);$"
 )
-_CHANGES: Final = re.compile(r"^(tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
+_CHANGES: Final = re.compile(r"^((?:masked_)?tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
 _VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")
 _SCALAR_STORE: Final = re.compile(r"^(?=\w*(?:out_ptr|buffer))(\w+)\[(.+?)\] = (.+);$")
 _ADDS_TO: Final = re.compile(r"^atomic_add\(&(\w*(?:out_ptr|buffer)\w*\[.+?\]), (\w+)\);")
@@ -58,6 +58,15 @@ class Point(NamedTuple):
     """Number of the innermost loop around it; 0 outside of loops."""
     text: str
     """The line, without surrounding blanks."""
+    block: int = 0
+    """The line on which the innermost block around it begins."""
+
+    def follows(self, other: "Point") -> bool:
+        """True if the other one is passed before it, for what it stores: in the loops around it, or, where it is in
+        none, in those of its block, whose result it stores.
+        """
+        is_with_it = other.nest == self.nest if self.nest else other.line >= self.block
+        return is_with_it and other.line <= self.line
 
     @property
     def is_addition(self) -> bool:
@@ -132,6 +141,8 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     first = next(at for at, line in enumerate(lines) if _INCLUDE in line)
     open_: list[tuple[int, str]] = []
     """For each open brace, the line and the variable of the loop that it is the body of; 0 if it is none's."""
+    blocks: list[int] = []
+    """The line of each open brace."""
     waits = 0, ""
     is_new = False
     """A block has begun or ended since loop variables were written out: each block has a copy of them."""
@@ -140,7 +151,7 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     """Variable of a tile → the point where its rows are stored."""
 
     def point(kind: str, name: str) -> int:
-        found.points.append(Point(number, kind, name, nest, inner, line))
+        found.points.append(Point(number, kind, name, nest, inner, line, blocks[-1] if blocks else 0))
         return len(found.points) - 1
 
     def call(kind: str, name: str) -> str:
@@ -203,9 +214,11 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
         for sign in line:
             if sign == "{":
                 open_.append(waits)
+                blocks.append(number)
                 waits, is_new = (0, ""), True
             elif sign == "}" and open_:
                 open_.pop()
+                blocks.pop()
                 is_new = True
 
 

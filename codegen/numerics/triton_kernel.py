@@ -3,7 +3,7 @@
 import functools
 import linecache
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
@@ -71,9 +71,9 @@ class TritonKernel(WithPoints):
         """None: its loops are not looked at."""
         return None
 
-    def run(self, arguments: tuple[Any, ...], buffer: str, address: int, turn: float = 0.0) -> Values:
+    def run(self, arguments: tuple[Any, ...], names: Sequence[str], address: int, turn: float = 0.0) -> Values:
         """Run the kernel with these arguments of the launch, of which it changes none. `address` is that of the element
-        of the buffer. `turn` is not used: each has all lanes.
+        of the buffer, by the first of its `names`. `turn` is not used: each has all lanes.
         """
         given = dict(zip(self._source.parameters, arguments, strict=False))
         lengths = [self._size("r0_numel", given, part) for part in self._source.parts]
@@ -81,7 +81,7 @@ class TritonKernel(WithPoints):
         nothing = Values(0, 0, None, {})
         if rows * len(self.points) * 8 > _MOST:
             return nothing
-        for at in self.stores(buffer) or self.stored:
+        for at in self.stores(names[0]) or self.stored:
             tensor = given[self._source.pointers[at]]
             element = (address - tensor.data_ptr()) // tensor.element_size()
             place = torch.zeros(4, dtype=torch.int64, device=tensor.device)

@@ -65,7 +65,7 @@ class LoopNest(Fact, frozen=True, kw_only=True, tag="loop_nest"):
     vector: Int64 | None = None
     """Elements per vector instruction; None if nothing is vectorized."""
     instructions: str = ""
-    """The machine's vector instructions: `avx2`, `avx512`, `asimd`; empty if there are none."""
+    """The machine's vector instructions: `avx2`, `avx512 avx512_vnni amx_tile`, `asimd`; empty if there are none."""
     versions: tuple[str, ...] = ()
     """Versions of the loop body: vector, tile (two loops at once), scalar."""
     why: str = ""

@@ -19,5 +19,7 @@ def nested_graphs(lowering: Any) -> Iterator[NestedGraph]:
     """Those that `lowering`, torch's GraphLowering, calls itself, after it was lowered."""
     for operation in lowering.operations:
         for one in vars(operation).values():
-            if type(one).__name__ == "Subgraph" and one.graph is not None:
-                yield NestedGraph(operation, one.name, one.graph)
+            # Torch 2.15 has the branches of `cond` in a list.
+            for each in one if isinstance(one, (list, tuple)) else (one,):
+                if type(each).__name__ == "Subgraph" and each.graph is not None:
+                    yield NestedGraph(operation, each.name, each.graph)

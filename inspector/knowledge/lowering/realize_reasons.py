@@ -124,6 +124,7 @@ REASONS: Final[dict[str, str]] = {
     "constrain_to_fake_tensors": "its reader needs the strides that eager has",
     "constrain_to_fake_tensor": "its reader needs the strides that eager has",
     "Conditional.create": "operand of a subgraph",
+    "Switch.create": "operand of a subgraph",
     "WhileLoop.create": "operand of a subgraph",
     "InvokeSubgraph.create": "operand of a subgraph",
     # kernel/ and mkldnn_ir.py

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _AS_WRONG: Final = 0.1
 """With other inputs a result is as wrong if its relative error is at least that part of the recorded one."""
+_CAPABILITIES: Final = ("avx2", "avx512")
+"""Vector instructions that torch can be asked for by name: the first word of those of a kernel."""
 _NOT_IN_A_TEXT: Final = re.compile(r'["\\]')
 
 _SCRIPT: Final = '''\
@@ -168,11 +170,14 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
 
 
 def _vectors(dump: "Dump", graph: str, kernel: str) -> str:
-    """What has torch compile a C++ kernel for the vectors that it was generated for; empty for another kernel."""
-    nests = [row for row in dump.rows(LoopNest, graph) if row.kernel == kernel and row.instructions]
-    if not nests:
+    """What has torch compile a C++ kernel for the vectors that it was generated for; empty for another kernel, and for
+    vectors that can't be asked for.
+    """
+    nests = [row for row in dump.rows(LoopNest, graph) if row.kernel == kernel]
+    capability = nests[0].instructions.partition(" ")[0] if nests else ""
+    if capability not in _CAPABILITIES:
         return ""
-    return f'import os\n\nos.environ["ATEN_CPU_CAPABILITY"] = {json.dumps(nests[0].instructions)}\n\n'
+    return f'import os\n\nos.environ["ATEN_CPU_CAPABILITY"] = {json.dumps(capability)}\n\n'
 
 
 def _reference(kept: Kept) -> str:

@@ -96,8 +96,12 @@ class Buffers:
         return bool(self._earlier(name))
 
     def is_changed(self, name: str) -> bool:
-        """True if the launch changes this buffer in place."""
-        return any(name in self._plan.mutates.get(operation, ()) for operation in self._own)
+        """True if the launch changes this buffer in place, and does not write it before."""
+        plan = self._plan
+        maker = plan.written_by.get(name)
+        if maker in self._own and name not in plan.mutates.get(maker, ()):
+            return False
+        return any(name in plan.mutates.get(operation, ()) for operation in self._own)
 
     def _earlier(self, name: str) -> list[str]:
         """The earlier owners of the memory of `name` that the launch reads. What it is a part of is none of them."""

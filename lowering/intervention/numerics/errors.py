@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory
+from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at
 
 _TRIES: Final = 32
 """How often the reference is computed with noise where discrete values differ: one that is tied changes in one of them.
@@ -293,15 +293,6 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
 def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
     """The element at that index of each of these."""
     return dict(zip(values, _numbers(*(value[index].double() for value in values.values())), strict=True))
-
-
-def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
-    """The index of the element at that position of a flat tensor."""
-    index = []
-    for size in reversed(value.shape):
-        position, at = divmod(position, size)
-        index.append(at)
-    return tuple(reversed(index))
 
 
 def _ulp(sizes: torch.Tensor, info: torch.finfo) -> torch.Tensor:

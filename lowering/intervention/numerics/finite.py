@@ -9,9 +9,9 @@ from torch.fx import Node
 from inspect_compile.facts import Operand
 from inspect_compile.knowledge.numerics.formats import HALF, INF, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.errors import index_at
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.shared import index_at
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 

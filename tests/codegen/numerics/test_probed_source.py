@@ -52,6 +52,43 @@ def test_points_of_a_kernel() -> None:
     assert {point.nest for point in found.points} == {6}
 
 
+SUMMED = """
+#include <torch/csrc/inductor/cpp_prefix.h>
+extern "C"  void  kernel(const float* in_ptr0,
+                       float* out_ptr0,
+                       float* out_ptr1)
+{
+    {
+        {
+            float tmp_acc0 = 0;
+            for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>(40L); x0+=static_cast<int64_t>(1L))
+            {
+                auto tmp0 = in_ptr0[static_cast<int64_t>(x0)];
+                tmp_acc0 = tmp_acc0 + tmp0;
+            }
+            out_ptr0[static_cast<int64_t>(0L)] = static_cast<float>(tmp_acc0);
+        }
+    }
+    {
+        for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>(40L); x0+=static_cast<int64_t>(1L))
+        {
+            auto tmp0 = in_ptr0[static_cast<int64_t>(x0)];
+            out_ptr1[static_cast<int64_t>(x0)] = tmp0;
+        }
+    }
+}
+"""
+
+
+def test_a_store_outside_of_loops_follows_those_of_its_block() -> None:
+    found = probed(SUMMED)
+
+    assert found is not None
+    total, element = (point for point in found.points if point.kind == STORE)
+    assert {point.line for point in found.points if total.follows(point)} == {8, 11, 12, 14}
+    assert {point.line for point in found.points if element.follows(point)} == {20, 21}
+
+
 def test_the_lines_of_the_kernel_stay() -> None:
     found = probed(KERNEL)
 

@@ -54,7 +54,8 @@ ALSO: Final = {
 
 PROGRAMS: Final = (
     *("mlp", "attention", "distances", "pictures", "recurrent", "words", "rotary", "experts"),
-    *("block", "graph", "adam", "focal", "scans", "resized", "mlp-half", "pictures-half"),
+    *("block", "graph", "adam", "focal", "scans", "resized", "normed", "cached", "quantized"),
+    *("mlp-half", "pictures-half"),
     *("stages", "nested", "channels-last", "autocast", "dynamic", "foreach", "aliased"),
 )
 
@@ -144,6 +145,12 @@ def _is_of_its_kind(one: Outcome) -> bool:
         ("stages", "--kinds", "square", "narrow sum", "earlier value", "--count", "3"),
         # The result of the graph is assembled from what a launch writes in parts.
         ("adam", "--kinds", "plus", "--count", "1"),
+        # A sum over all elements, which is stored outside of all loops; a variable that belongs to another buffer.
+        ("normed", "--kinds", "square", "earlier value", "lost updates", "--count", "3"),
+        # A buffer that one kernel writes and then changes in part: what neither writes must show.
+        ("cached", "--kinds", "loop end", "constant", "--count", "4"),
+        # Whole numbers, which rounding does not move.
+        ("quantized", "--kinds", "constant", "narrow", "--count", "3"),
         # Branches, loops and regions.
         ("nested", "--kinds", "minus", "slight constant", "--count", "2"),
         # One operator for a list of tensors; views of an input that is changed.

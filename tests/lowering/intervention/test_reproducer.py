@@ -111,6 +111,19 @@ def test_it_is_not_wrong_once_the_kernel_is_mended(checked: Path, tmp_path: Path
     assert again.stdout.endswith("not wrong\n")
 
 
+def test_torch_knows_the_vectors_that_the_script_asks_for(tmp_path: Path, inductor_cache: Path) -> None:
+    # As wide as this machine's: other tests have the same vectors everywhere.
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache), "ATEN_CPU_CAPABILITY": None}
+    words: list[str | Path] = [*COMMAND, "numerics", "--dump", "dump", PROGRAMS / "kept.py", "summed"]
+    run(words, tmp_path, environment=environment)
+    run([*COMMAND, "numerics", "dump", "-o", "repro.py"], tmp_path)
+
+    again = alone(tmp_path / "repro.py", inductor_cache)
+
+    assert again.returncode == 1, again.stderr
+    assert again.stderr == ""
+
+
 def test_memory_is_kept_as_it_was(checked: Path) -> None:
     dump = Dump(checked)
     calls = kept_calls(dump)

@@ -25,7 +25,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, memory_of
+from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at, memory_of
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
@@ -267,13 +267,15 @@ class Noise:
 
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
-        size = torch.finfo(dtype).eps * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
-        return self._moved(value, size, in_place=in_place)
+        epsilon = torch.finfo(dtype).eps
+        size = epsilon * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
+        return value if _is_whole(value, epsilon) else self._moved(value, size, in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
         """An argument of a matmul or convolution that may be computed in TF32; what is no tensor in fp64 as it is."""
-        is_wide = isinstance(value, torch.Tensor) and value.dtype is torch.float64
-        return self._moved(value, _TF32_EPSILON, in_place=False) if is_wide else value
+        if not isinstance(value, torch.Tensor) or value.dtype is not torch.float64 or _is_whole(value, _TF32_EPSILON):
+            return value
+        return self._moved(value, _TF32_EPSILON, in_place=False)
 
     def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
         factors = self._factors.get((value.device, size))
@@ -293,6 +295,17 @@ class Noise:
         torch.mul(given[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
         made = made.view(moved.shape)
         return made if order is None else made.permute([order.index(at) for at in range(len(order))])
+
+
+def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
+    """True if all elements are whole numbers that a dtype with this epsilon has: nothing rounds what is rounded to
+    integers, counted or chosen from them, and a cast to integers would make another number of what is a little less.
+    """
+    count = value.numel()
+    some = (value[index_at(position, value)].item() for position in {0, count // 2, count - 1} if count)
+    if not all(one.is_integer() for one in some):
+        return False
+    return not count or bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1
 
 
 def _beyond(dtype: torch.dtype) -> float:

@@ -175,6 +175,15 @@ def in_memory(value: torch.Tensor) -> list[int] | None:
     return order if value.permute(order).is_contiguous() else None
 
 
+def index_at(position: int, value: torch.Tensor) -> tuple[int, ...]:
+    """The index of the element at that position of a flat tensor."""
+    index = []
+    for size in reversed(value.shape):
+        position, at = divmod(position, size)
+        index.append(at)
+    return tuple(reversed(index))
+
+
 def changes_only_inputs(module: GraphModule) -> bool:
     """True if no node of the graph changes what another one made."""
     for node in module.graph.nodes:

@@ -22,7 +22,7 @@ from inspect_compile.lowering.intervention.numerics.statements.operators import 
 
 _MASKS: Final = re.compile(r"= tl\.load\(.*\), ([^()]+?)(?:, |\))")
 _NAMES: Final = re.compile(r"\btmp\d+\b")
-_ACCUMULATOR: Final = re.compile(r"(tmp_acc\d+)")
+_ACCUMULATOR: Final = re.compile(r"(?:masked_)?(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
 _OF_ADDITION: Final = 3
@@ -92,8 +92,8 @@ class Statements:
         found = []
         loops = self._loops_around
         for position, point in enumerate(self._kernel.points):
-            if point.nest != self._store.nest or point.line > self._store.line:
-                continue  # what follows the store has values of the iteration before
+            if not self._store.follows(point):
+                continue  # after the store are values of the iteration before
             self._loops = loops[position]
             if point.kind == "value":
                 row = self._evaluated(position, point)
@@ -158,14 +158,14 @@ class Statements:
         return False
 
     def stores_another(self) -> bool:
-        """True if the statement that stored the element stores a variable that is for no buffer at all."""
+        """True if the statement that stored the element stores a variable that is for no buffer in this memory."""
         stores = self.storing.stores if self.storing is not None else ()
         is_due = any(due.buffer == self._element.buffer for due in stores)
-        return (
-            is_due
-            and self._store.name in self.storing.variables
-            and self._store.name not in {due.variable for due in stores}
-        )
+        if not is_due or self._store.name not in self.storing.variables:
+            return False
+        place = self._memory[self._element.buffer].here.data_ptr()
+        meant = (self._memory.get(due.buffer) for due in stores if due.variable == self._store.name)
+        return not any(memory is None or memory.here.data_ptr() == place for memory in meant)
 
     def _lane(self, body: Any) -> int:
         own, other = int(self._values.lane), self._other_lane

@@ -87,6 +87,8 @@ class OneLaunch:
         """The worst element of the result; None if it is not known where it is."""
         self.memory: dict[str, Memory] = {}
         """Buffer → what it held when the launch was made."""
+        self._changes: dict[str, list[str]] = {}
+        """Buffer → the names that it has in the operations which change it in place."""
         self.sources: frozenset[str] = frozenset()
         """The FX nodes whose values the launch got."""
 
@@ -120,13 +122,21 @@ class OneLaunch:
             memory.restore()
         memory = self.memory[element.buffer]
         address = memory.address + element.position * memory.dtype.itemsize
-        return kernel.run(self._arguments, element.buffer, address, turn)
+        return kernel.run(self._arguments, self.names_of(element.buffer), address, turn)
+
+    def names_of(self, buffer: str) -> list[str]:
+        """The names by which operations store to a buffer."""
+        return [buffer, *self._changes.get(buffer, ())]
 
     def close(self) -> None:
         """Put the kernel back."""
         self._kernel_here.close()
 
     def _remember(self, launch: Launch, local: dict[str, Any]) -> None:
+        plan = self._forced.turn.plan
+        for buffer, operation in plan.written_by.items():
+            for changed in plan.mutates.get(operation, ()):
+                self._changes.setdefault(changed, []).append(buffer)
         for name in launch.names:
             tensor = local.get(name)
             if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:

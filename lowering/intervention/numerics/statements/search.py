@@ -108,7 +108,7 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
                 return said
     first = looks[0]
     said = _said(found, first.element, first.evaluated)
-    left_out = kernel.too_short([look.element.buffer for look in looks])
+    left_out = kernel.too_short([name for look in looks for name in launch.names_of(look.element.buffer)])
     if left_out is not None:
         return _left_out(said, left_out)
     if not first.evaluated:

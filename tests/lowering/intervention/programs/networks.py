@@ -220,6 +220,29 @@ def resized(x: Tensor) -> Tensor:
     return (smooth - smooth.amin((2, 3), keepdim=True)) / (smooth.amax((2, 3), keepdim=True) + 0.1)
 
 
+def normed(x: Tensor) -> Tensor:
+    """A matrix over its norm, which is one number of all elements, and a step towards an orthogonal one."""
+    x = x / (x.norm() + 1e-7)
+    step = x @ x.T
+    found: Tensor = 3.4445 * x + (2.0315 * step @ step - 4.775 * step) @ x
+    return found
+
+
+def cached(keys: Tensor, query: Tensor, at: Tensor) -> Tensor:
+    """A cache of keys: a copy, of which one kernel then writes some rows anew."""
+    keys = keys.clone()
+    keys[:, at] = query * 0.5 + 0.1
+    return (query @ keys.mT).softmax(-1) @ keys
+
+
+def quantized(x: Tensor, weight: Tensor) -> Tensor:
+    """A product of whole numbers, of which a little less than one would be another one."""
+    scale, other = x.abs().amax(1, keepdim=True) / 127, weight.abs().amax(1) / 7
+    whole = (x / scale).round().clamp(-128, 127).to(torch.int8).int()
+    small = (weight / other[:, None]).round().clamp(-8, 7).to(torch.int8).int()
+    return (whole[:, None] * small).sum(-1) * scale * other
+
+
 def stages(x: Tensor, at: Tensor) -> Tensor:
     """Variances and means, and sums in places that are told: what is lowered in several steps."""
     spread, mean = torch.var_mean(x, dim=0)
@@ -278,6 +301,9 @@ PROGRAMS: dict[str, Program] = {
     "adam": Program(lambda: (adam, (*torch.randn(3, 40, 30), torch.rand(40, 30), torch.tensor(3.0)))),
     "focal": Program(lambda: (focal, (torch.randn(30, 20), torch.randint(20, (30,)))), trains=True),
     "scans": Program(lambda: (scans, (torch.randn(10, 40),))),
+    "normed": Program(lambda: (normed, (torch.randn(12, 20),))),
+    "cached": Program(lambda: (cached, (torch.randn(2, 9, 8), torch.randn(2, 2, 8), torch.tensor([3, 5])))),
+    "quantized": Program(lambda: (quantized, (torch.randn(9, 40), torch.randn(8, 40)))),
     "stages": Program(lambda: (stages, (torch.randn(30, 20), torch.randint(12, (30,)))), apart=True),
     "nested": Program(lambda: (nested, (torch.randn(16, 24),))),
     "resized": Program(lambda: (resized, (torch.randn(2, 3, 9, 11),))),
