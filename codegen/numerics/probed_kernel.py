@@ -164,8 +164,8 @@ class ProbedKernel(WithPoints):
 
     def run(self, arguments: tuple[Any, ...], names: Sequence[str], address: int, turn: float = math.inf) -> Values:
         """Run the kernel with these arguments of the launch. `address` is that of the element of the buffer that has
-        these names, and whose memory may hold other buffers before and after it. Inner loops that do not store the element write out the
-        values of that turn, counted from 0, or their last.
+        these names, and whose memory may hold other buffers before and after it. Inner loops that do not store the
+        element write out the values of that turn, counted from 0, or their last.
         """
         out = torch.zeros(self._source.size, dtype=torch.float64)
         for position in [at for name in names for at in self.stores(name)] or self.stored:

@@ -25,7 +25,8 @@ _INCLUDE: Final = "#include <torch/csrc/inductor/cpp_prefix.h>"
 _SIGNATURE: Final = re.compile(r'extern "C"\s*void\s+kernel\(')
 _FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
 _DEFINES: Final = re.compile(
-    r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?) ((?:masked_)?tmp\w*) = (.+);$"
+    r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?)"
+    r" ((?:masked_)?tmp\w*) = (.+);$"
 )
 _CHANGES: Final = re.compile(r"^((?:masked_)?tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
 _VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")

@@ -167,6 +167,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     worst_error: float | None = None
     eager_worst_error: float | None = None
     noise_worst: float | None = None
+    noise_99: float | None = None
+    """What noise moves 99 of 100 elements by, at most; None where no element may be wrong."""
+    unexplained: Int64 = 0
+    """Elements whose error is more than the tolerance, and more than rounding makes of them."""
     ulp_median: float | None = None
     """Error of the compiled value in units in the last place of its dtype, here and below."""
     ulp_99: float | None = None

@@ -37,8 +37,8 @@ FEW: Final = 1000
 NEARER_BELOW: Final = 0.5
 """`nearer than eager` ends at this share of eager's error."""
 BEYOND_ROUNDING: Final = 32.0
-"""`wrong` begins where the largest error of an element is this many times the largest one that rounding makes. Not of
-torch: a sum of n terms in another order differs by up to √n roundings, in blocks of 1024 by 32.
+"""`wrong` begins where the error of an element is this many times what rounding makes of it. Not of torch: a sum of n
+terms in another order differs by up to √n roundings, in blocks of 1024 by 32.
 """
 HALF_BEYOND_ROUNDING: Final = 8.0
 """The same for float16 and bfloat16, in which kernels round their results only and compute in float32: eight roundings
@@ -73,13 +73,11 @@ def verdict(row: Checked) -> str:
         return ROUNDING
     if row.no_exact:
         return _against_eager(row)
-    if row.nonfinite_wrong or row.untied:
+    if row.nonfinite_wrong or row.untied or row.unexplained:
         return WRONG
     if row.rmse is None or row.eager_rmse is None:
         # Integers and truth values differ at ties only; of floating types no element is finite in all three values.
         return NOT_COMPARABLE if row.dtype in TOLERANCE or row.dtype.startswith("float8") else ROUNDING
-    if is_beyond_rounding(row):
-        return WRONG
     if row.rmse <= NEARER_BELOW * row.eager_rmse:
         return NEARER
     multiplier = HALF_MULTIPLIER if row.elements < FEW or row.dtype in _HALF else MULTIPLIER
@@ -92,13 +90,27 @@ def rounding_error(row: Checked) -> float:
     return max(row.eager_rmse or 0.0, row.noise_rmse or 0.0, last)
 
 
-def is_beyond_rounding(row: Checked) -> bool:
-    """True if the worst element is wrong."""
+def beyond(dtype: str) -> float:
+    """`BEYOND_ROUNDING` of that dtype."""
+    return HALF_BEYOND_ROUNDING if dtype in _HALF else BEYOND_ROUNDING
+
+
+def tolerance(dtype: str) -> float:
+    """`TOLERANCE` of that dtype."""
+    return TOLERANCE.get(dtype, OTHER_TOLERANCE)
+
+
+def is_beyond_all(row: Checked) -> bool:
+    """True if the largest error is more than rounding makes of any element, and than the tolerance."""
     error = row.worst_error or 0.0
     explained = max(row.eager_worst_error or 0.0, row.noise_worst or 0.0)
     scale = max(abs(row.exact or 0.0), row.exact_rms or 0.0)
-    beyond = HALF_BEYOND_ROUNDING if row.dtype in _HALF else BEYOND_ROUNDING
-    return error > beyond * explained and error > TOLERANCE.get(row.dtype, OTHER_TOLERANCE) * scale
+    return error > beyond(row.dtype) * explained and error > tolerance(row.dtype) * scale
+
+
+def may_be_beyond(row: Checked) -> bool:
+    """True if there may be an element whose error is more than the tolerance."""
+    return (row.worst_error or 0.0) > tolerance(row.dtype) * (row.exact_rms or 0.0)
 
 
 def is_near(dtype: str, apart: float, eager_rms: float) -> bool:

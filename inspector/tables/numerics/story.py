@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, VERDICTS, rounding_error
-from inspect_compile.tables.text import place_text
+from inspect_compile.tables.text import number_of, place_text
 
 
 def result_story(row: Judged) -> Iterator[str]:
@@ -31,6 +31,8 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"worst     {list(found.worst)}: {values}"
     if found.nonfinite_wrong:
         yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or the other way round"
+    if found.unexplained:
+        yield f"elements  {number_of(found.unexplained, 'element')} further off than rounding explains"
     if found.untied:
         yield f"integers  {found.untied:,} elements differ, and rounding does not explain it"
     if found.unstable:

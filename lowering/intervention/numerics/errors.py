@@ -6,11 +6,21 @@ from typing import Any, Final
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.graphs.exact import QUIET
 from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at
 
 _TRIES: Final = 32
-"""How often the reference is computed with noise where discrete values differ: one that is tied changes in one of them.
+"""How often the reference is computed with noise where discrete values differ, or elements may lie on the edge of a
+comparison: one that does changes in one of them.
 """
+_STALE: Final = 3
+"""After so many of these that change nothing about what is open, the rest is not tried."""
+_SUSPECTS: Final = 1 << 12
+"""Maximum number of elements that are looked at one by one: those with the largest errors."""
+_MOST: Final = 0.99
+"""The share of elements whose error is usual."""
+_AS_FAR: Final = 1.5
+"""An element that more than one rounding moves as far as its error, times this, lies on an edge."""
 _SAMPLE: Final = 1 << 13
 """Maximum number of elements, evenly spaced, that percentiles are taken of."""
 _FEW: Final = 1 << 12
@@ -36,9 +46,9 @@ def is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
         return torch.equal(one, other)
     if one.numel() > _FEW and one.shape == other.shape:
         (one, other), _ = _in_order(one, other)
-        if one.is_contiguous() and other.is_contiguous():
-            if not _are_equal(one.view(-1)[:_FEW], other.view(-1)[:_FEW]):
-                return False
+        is_flat = one.is_contiguous() and other.is_contiguous()
+        if is_flat and not _are_equal(one.view(-1)[:_FEW], other.view(-1)[:_FEW]):
+            return False
     return torch.equal(one, other) or (bool(one.isnan().any()) and _are_equal(one, other))
 
 
@@ -112,6 +122,67 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
         norms.append(_norm(float(_square(shift, most)), most))
         worst = max(worst, most)
     return {"noise_rmse": math.hypot(*norms) / math.sqrt(compared) if compared else None, "noise_worst": worst}
+
+
+def unexplained(
+    compiled: torch.Tensor,
+    eager: torch.Tensor,
+    exact: torch.Tensor,
+    noisy: Noisy,
+    *,
+    beyond: float,
+    tolerance: float,
+    scale: float,
+) -> dict[str, Any]:
+    """The fields that tell of the elements which are wrong: their error is more than the `tolerance`, relative to the
+    exact value or to `scale`; and more than `beyond` times what rounding makes of them, which is eager's error there,
+    what noise moves them by, and the error or noise that all but one of a hundred elements have.
+
+    Where rounding moves a value over the edge of a comparison the element is another one, in the compiled code, in
+    eager, or with noise: this tells nothing of the other elements, and noise is tried until it moves this one, too.
+    """
+    compiled, eager, exact = _real(compiled, eager, exact)
+    (first, second, third), order = _in_order(compiled, eager, exact)
+    one, other, known = (each.reshape(-1) for each in (first, second, third))
+    usual = _usual(other, known)
+    parts = []
+    for start, (values, of_eager, exactly) in _in_parts(one, other, known):
+        bound = (of_eager - exactly).abs_().clamp_min_(usual).mul_(beyond)
+        bound = torch.maximum(bound, exactly.abs().clamp_min_(scale).mul_(tolerance))
+        parts.append(((values - exactly).abs_() > bound).nonzero().view(-1) + start)
+    at = torch.cat(parts)
+    if not at.numel():
+        return {}
+    errors = (one[at].double() - known[at]).abs_()
+    if at.numel() > _SUSPECTS:
+        errors, largest = errors.topk(_SUSPECTS)
+        at = at[largest]
+    noise = 0.0
+    moves, is_open = torch.zeros_like(errors), torch.ones_like(errors, dtype=torch.bool)
+    stale, left = 0, at.numel()
+    for seed in range(_TRIES):
+        (moved,) = _real(noisy(seed))
+        moved = (moved if order == list(range(moved.dim())) else moved.permute(order)).reshape(-1)
+        moves = torch.maximum(moves, (moved[at] - known[at]).abs_().nan_to_num_(0.0))
+        noise = _usual(moved, known) if not seed else noise
+        is_open &= errors > moves.clamp_min(noise) * (beyond if seed < QUIET else _AS_FAR)
+        before, left = left, int(is_open.sum())
+        stale = stale + 1 if left == before else 0
+        if not left or stale == _STALE:
+            break
+    if not left:
+        return {"noise_99": noise}
+    index = _index(int(at[is_open][errors[is_open].argmax()]), first, order)
+    found = {"noise_99": noise, "unexplained": left, "worst": index}
+    return found | _values(index, compiled=compiled, eager=eager, exact=exact)
+
+
+def _usual(one: torch.Tensor, exact: torch.Tensor) -> float:
+    """The difference of two vectors that all but one of a hundred elements have at most."""
+    step = -(-one.numel() // _SAMPLE)
+    apart = (one[::step].double() - exact[::step]).abs_()
+    apart = apart[apart.isfinite()].sort().values
+    return float(apart[round((apart.numel() - 1) * _MOST)]) if apart.numel() else 0.0
 
 
 def _real(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:

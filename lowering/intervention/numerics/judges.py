@@ -6,13 +6,23 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, is_near, verdict
+from inspect_compile.knowledge.numerics.verdicts import (
+    WORSE,
+    WRONG,
+    beyond,
+    is_beyond_all,
+    is_near,
+    may_be_beyond,
+    tolerance,
+    verdict,
+)
 from inspect_compile.lowering.intervention.numerics.errors import (
     apart,
     differing_bits,
     is_equal,
     measured,
     shifted,
+    unexplained,
 )
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
@@ -83,7 +93,7 @@ class ByReference:
             if plain.values.get(node) is not None:
                 row = with_fields(row, no_exact=f"{node} changes a part of it")
             wide = eager.double() if eager.is_floating_point() else eager
-            return with_fields(row, **measured(value, eager, wide, lambda seed: wide))
+            return beyond_all(with_fields(row, **measured(value, eager, wide, lambda seed: wide)))
         return with_fields(row, is_equal=True)
 
     def exact(self, row: Checked, node: str, sources: frozenset[str]) -> Any:
@@ -122,17 +132,33 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     ideal = exact.of().value(node)
     if why := exact.of().taken.get(node):
         row = with_fields(row, no_exact=why)
-    row = with_fields(row, **measured(value, eager, ideal, lambda seed: exact.of(seed).value(node)))
-    return with_noise(row, value, eager, ideal, lambda: exact.of(0).value(node))
+
+    def noisy(seed: int) -> torch.Tensor:
+        moved: torch.Tensor = exact.of(seed).value(node)
+        return moved
+
+    row = with_fields(row, **measured(value, eager, ideal, noisy))
+    if row.rmse is not None and not row.no_exact and may_be_beyond(row):
+        rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
+        row = with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
+    return with_noise(row, value, eager, ideal, lambda: noisy(0))
 
 
 def with_noise(
     row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[], torch.Tensor]
 ) -> Checked:
     """`row` with how far noise moves the exact value, where that decides about it; `noisy` gives the value moved."""
-    if row.rmse is None or row.no_exact or verdict(row) not in (WRONG, WORSE):
+    if row.rmse is None or row.no_exact or not (verdict(row) in (WRONG, WORSE) or is_beyond_all(row)):
         return row
     return with_fields(row, **shifted(value, eager, ideal, noisy()))
+
+
+def beyond_all(row: Checked) -> Checked:
+    """`row`, wrong if its largest error is more than rounding makes of any element: of one that is not looked at
+    element by element.
+    """
+    is_wrong = row.rmse is not None and not row.no_exact and is_beyond_all(row)
+    return with_fields(row, unexplained=1) if is_wrong else row
 
 
 def near(row: Checked, value: torch.Tensor, eager: torch.Tensor) -> Checked | None:

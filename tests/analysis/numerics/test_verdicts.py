@@ -11,6 +11,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
     ROUNDING,
     WORSE,
     WRONG,
+    is_beyond_all,
     verdict,
 )
 
@@ -47,14 +48,8 @@ ROW = Checked(
         ({"rmse": 2.1e-7, "noise_rmse": 2e-7}, ROUNDING),
         # Eager is exact by luck: half a unit in the last place is rounding all the same.
         ({"rmse": 6e-8, "eager_rmse": 0.0, "noise_rmse": 0.0}, ROUNDING),
-        ({"rmse": 1e-6, "worst_error": 1.2e-5}, WORSE),
-        ({"rmse": 1e-6, "worst_error": 1.4e-5}, WRONG),
-        # The tolerance is that of the element where it is the larger one, and what rounding explains is not wrong.
-        ({"rmse": 1e-6, "worst_error": 1.4e-5, "exact": 2.0}, WORSE),
-        ({"rmse": 1e-6, "worst_error": 1.4e-5, "noise_worst": 1e-6}, WORSE),
-        # Of half precision a kernel rounds the result only.
-        ({"dtype": "bfloat16", "rmse": 0.02, "worst_error": 0.09, "eager_worst_error": 0.012}, WORSE),
-        ({"dtype": "bfloat16", "rmse": 0.02, "worst_error": 0.1, "eager_worst_error": 0.012}, WRONG),
+        ({"rmse": 1e-6, "worst_error": 1.4e-5}, WORSE),
+        ({"unexplained": 1}, WRONG),
         ({"nonfinite_wrong": 1}, WRONG),
         ({"rmse": None, "eager_rmse": None, "noise_rmse": None}, NOT_COMPARABLE),
         ({"dtype": "int64", "rmse": None, "untied": 0}, ROUNDING),
@@ -66,3 +61,20 @@ ROW = Checked(
 )
 def test_verdict(changes: dict[str, object], expected: str) -> None:
     assert verdict(msgspec.structs.replace(ROW, **changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"worst_error": 1.2e-5}, False),
+        ({"worst_error": 1.4e-5}, True),
+        # The tolerance is that of the element where it is the larger one, and what rounding explains is not wrong.
+        ({"worst_error": 1.4e-5, "exact": 2.0}, False),
+        ({"worst_error": 1.4e-5, "noise_worst": 1e-6}, False),
+        # Of half precision a kernel rounds the result only.
+        ({"dtype": "bfloat16", "worst_error": 0.09, "eager_worst_error": 0.012}, False),
+        ({"dtype": "bfloat16", "worst_error": 0.1, "eager_worst_error": 0.012}, True),
+    ],
+)
+def test_the_largest_error_of_all(changes: dict[str, object], expected: bool) -> None:
+    assert is_beyond_all(msgspec.structs.replace(ROW, **changes)) == expected

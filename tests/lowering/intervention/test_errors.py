@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 import torch
 
-from inspect_compile.lowering.intervention.numerics.errors import differing_bits, is_equal, measured, shifted
+from inspect_compile.lowering.intervention.numerics.errors import (
+    differing_bits,
+    is_equal,
+    measured,
+    shifted,
+    unexplained,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise
 
 MANY = (1 << 16) + 12_345
@@ -114,7 +120,7 @@ def test_one_element_differs(place: int) -> None:
 @pytest.mark.parametrize("shape", [(70, 3), (3 * 65_521 + 5,), (7, 1000, 31)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_noise(shape: tuple[int, ...], dtype: torch.dtype) -> None:
-    value = torch.full(shape, 3.0, dtype=torch.float64).transpose(0, -1)
+    value = torch.full(shape, 3.5, dtype=torch.float64).transpose(0, -1)
     for seed, roundings in {0: 1.0, 31: 32.0 if dtype is torch.float32 else 8.0}.items():
         noise = Noise(seed)
         moved = noise.on(value, dtype)
@@ -156,3 +162,62 @@ def test_noise_in_place_is_the_same_noise() -> None:
     assert torch.equal(moved, apart)
     assert not torch.equal(apart, kept)
     assert torch.allclose(apart, kept, rtol=2 * torch.finfo(torch.float32).eps)
+
+
+EDGE, KEPT = (3, 1_234, MANY - 7), 0.3
+"""Elements on the edge of a comparison, and what one is if it is kept; others are far from it."""
+
+
+def kept(value: torch.Tensor, edge: torch.Tensor) -> torch.Tensor:
+    """The value, if it is not less than its limit, as a dropout does it."""
+    return torch.where(value >= edge, value, torch.zeros_like(value))
+
+
+def at_edges(changes: dict[int, float], eager_changes: dict[int, float]) -> dict[str, Any]:
+    """What is said of values that differ in these elements, each a part of the exact value."""
+    torch.manual_seed(0)
+    value = torch.rand(MANY, dtype=torch.float64) + 1
+    edge = torch.full_like(value, 0.5)
+    value[list(EDGE)] = edge[list(EDGE)] = KEPT
+    exact = kept(value, edge)
+    compiled, eager = exact.float(), exact.float()
+    for at, part in changes.items():
+        compiled[at] *= part
+    for at, part in eager_changes.items():
+        eager[at] *= part
+
+    def noisy(seed: int) -> torch.Tensor:
+        return kept(Noise(seed).on(value, torch.float32), edge)
+
+    return unexplained(compiled, eager, exact, noisy, beyond=32.0, tolerance=1.3e-5, scale=1.5)
+
+
+@pytest.mark.parametrize("count", [1, len(EDGE)])
+def test_an_element_that_noise_moves_is_no_mistake(count: int) -> None:
+    assert "unexplained" not in at_edges(dict.fromkeys(EDGE[:count], 0.0), {})
+
+
+def test_one_on_an_edge_excuses_no_other() -> None:
+    found = at_edges({EDGE[0]: 0.0, 5_000: 1.01}, dict.fromkeys(EDGE[1:], 0.0))
+
+    assert (found["unexplained"], found["worst"]) == (1, (5_000,))
+    assert found["compiled"] == pytest.approx(1.01 * found["exact"], rel=1e-6)
+
+
+def test_all_elements_are_wrong_beside_one_on_an_edge() -> None:
+    found = at_edges(dict.fromkeys(range(0, MANY, 3), 1.1), dict.fromkeys(EDGE, 0.0))
+
+    assert found["unexplained"] > 1_000
+    assert found["worst"] not in [(at,) for at in EDGE]
+
+
+def test_nothing_is_looked_at_within_the_tolerance() -> None:
+    assert at_edges({7: 1 + 1e-6}, {}) == {}
+
+
+def test_whole_numbers_are_not_moved() -> None:
+    whole = torch.tensor([3.0, -2.0, 0.0, 127.0], dtype=torch.float64)
+
+    assert torch.equal(Noise(0).on(whole, torch.float32), whole)
+    assert not torch.equal(Noise(0).on(whole + 0.5, torch.float32), whole + 0.5)
+    assert not torch.equal(Noise(0).on(whole * 4, torch.bfloat16), whole * 4)  # 508 is rounded there

@@ -38,7 +38,7 @@ _WINDOWS: Final = {"cpu": 1 << 23, "cuda": 1 << 29}
 _PACKED_LINEAR: Final = ("mkl._mkl_linear", "mkl._mkl_linear.default")
 _ROW: Final = 65_521
 """How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
-_QUIET: Final = 8
+QUIET: Final = 8
 """How many seeds make noise of one rounding; those after them make more."""
 _TURNS: Final = 4099
 """In how many places a row of random numbers can begin."""
@@ -268,7 +268,7 @@ class Noise:
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
         epsilon = torch.finfo(dtype).eps
-        size = epsilon * (_beyond(dtype) if self._seed >= _QUIET else 1.0)
+        size = epsilon * (_beyond(dtype) if self._seed >= QUIET else 1.0)
         return value if _is_whole(value, epsilon) else self._moved(value, size, in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
@@ -302,10 +302,10 @@ def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
     integers, counted or chosen from them, and a cast to integers would make another number of what is a little less.
     """
     count = value.numel()
-    some = (value[index_at(position, value)].item() for position in {0, count // 2, count - 1} if count)
+    some = (float(value[index_at(position, value)]) for position in {0, count // 2, count - 1} if count)
     if not all(one.is_integer() for one in some):
         return False
-    return not count or bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1
+    return not count or (bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1)
 
 
 def _beyond(dtype: torch.dtype) -> float:
