@@ -99,7 +99,7 @@ def test_an_operation_that_changes_an_input_in_place_is_coloured_by_that(tmp_pat
         replace(row, nodes=(node,), writes=(replace(row.writes[0], into="arg0_1"),))
         for row, node in zip(made_of, ("copy_", "copy__1"), strict=True)
     ]
-    wrong = found(0, "k", 1, "arg0_1", "copy__1", rmse=1.0, worst_error=2.0, compiled=3.0, exact=1.0)
+    wrong = found(0, "k", 1, "arg0_1", "copy__1", rmse=1.0, worst_error=2.0, unexplained=1, compiled=3.0, exact=1.0)
     right = found(0, "k", 1, "arg0_1", "copy_", is_equal=True)
     heat = error(made(tmp_path / "dump", graph(), *rows, wrong, right), FORWARD)
 

@@ -31,7 +31,14 @@ def found(index: int, kernel: str, line: int | None, buffer: str, node: str, **m
 
 def launches() -> list[Fact]:
     """Each verdict once, among others, in the forward graph."""
-    far = {"rmse": 1.2e-2, "worst_error": 0.61, "ulp_median": 7.0, "ulp_99": 4.1e5, "ulp_worst": 5.1e6}
+    far = {
+        "rmse": 1.2e-2,
+        "worst_error": 0.61,
+        "unexplained": 2100,
+        "ulp_median": 7.0,
+        "ulp_99": 4.1e5,
+        "ulp_worst": 5.1e6,
+    }
     unmeasured: dict[str, Any] = {"rmse": None, "worst_error": None, "ulp_worst": None}
     return [
         found(-1, "", None, "result 0", "sum_3", level="all passes", is_equal=True),

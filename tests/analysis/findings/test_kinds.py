@@ -226,6 +226,7 @@ def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
         exact_rms=1.0,
         worst_error=4.0,
         eager_worst_error=1e-8,
+        unexplained=4,
         compiled=5.0,
         exact=1.0,
     )
