@@ -135,6 +135,8 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
 
     def noisy(seed: int) -> torch.Tensor:
         moved: torch.Tensor = exact.of(seed).value(node)
+        if seed:  # few results need it: memory for many is dearer than computing it again
+            exact.forget(seed)
         return moved
 
     row = with_fields(row, **measured(value, eager, ideal, noisy))

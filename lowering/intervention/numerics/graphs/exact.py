@@ -15,10 +15,12 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_arguments,
     changed_list,
     has_own_value,
+    in_rows,
     is_generator_state,
     is_random,
     may_use_tf32,
     name_of,
+    reads_rows,
     takes_from_values,
     without_form,
 )
@@ -152,6 +154,7 @@ class Exact(Interpreter):
             args = map_aggregate(args, self._noise.in_tf32)
         try:
             given = _unshared(node, map_aggregate(args, raised))
+            given = in_rows(given) if reads_rows(node.target) else given
             found = _in_fp64(node)(*given, **map_aggregate(kwargs, raised))
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
@@ -240,6 +243,10 @@ class Exacts:
             self._wanted.discard(name)
         for one in self._known.values():
             one.passed(name)
+
+    def forget(self, seed: int) -> None:
+        """Let go of the values with the noise of this seed."""
+        self._known.pop(seed, None)
 
     @property
     def is_known(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final, TypeVar
 
 import torch
 from torch.fx import GraphModule, Node
+from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.own_kernels import launches_own_kernel, written
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
@@ -15,6 +16,8 @@ Found = TypeVar("Found")
 
 RANDOM: Final = "prims.inductor_random.default"
 RANDINT: Final = "prims.inductor_randint.default"
+_OF_ROWS: Final = "aten._scaled_dot_product_flash_attention_for_cpu_backward.default"
+"""Torch (2.13) computes something else of arguments whose last dimension has another stride than 1."""
 _BITS: Final = ("aten.view.dtype", "prims.view_element_type.default")
 """These take the bits of a value for another type: there are none of an exact value."""
 _IN_PLACE: Final = "_inplace_generalized_scatter"
@@ -53,6 +56,16 @@ def once_an_operator(function: Callable[[Any], Found]) -> Callable[[Any], Found]
 def name_of(target: Any) -> str:
     """What a node calls, as text."""
     return str(target)
+
+
+def reads_rows(target: Any) -> bool:
+    """True for an operator that is right only where the elements of each row follow each other; see `in_rows`."""
+    return name_of(target) == _OF_ROWS
+
+
+def in_rows(args: Any) -> Any:
+    """The arguments as Inductor lays them out for such an operator."""
+    return map_aggregate(args, lambda one: one.contiguous() if isinstance(one, torch.Tensor) else one)
 
 
 def is_random(node: Node) -> bool:

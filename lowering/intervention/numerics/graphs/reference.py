@@ -16,8 +16,10 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_list,
     changed_values,
     has_equal,
+    in_rows,
     is_collective,
     is_order,
+    reads_rows,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
@@ -273,6 +275,9 @@ class Plain(Interpreter):
         if pattern is not None:
             return pattern.run(*self.fetch_args_kwargs_from_env(n))
         inner = self._nested.get(n.name)
+        if inner is None and reads_rows(n.target):
+            given_args, given_kwargs = self.fetch_args_kwargs_from_env(n)
+            return n.target(*in_rows(given_args), **given_kwargs)  # type: ignore[operator]
         if inner is None:
             return super().run_node(n)
 
