@@ -19,7 +19,7 @@ def test_the_backward_of_an_attention() -> None:
     torch.manual_seed(0)
     query, key, value = (torch.randn(2, 2, 16, 16, dtype=torch.float64, requires_grad=True) for _ in range(3))
     gradient = torch.randn(2, 2, 16, 16, dtype=torch.float64)
-    ((query @ key.mT * 0.25).softmax(-1) @ value).backward(gradient)
+    ((query @ key.mT * 0.25).softmax(-1) @ value).backward(gradient)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         out, sums = FORWARD(query, key, value, 0.0, False, scale=0.25)
         inputs = [gradient, *map(interleaved, (query, key, value, out)), sums]
