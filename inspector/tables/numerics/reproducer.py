@@ -8,7 +8,7 @@ from inspect_compile.analysis.numerics.excerpts import excerpt_of
 from inspect_compile.analysis.numerics.kept import Kept
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import LoopNest
-from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, OTHER_TOLERANCE, TOLERANCE
+from inspect_compile.knowledge.numerics.verdicts import beyond, tolerance
 from inspect_compile.tables.text import place_text, unbroken
 
 if TYPE_CHECKING:
@@ -147,10 +147,10 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
         f" output_code.py.\nRecorded with torch {versions.get('torch', '?')} on {dump.run.device or 'the CPU'}."
     )
     noise, scale = measured.noise_99 or 0.0, measured.exact_rms or 0.0
-    tolerance = TOLERANCE.get(measured.dtype, OTHER_TOLERANCE) if measured.rmse is not None else 0.0
+    limit = tolerance(measured.dtype) if measured.rmse is not None else 0.0
     if file is None:
         largest = max(scale, abs(measured.exact or 0.0))
-        tolerance = max(tolerance, _AS_WRONG * (measured.worst_error or 0.0) / largest if largest else 0.0)
+        limit = max(limit, _AS_WRONG * (measured.worst_error or 0.0) / largest if largest else 0.0)
     fields = {
         "title": _in_text(f"{inputs.kernel} computes something else than its FX node {inputs.node}."),
         "about": _in_text(about),
@@ -165,8 +165,8 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
         "reference": _reference(kept),
         "node": re.sub(r"\W", "_", inputs.node),
         "noise": repr(noise) if file is not None else f"{noise / scale if scale else 0.0!r} * scale",
-        "beyond": BEYOND_ROUNDING,
-        "tolerance": tolerance,
+        "beyond": beyond(measured.dtype),
+        "tolerance": limit,
     }
     return _SCRIPT.format(**fields)
 
