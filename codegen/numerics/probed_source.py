@@ -138,12 +138,20 @@ def _end_of_arguments(text: str, start: int) -> int:
     return len(text)
 
 
+class _Block(NamedTuple):
+    """What an open brace begins."""
+
+    line: int
+    loop: int
+    """The line of the loop that it is the body of; 0 if it is none's."""
+    variable: str
+    """That of the loop."""
+
+
 def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     first = next(at for at, line in enumerate(lines) if _INCLUDE in line)
-    open_: list[tuple[int, str]] = []
-    """For each open brace, the line and the variable of the loop that it is the body of; 0 if it is none's."""
-    blocks: list[int] = []
-    """The line of each open brace."""
+    open_: list[_Block] = []
+    """One for each open brace."""
     waits = 0, ""
     is_new = False
     """A block has begun or ended since loop variables were written out: each block has a copy of them."""
@@ -152,7 +160,7 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     """Variable of a tile → the point where its rows are stored."""
 
     def point(kind: str, name: str) -> int:
-        found.points.append(Point(number, kind, name, nest, inner, line, blocks[-1] if blocks else 0))
+        found.points.append(Point(number, kind, name, nest, inner, line, open_[-1].line if open_ else 0))
         return len(found.points) - 1
 
     def call(kind: str, name: str) -> str:
@@ -163,12 +171,12 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
         loop = _FOR.search(line)
         if loop is not None:
             waits = number, loop[1]
-        nest = next((at for at, _ in open_ if at), 0)
+        nest = next((one.loop for one in open_ if one.loop), 0)
         inner = inner if nest else 0
         condition, statement = _parted_condition(line)
         if nest and is_new and any(form.match(statement) for form in _STATEMENTS):
-            around = [name for _, name in open_ if name]
-            loop_at = next(at for at, name in reversed(open_) if name)
+            around = [one.variable for one in open_ if one.variable]
+            loop_at = next(one.loop for one in reversed(open_) if one.variable)
             inner = found.loops.setdefault(loop_at, len(found.loops) + 1)
             is_new = False
             yield f"inspect_compile::turn({inner}, {around[-1]});"
@@ -198,10 +206,10 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
             yield f"inspect_compile::adding({at}, {adds[1]});"
             count = adds[4] or f"inspect_compile::lanes({adds[3]})"
             after = [f"{condition}inspect_compile::added({at}, {adds[1]}, {adds[2]}, {adds[3]}, {count});"]
-        elif (row := _TILE_STORE.match(line)) and any(name.endswith("_inner") for _, name in open_):
+        elif (row := _TILE_STORE.match(line)) and any(one.variable.endswith("_inner") for one in open_):
             at = tiles[row[2]] = point(STORE, row[1])
             found.loose.add(at)
-            within = next(name for _, name in reversed(open_) if name.endswith("_inner"))
+            within = next(one.variable for one in reversed(open_) if one.variable.endswith("_inner"))
             after = [f"inspect_compile::keep_row({at}, {within});"]
         elif (tile := _TILE.search(line)) and tile[3] in tiles:
             _, rest = _parted(tile[4])
@@ -214,12 +222,10 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
         yield from after
         for sign in line:
             if sign == "{":
-                open_.append(waits)
-                blocks.append(number)
+                open_.append(_Block(number, *waits))
                 waits, is_new = (0, ""), True
             elif sign == "}" and open_:
                 open_.pop()
-                blocks.pop()
                 is_new = True
 
 

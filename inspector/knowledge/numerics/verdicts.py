@@ -121,7 +121,7 @@ def is_near(dtype: str, apart: float, eager_rms: float) -> bool:
     least apart / (b - 1), e ≤ b · E, which rounding explains. If not, e < apart · b / (b - 1), which is at most 0.92 of
     the tolerance for b = 8, and the exact value's root mean square differs from eager's by E at most.
     """
-    return apart <= NEAR * TOLERANCE.get(dtype, OTHER_TOLERANCE) * eager_rms
+    return apart <= NEAR * tolerance(dtype) * eager_rms
 
 
 def _against_eager(row: Checked) -> str:
@@ -129,7 +129,7 @@ def _against_eager(row: Checked) -> str:
     if row.rmse is None or row.nonfinite_wrong:
         return NOT_COMPARABLE
     scale = max(abs(row.exact or 0.0), row.exact_rms or 0.0)
-    is_small = (row.worst_error or 0.0) <= TOLERANCE.get(row.dtype, OTHER_TOLERANCE) * scale
+    is_small = (row.worst_error or 0.0) <= tolerance(row.dtype) * scale
     return ROUNDING if is_small else NOT_COMPARABLE
 
 

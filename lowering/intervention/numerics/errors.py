@@ -162,7 +162,7 @@ def unexplained(
     stale, left = 0, at.numel()
     for seed in range(_TRIES):
         (moved,) = _real(noisy(seed))
-        moved = (moved if order == list(range(moved.dim())) else moved.permute(order)).reshape(-1)
+        moved = moved.permute(order).reshape(-1)
         moves = torch.maximum(moves, (moved[at] - known[at]).abs_().nan_to_num_(0.0))
         noise = _usual(moved, known) if not seed else noise
         is_open &= errors > moves.clamp_min(noise) * (beyond if seed < QUIET else _AS_FAR)
@@ -179,10 +179,15 @@ def unexplained(
 
 def _usual(one: torch.Tensor, exact: torch.Tensor) -> float:
     """The difference of two vectors that all but one of a hundred elements have at most."""
-    step = -(-one.numel() // _SAMPLE)
+    step = _step(one.numel())
     apart = (one[::step].double() - exact[::step]).abs_()
     apart = apart[apart.isfinite()].sort().values
     return float(apart[round((apart.numel() - 1) * _MOST)]) if apart.numel() else 0.0
+
+
+def _step(count: int) -> int:
+    """Every how manieth of so many elements is taken into a sample."""
+    return -(-count // _SAMPLE)
 
 
 def _real(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -219,8 +224,7 @@ def _unlike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
-    dtype, count = compiled.dtype, compiled.numel()
-    sums = _Sums(dtype, step=-(-count // _SAMPLE))
+    sums = _Sums(compiled.dtype, step=_step(compiled.numel()))
     ordered, order = _in_order(compiled, eager, exact)
     for start, values in _in_parts(*ordered):
         sums.add(start, *values)
@@ -334,7 +338,7 @@ class _Sums:
         sampled = torch.cat(self._ulps)
         ordered = sampled.sort().values
         last = ordered.numel() - 1
-        median, high = _numbers(ordered[last // 2], ordered[round(last * 0.99)]) if last >= 0 else (None, None)
+        median, high = _numbers(ordered[last // 2], ordered[round(last * _MOST)]) if last >= 0 else (None, None)
         return {
             "rmse": rms[""],
             "eager_rmse": rms["eager_"],

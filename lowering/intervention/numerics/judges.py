@@ -140,7 +140,7 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
         return moved
 
     row = with_fields(row, **measured(value, eager, ideal, noisy))
-    if row.rmse is not None and not row.no_exact and may_be_beyond(row):
+    if _has_errors(row) and may_be_beyond(row):
         rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
         row = with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
     return with_noise(row, value, eager, ideal, lambda: noisy(0))
@@ -150,7 +150,7 @@ def with_noise(
     row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[], torch.Tensor]
 ) -> Checked:
     """`row` with how far noise moves the exact value, where that decides about it; `noisy` gives the value moved."""
-    if row.rmse is None or row.no_exact or not (verdict(row) in (WRONG, WORSE) or is_beyond_all(row)):
+    if not _has_errors(row) or not (verdict(row) in (WRONG, WORSE) or is_beyond_all(row)):
         return row
     return with_fields(row, **shifted(value, eager, ideal, noisy()))
 
@@ -159,8 +159,12 @@ def beyond_all(row: Checked) -> Checked:
     """`row`, wrong if its largest error is more than rounding makes of any element: of one that is not looked at
     element by element.
     """
-    is_wrong = row.rmse is not None and not row.no_exact and is_beyond_all(row)
-    return with_fields(row, unexplained=1) if is_wrong else row
+    return with_fields(row, unexplained=1) if _has_errors(row) and is_beyond_all(row) else row
+
+
+def _has_errors(row: Checked) -> bool:
+    """True if errors against an exact value were measured."""
+    return row.rmse is not None and not row.no_exact
 
 
 def near(row: Checked, value: torch.Tensor, eager: torch.Tensor) -> Checked | None:

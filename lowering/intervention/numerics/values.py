@@ -104,6 +104,15 @@ class Plan:
         return frozenset({*self.nodes.values(), *changed, *results, *needed, *self.steps})
 
     @functools.cached_property
+    def changed_as(self) -> dict[str, list[str]]:
+        """Buffer → the names that it has in the operations which change it in place."""
+        found: dict[str, list[str]] = {}
+        for name, operation in self.written_by.items():
+            for changed in self.mutates.get(operation, ()):
+                found.setdefault(changed, []).append(name)
+        return found
+
+    @functools.cached_property
     def has_collectives(self) -> bool:
         """See the function of that name."""
         return has_collectives(self.module)

@@ -2,12 +2,12 @@
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from tests.lowering.intervention.test_reproducer import alone
 from tests.running import COMMAND, run
 
 TEXT: Final = (Path(__file__).resolve().parents[3] / "docs" / "numerics.md").read_text("utf-8")
@@ -79,8 +79,6 @@ def test_without_the_program_it_is_right(here: Path, inductor_cache: Path) -> No
 @pytest.mark.usefixtures("checked")
 def test_the_script_is_wrong_alone(here: Path, inductor_cache: Path) -> None:
     assert walked("inspect-compile numerics d -o repro.py", here, inductor_cache).returncode == 0
-    alone = subprocess.run(
-        [sys.executable, "repro.py"], cwd=here, capture_output=True, text=True, check=False, timeout=240
-    )
-    assert alone.returncode == 1, alone.stderr
-    assert alone.stdout.endswith("\nwrong\n")
+    done = alone(here / "repro.py", inductor_cache)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.endswith("\nwrong\n")

@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.knowledge.numerics.verdicts import BEYOND_ROUNDING, HALF_BEYOND_ROUNDING
+from inspect_compile.knowledge.numerics.verdicts import beyond
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_arguments,
     changed_list,
@@ -20,7 +20,6 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_random,
     may_use_tf32,
     name_of,
-    reads_rows,
     takes_from_values,
     without_form,
 )
@@ -153,8 +152,7 @@ class Exact(Interpreter):
         if self._noise is not None and may_use_tf32(node, own):
             args = map_aggregate(args, self._noise.in_tf32)
         try:
-            given = _unshared(node, map_aggregate(args, raised))
-            given = in_rows(given) if reads_rows(node.target) else given
+            given = in_rows(node.target, _unshared(node, map_aggregate(args, raised)))
             found = _in_fp64(node)(*given, **map_aggregate(kwargs, raised))
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
@@ -275,7 +273,7 @@ class Noise:
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
         epsilon = torch.finfo(dtype).eps
-        size = epsilon * (_beyond(dtype) if self._seed >= QUIET else 1.0)
+        size = epsilon * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
         return value if _is_whole(value, epsilon) else self._moved(value, size, in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
@@ -313,11 +311,6 @@ def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
     if not all(one.is_integer() for one in some):
         return False
     return not count or (bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1)
-
-
-def _beyond(dtype: torch.dtype) -> float:
-    """How many roundings may be rounding, as verdicts have it."""
-    return HALF_BEYOND_ROUNDING if dtype in (torch.float16, torch.bfloat16) else BEYOND_ROUNDING
 
 
 def _in_fp64(node: Node) -> Callable[..., Any]:

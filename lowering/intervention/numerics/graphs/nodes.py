@@ -58,13 +58,12 @@ def name_of(target: Any) -> str:
     return str(target)
 
 
-def reads_rows(target: Any) -> bool:
-    """True for an operator that is right only where the elements of each row follow each other; see `in_rows`."""
-    return name_of(target) == _OF_ROWS
-
-
-def in_rows(args: Any) -> Any:
-    """The arguments as Inductor lays them out for such an operator."""
+def in_rows(target: Any, args: Any) -> Any:
+    """The arguments of a call; as Inductor lays them out, if the operator is right only where the elements of each row
+    follow each other.
+    """
+    if name_of(target) != _OF_ROWS:
+        return args
     return map_aggregate(args, lambda one: one.contiguous() if isinstance(one, torch.Tensor) else one)
 
 

@@ -19,7 +19,6 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     in_rows,
     is_collective,
     is_order,
-    reads_rows,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves, pattern_of
@@ -275,9 +274,6 @@ class Plain(Interpreter):
         if pattern is not None:
             return pattern.run(*self.fetch_args_kwargs_from_env(n))
         inner = self._nested.get(n.name)
-        if inner is None and reads_rows(n.target):
-            given_args, given_kwargs = self.fetch_args_kwargs_from_env(n)
-            return n.target(*in_rows(given_args), **given_kwargs)  # type: ignore[operator]
         if inner is None:
             return super().run_node(n)
 
@@ -288,6 +284,10 @@ class Plain(Interpreter):
         args: Any = torch.fx.map_arg(n.args, given)
         kwargs: Any = torch.fx.map_arg(n.kwargs, given)
         return n.target(*args, **kwargs)  # type: ignore[operator]
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """See `torch.fx.Interpreter`."""
+        return super().call_function(target, in_rows(target, args), kwargs)
 
     def _looped(self, n: Node) -> Any:
         """The value of a step. What cannot be computed leaves the call to be checked without it."""

@@ -113,7 +113,7 @@ class Statements:
         loops = self._loops_around
         for position in range(at - 1, -1, -1):
             point = self._kernel.points[position]
-            if point.kind == "value" and point.name == self._store.name and point.nest == self._store.nest:
+            if point.kind == "value" and point.name == self._store.name and self._store.follows(point):
                 lanes: list[float] = self._values.lanes[position]
                 lane = int(self._values.lane)
                 # What was not passed in the iteration of the store has the values of a later one.

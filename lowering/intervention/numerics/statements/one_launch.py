@@ -87,8 +87,6 @@ class OneLaunch:
         """The worst element of the result; None if it is not known where it is."""
         self.memory: dict[str, Memory] = {}
         """Buffer → what it held when the launch was made."""
-        self._changes: dict[str, list[str]] = {}
-        """Buffer → the names that it has in the operations which change it in place."""
         self.sources: frozenset[str] = frozenset()
         """The FX nodes whose values the launch got."""
 
@@ -126,17 +124,13 @@ class OneLaunch:
 
     def names_of(self, buffer: str) -> list[str]:
         """The names by which operations store to a buffer."""
-        return [buffer, *self._changes.get(buffer, ())]
+        return [buffer, *self._forced.turn.plan.changed_as.get(buffer, ())]
 
     def close(self) -> None:
         """Put the kernel back."""
         self._kernel_here.close()
 
     def _remember(self, launch: Launch, local: dict[str, Any]) -> None:
-        plan = self._forced.turn.plan
-        for buffer, operation in plan.written_by.items():
-            for changed in plan.mutates.get(operation, ()):
-                self._changes.setdefault(changed, []).append(buffer)
         for name in launch.names:
             tensor = local.get(name)
             if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:
