@@ -18,8 +18,10 @@ _AXES: Final = ("xindex", "yindex")
 _VALUE: Final = re.compile(r"^\s+(tmp\d+) = ")
 _BLOCKS: Final = re.compile(r"^\s+(\w+) ?: ?tl\.constexpr = (\d+)$")
 _SIZE: Final = re.compile(r"^\s+(\w+numel) = (\d+)$")
-_PART: Final = re.compile(r"^\s+(?:el)?if pid < num_xblocks_\d+:$")
-"""A part of a combo kernel begins: the programs of the grid are dealt out to the parts, one after the other."""
+_PART: Final = re.compile(r"^\s+(?:el)?if pid (?:< num_xblocks_\d+|% \d+ == \d+):$")
+"""A part of a combo kernel begins: the programs of the grid are dealt out to the parts, one part after the other or in
+turn.
+"""
 _STORES: Final = ("store", "atomic_add", "atomic_max", "atomic_min")
 _NOT_UNDERSTOOD: Final = (
     "zindex",

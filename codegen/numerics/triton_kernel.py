@@ -113,7 +113,8 @@ class TritonKernel(WithPoints):
 
         parts = self._source.parts
         rows = programs("y", parts[0]) if "yindex" in self._source.axes else 1
-        grid = sum(programs("x", part) for part in parts), rows, 1
+        # Parts that take turns have as many programs each as the largest; those that are too many store nothing.
+        grid = len(parts) * max(programs("x", part) for part in parts), rows, 1
         self._function[grid](  # type: ignore[index]
             **given,
             ic_values=values,

@@ -110,6 +110,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """For such a row, what it was compared with: the graph before the passes, the joint graph, Dynamo's graph or the
     program's function.
     """
+    is_mended: bool = False
+    """Not of a launch: what this level made wrong is right in what the compiled code gives, as a later pass took the
+    error away, or a kernel that rounds less often than its nodes.
+    """
     source: str = ""
     """The first node of Dynamo's graph whose value is wrong; empty if it is not known."""
     operator: str = ""

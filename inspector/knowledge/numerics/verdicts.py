@@ -19,7 +19,7 @@ WRONG: Final = "wrong"
 NOT_COMPARABLE: Final = "not comparable"
 VERDICTS: Final[dict[str, str]] = {
     WRONG: "further from the exact value than rounding explains",
-    WORSE: "its error is larger than eager's and than that of rounding, and still small",
+    WORSE: "its error is larger than eager's and than that of rounding, and still small, or the compiled code lacks it",
     ROUNDING: "as near to the exact value as eager, within what rounding explains",
     NEARER: "its error is at most half of eager's",
     EXACT: "each element is that of eager",
@@ -63,6 +63,11 @@ NEAR: Final = 0.8
 
 def verdict(row: Checked) -> str:
     """The verdict on `row`."""
+    found = _verdict(row)
+    return WORSE if found == WRONG and row.is_mended else found
+
+
+def _verdict(row: Checked) -> str:
     if row.reason:
         return NOT_COMPARABLE
     if row.mismatch:

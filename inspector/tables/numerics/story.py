@@ -33,6 +33,8 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or the other way round"
     if found.unexplained:
         yield f"elements  {number_of(found.unexplained, 'element')} further off than rounding explains"
+    if found.is_mended:
+        yield "later     what the compiled code gives is right: a later pass, or a kernel, took the error away"
     if found.untied:
         yield f"integers  {found.untied:,} elements differ, and rounding does not explain it"
     if found.unstable:

@@ -36,6 +36,7 @@ from inspect_compile.lowering.intervention.numerics.last_uses import last_uses
 from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
+from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
@@ -135,21 +136,22 @@ class LaunchCheck:
                 plain.results.hold()  # what no launch has asked for runs, too
                 seconds = run.seconds
                 give_back()
+                own = OwnResults(None if self._is_collective else functools.partial(self._alone, args, state))
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self._upstream is None:
                     rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
                 else:
-                    rows += self._upstream.rows(args, number, state, shared)
+                    rows += self._upstream.rows(args, number, state, shared, own)
                 give_back()
-                levels = self._level_check(args, number, state, shared) if self._levels else None
+                levels = self._level_check(args, number, state, shared, own) if self._levels else None
                 if levels is not None:
                     rows += levels.rows(plain)
                 del shared
                 rows += written
                 if levels is not None and not reason:
                     rows += levels.launched(plain, forced.results, rows)
-                del levels
+                del levels, own
                 give_back()
                 if any(row.kernel and verdict(row) == WRONG for row in written):
                     plain = run.whole()
@@ -187,9 +189,18 @@ class LaunchCheck:
         )
         return None if instead is None or instead.obstacle else instead
 
-    def _level_check(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> LevelCheck:
-        always_exact = self._always_exact
-        return LevelCheck(self._plan, self._levels, args, number, state, always_exact=always_exact, shared=shared)
+    def _alone(self, args: Sequence[Any], state: RandomState) -> Sequence[Any]:
+        """The results of a call in which nothing is forced."""
+        state.restore()
+        with torch.no_grad():
+            found: Sequence[Any] = self._code.call(copies(args, self._written_inputs))
+        return found
+
+    def _level_check(
+        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
+    ) -> LevelCheck:
+        plan, levels, always_exact = self._plan, self._levels, self._always_exact
+        return LevelCheck(plan, levels, args, number, state, always_exact=always_exact, shared=shared, own=own)
 
     def _run(
         self, args: Sequence[Any], draws: philox.Form | None, shared: Shared, state: RandomState
@@ -267,12 +278,7 @@ class LaunchCheck:
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""
-        results = []
-        for _ in range(2):
-            state.restore()
-            with torch.no_grad():
-                results.append(self._code.call(copies(args)))
-        pairs = zip(*results, strict=True)
+        pairs = zip(self._alone(args, state), self._alone(args, state), strict=True)
         return sum(1 for one, other in pairs if isinstance(one, torch.Tensor) and differing_bits(one, other))
 
 

@@ -1,5 +1,6 @@
 """What the passes made of a graph's results: the graph as it was before them, run beside the one that is lowered."""
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
@@ -35,10 +37,12 @@ class LevelCheck:
         *,
         always_exact: bool,
         shared: Shared,
+        own: OwnResults,
     ) -> None:
         """`levels` begins with the graph before the passes; for `always_exact` see `compared_graphs`. `shared` has what
-        other graphs compute from `args`.
+        other graphs compute from `args`, and `own` what the compiled code gives.
         """
+        self._own = own
         self._shared = shared
         self._plan = plan
         self._levels = levels
@@ -65,8 +69,11 @@ class LevelCheck:
             if before.name in self._random:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
-            judged = self._compared(row, before.name, plain.results[at])
-            found.append(with_fields(judged, level=self._blamed(row, at)) if verdict(judged) == WRONG else judged)
+            compared = functools.partial(self._compared, row, before.name)
+            judged = compared(plain.results[at])
+            if verdict(judged) == WRONG:
+                judged = self._own.mended(with_fields(judged, level=self._blamed(row, at)), at, compared)
+            found.append(judged)
             self._exact.passed(before.name)
         return found
 

@@ -26,9 +26,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def test_nothing_is_stored(found: list[dict[str, Any]]) -> None:
-    names = ["pointwise"] * 3 + ["tiled", "persistent", "persistent", "looped", "scattered", "combined", "combined"]
-    assert [row["kernel"] for row in found] == names
-    assert [row["buffer"] for row in found] == [0.0, 0.0, 0.0, 0.0, 23.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    names = ["pointwise"] * 3 + ["tiled", "persistent", "persistent", "looped", "scattered"]
+    assert [row["kernel"] for row in found] == [*names, "combined", "combined", "in_turn", "in_turn"]
+    assert [row["buffer"] for row in found] == [23.0 if at == 4 else 0.0 for at in range(12)]
 
 
 def test_an_element_of_its_own(found: list[dict[str, Any]]) -> None:
@@ -75,8 +75,13 @@ def test_an_element_that_many_add_to(found: list[dict[str, Any]]) -> None:
 
 
 def test_parts_of_a_combo_kernel(found: list[dict[str, Any]]) -> None:
-    first, second = found[8:10]
+    first, second, *in_turn = found[8:12]
 
+    assert [row["own"] for row in in_turn] == [first["own"], second["own"]]
+    assert {name: in_turn[0]["values"][name] for name in first["own"]} == {"tmp0": [29.0], "tmp1": [-29.0]}
+    assert {name: in_turn[1]["values"][name] for name in second["own"]} == {
+        name: second["values"][name] for name in second["own"]
+    }
     assert first["stored"] == 1
     assert second["stored"] == 8  # once for each element of the row's block
     assert (first["own"], second["own"]) == (["tmp0", "tmp1"], ["tmp2", "tmp3", "tmp5", "tmp6"])

@@ -7,7 +7,8 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.numerics.levels import CALL, DYNAMO, FUNCTION
-from inspect_compile.knowledge.numerics.verdicts import EXACT, WRONG
+from inspect_compile.knowledge.numerics.verdicts import EXACT, WORSE, WRONG
+from inspect_compile.tables.numerics.story import result_story
 from tests.running import COMMAND, plain, run
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -68,6 +69,16 @@ def test_what_is_right_is_not_accused(words: str, tmp_path: Path, inductor_cache
         "train" in words,
     )
     assert ("the program's function" in found.graph_results) == ("--eager" in words)
+
+
+@pytest.mark.parametrize("words", ["mended_decomposition", "mended_decomposition train"])
+def test_what_a_later_pass_takes_away_is_not_wrong(words: str, tmp_path: Path, inductor_cache: Path) -> None:
+    status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
+
+    assert (status, said.strip()) == (0, "False"), told
+    mended = [row for row in judged(dump) if row.measured.is_mended]
+    assert {(row.level, row.verdict) for row in mended} == {(AOT, WORSE)}
+    assert any("took the error away" in line for line in result_story(mended[0]))
 
 
 def test_python_values_are_compared_unless_they_come_from_a_tensor(tmp_path: Path, inductor_cache: Path) -> None:

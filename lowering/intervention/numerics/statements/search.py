@@ -1,6 +1,8 @@
 """Which statement of a C++ kernel makes a wrong element."""
 
 import functools
+import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -23,6 +25,10 @@ _ELEMENTS: Final = 24
 """Maximum number of elements that are looked at: those that the same kernel wrote before and read again come next."""
 _TURNS: Final = 128
 """Maximum number of turns of an inner loop that are looked at."""
+_LANES: Final = 64
+"""Maximum number of lanes that are looked at in one turn: a row that a Triton kernel has at once can have thousands."""
+_LOOKS: Final = 2048
+"""Maximum number of lanes that are looked at in all: each takes about a millisecond."""
 _MOST: Final = 400
 """Maximum number of statements that are kept of one kernel."""
 
@@ -101,11 +107,11 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
         waiting += list(dict.fromkeys(again))[: _ELEMENTS - len(waiting)]
     if not looks:
         return _with(found, reason="it is not known which statement stores the element")
-    for element in waiting:
-        for evaluated in _of_inner_loops(kernel, launch, element):
-            said = _said(found, element, evaluated)
-            if said.blamed is not None:
-                return said
+    lanes = ((element, lane) for element in waiting for lane in _of_inner_loops(kernel, launch, element))
+    for element, evaluated in itertools.islice(lanes, _LOOKS):
+        said = _said(found, element, evaluated)
+        if said.blamed is not None:
+            return said
     first = looks[0]
     said = _said(found, first.element, first.evaluated)
     left_out = kernel.too_short([name for look in looks for name in launch.names_of(look.element.buffer)])
@@ -162,15 +168,26 @@ def _left_out(said: StatementsOf, left_out: Any) -> StatementsOf:
 
 
 def _of_inner_loops(kernel: Any, launch: OneLaunch, element: Element) -> Iterator[list[Evaluated]]:
-    """The statements in each turn of the loops whose result the element is made of, and in each lane of vectors."""
+    """The statements in each turn of the loops whose result the element is made of, and in each lane of vectors, or
+    some of many: the first and the last ones, where masks and places are most often wrong, and some between.
+    """
     earlier = None
     for turn in range(_TURNS):
         values = launch.run(kernel, element, turn)
         if not values.stored or values.lanes == earlier:
             return
         earlier = values.lanes
-        for lane in range(max(map(len, values.lanes.values()))):
-            yield Statements(kernel, launch.memory, element, values, lane).evaluated()
+        reduced: dict[int, StatementValue] = {}
+        for lane in _some(max(map(len, values.lanes.values()))):
+            yield Statements(kernel, launch.memory, element, values, lane, reduced).evaluated()
+
+
+def _some(lanes: int) -> Sequence[int]:
+    if lanes <= _LANES:
+        return range(lanes)
+    ends = _LANES // 4
+    between = range(ends, lanes - ends, math.ceil((lanes - 2 * ends) / (_LANES - 2 * ends)))
+    return [*range(ends), *range(lanes - ends, lanes), *between]
 
 
 def _said(found: StatementsOf, element: Element, evaluated: Sequence[Evaluated]) -> StatementsOf:

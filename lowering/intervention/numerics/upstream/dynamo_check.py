@@ -1,7 +1,8 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
+import functools
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch.fx import GraphModule, Node
@@ -19,6 +20,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.results import Result
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, unseen
 from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
@@ -36,16 +38,29 @@ from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
-_Wanted = Sequence[tuple[str, str, Any, Any]]
-"""Name of a result, its node of AOTAutograd's graph, where it is in a run of Dynamo's, and its value."""
 _Of = Callable[[Ran, Places, Any], Any]
+
+
+class _Wanted(NamedTuple):
+    """A result of AOTAutograd's graph, or an input that it changes in place."""
+
+    buffer: str
+    node: str
+    place: Any
+    """Where it is in a run of Dynamo's graph."""
+    value: Any
+    at: int | None = None
+    """Its position among the results of the graph that is lowered; None for an input."""
 
 
 class DynamoCheck:
     """Compares the results of one call of AOTAutograd's graph with those of Dynamo's."""
 
-    def __init__(self, graph: str, number: int, origin: Origin, state: RandomState, *, always_exact: bool) -> None:
-        """For `always_exact` see `judges.compared_graphs`."""
+    def __init__(
+        self, graph: str, number: int, origin: Origin, state: RandomState, own: OwnResults, *, always_exact: bool
+    ) -> None:
+        """`own` has what the compiled code gives; for `always_exact` see `judges.compared_graphs`."""
+        self._own = own
         self._graph = graph
         self._number = number
         self._origin = origin
@@ -67,7 +82,8 @@ class DynamoCheck:
         described = _descriptions(module)
         for at, node in enumerate(results_of(module)):
             if isinstance(node, Node):
-                wanted.append((f"result {at}", node.name, described.get(at), values.value(node.name)))
+                value = values.value(node.name)
+                wanted.append(_Wanted(f"result {at}", node.name, described.get(at), value, at))
 
         def of(ran: Ran, where: Places, description: Any) -> Any:
             kind = type(description).__name__
@@ -94,18 +110,19 @@ class DynamoCheck:
             where = places(module, self._origin.dynamo[0].module)
         except NotMappedError:
             return []
-        wanted: list[tuple[str, str, Any, Any]] = []
+        wanted: list[_Wanted] = []
         inputs: list[int] = []
         first = next((at for at, one in described.items() if type(one).__name__ == "GradAOTOutput"), 0)
         for at, node in enumerate(results_of(module)):
             if type(described.get(at)).__name__ == "GradAOTOutput" and isinstance(node, Node):
                 place = where.place_of(described[at].grad_of)
                 if place is not None:
-                    wanted.append((f"result {at - first}", node.name, len(inputs), values.value(node.name)))
+                    value = values.value(node.name)
+                    wanted.append(_Wanted(f"result {at - first}", node.name, len(inputs), value, at - first))
                     inputs.append(place)
         outputs = [node.meta["desc"].output for node in module.graph.find_nodes(op="placeholder") if is_tangent(node)]
         if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
-            return [self._row(buffer, node, _CHANGED) for buffer, node, _, _ in wanted]
+            return [self._row(one.buffer, one.node, _CHANGED) for one in wanted]
         asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
         rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, module, _exact(module, values))
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
@@ -115,7 +132,7 @@ class DynamoCheck:
 
     def _rows(
         self,
-        wanted: Sequence[tuple[str, str, Any, Any]],
+        wanted: Sequence[_Wanted],
         args: Sequence[Any],
         of: Callable[[Ran, Places, Any], Any],
         gradients: Gradients | None,
@@ -136,9 +153,9 @@ class DynamoCheck:
                 if isinstance(error, NotMappedError)
                 else f"Dynamo's graph could not be run ({type(error).__name__})"
             )
-            return [self._row(buffer, node, reason) for buffer, node, _, _ in wanted]
+            return [self._row(one.buffer, one.node, reason) for one in wanted]
         rows = []
-        for buffer, node, place, value in wanted:
+        for buffer, node, place, value, at in wanted:
             eager = of(first, where, place)
             if eager is None:
                 rows.append(self._row(buffer, node, _MADE))
@@ -166,8 +183,9 @@ class DynamoCheck:
                 row = row if verdict(rounded) == WRONG else rounded
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
-                for at, level in enumerate(self._edits(), start=1):
-                    edited, _ = self._ran(at, args, gradients, ())
+                row = self._own.mended(row, at, functools.partial(beside, plain, eager=eager, shadow=shadow))
+                for edits, level in enumerate(self._edits(), start=1):
+                    edited, _ = self._ran(edits, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
                         row = with_fields(row, level=level.name)
                         break
@@ -194,7 +212,7 @@ class DynamoCheck:
         """Rows of inputs that the graph changes in place."""
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
-        wanted = [(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
+        wanted = [_Wanted(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
 
     def _edits(self) -> Sequence[Level]:

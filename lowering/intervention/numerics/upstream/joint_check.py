@@ -1,5 +1,6 @@
 """What the passes over the joint graph, and the partitioner, made of its results."""
 
+import functools
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.results import Result
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Number, Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
@@ -31,14 +33,16 @@ class JointCheck:
         values: Results,
         first: int,
         names: Sequence[str],
+        own: OwnResults,
         *,
         always_exact: bool,
     ) -> None:
         """`module` is the joint graph, or the part of it that computes the forward's results, which are `values`. Its
-        results from the position `first` on are called `names`, by the nodes of the graph that is lowered. For
-        `always_exact` see `compared_graphs`.
+        results from the position `first` on are called `names`, by the nodes of the graph that is lowered; `own`
+        has what the compiled code gives. For `always_exact` see `compared_graphs`.
         """
         self._always_exact = always_exact
+        self._own = own
         self._row = Checked(graph=graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
         self._values = values
         self._nodes = results_of(module)[first:]
@@ -67,7 +71,9 @@ class JointCheck:
             if node.name in self.random:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
-            judged = self._compared(row, node.name, value)
+            judged = self._own.mended(
+                self._compared(row, node.name, value), at, functools.partial(self._compared, row, node.name)
+            )
             if stages is not None and verdict(judged) == WRONG:
                 blamed = PARTITIONER
                 for position, (level, compute) in enumerate(stages):

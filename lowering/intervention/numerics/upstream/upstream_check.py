@@ -20,6 +20,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.results import Result
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
+from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck, forward_values
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
@@ -69,14 +70,16 @@ class UpstreamCheck:
         assert origin.traced is not None
         self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
 
-    def rows(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> list[Checked]:
+    def rows(
+        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
+    ) -> list[Checked]:
         """What was found in one call of the graph. A level that cannot be run is a row, too. `shared` has what other
-        graphs compute from `args`.
+        graphs compute from `args`, and `own` what the compiled code gives.
         """
         try:
             if self._is_backward:
-                return self._of_backward(args, number, shared.store)
-            return self._of_forward(args, number, state, shared)
+                return self._of_backward(args, number, shared.store, own)
+            return self._of_forward(args, number, state, shared, own)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -93,20 +96,22 @@ class UpstreamCheck:
             self._origin.pending.append(_Forward(*before, addresses))
             del self._origin.pending[:-_WAITING]
 
-    def _of_forward(self, args: Sequence[Any], number: int, state: RandomState, shared: Shared) -> list[Checked]:
+    def _of_forward(
+        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
+    ) -> list[Checked]:
         values, afterwards = forward_values(self._forward, args, state, shared)
-        rows = self._dynamo(number, state).results(self._forward, values, afterwards, args)
+        rows = self._dynamo(number, state, own).results(self._forward, values, afterwards, args)
         if not self._origin.is_joint:
             return rows
         if self._origin.backward_inputs:
             self._before = *_kept(args, None if shared.store is None else Offload()), state
-        check = self._joint(number, self._forward, values, 0)
+        check = self._joint(number, self._forward, values, 0, own)
         primals = self._origin.primals
         stages = self._stages(lambda module: results(forward_part(module, primals), args, state, shared).values())
         without = depends_on_random(self._module)
         return rows + check.rows(results(self._module, args, state, shared, without=without).values(), stages)
 
-    def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None) -> list[Checked]:
+    def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None, own: OwnResults) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
         call = self._call(args)
         assert joint is not None
@@ -119,18 +124,18 @@ class UpstreamCheck:
         shared = Shared(store)
         values = results(joint, whole, call.state, shared)
         give_back()
-        rows = self._dynamo(number, call.state).gradients(joint, values, call.args, tangents)
-        check = self._joint(number, joint, values, first)
+        rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents)
+        check = self._joint(number, joint, values, first, own)
         stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
         found = self._as_joint(forward, call.args, first, shared, check.compared)
         return rows + check.rows(self._cut(forward, call, tangents, first, shared) if found is None else found, stages)
 
-    def _dynamo(self, number: int, state: RandomState) -> DynamoCheck:
-        return DynamoCheck(self._graph, number, self._origin, state, always_exact=self._always_exact)
+    def _dynamo(self, number: int, state: RandomState, own: OwnResults) -> DynamoCheck:
+        return DynamoCheck(self._graph, number, self._origin, state, own, always_exact=self._always_exact)
 
-    def _joint(self, number: int, module: GraphModule, values: Results, first: int) -> JointCheck:
+    def _joint(self, number: int, module: GraphModule, values: Results, first: int, own: OwnResults) -> JointCheck:
         names = names_of(self._module)
-        return JointCheck(self._graph, number, module, values, first, names, always_exact=self._always_exact)
+        return JointCheck(self._graph, number, module, values, first, names, own, always_exact=self._always_exact)
 
     def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]] | None:
         """The passes over the joint graph, and what computes its results after each. None if one rank alone, whose

@@ -173,7 +173,7 @@ def run(
     kernel = triton_kernel(function, {0: (*before, body, *after)}, FORM.format(name=name, text=text))
     assert not isinstance(kernel, str), kernel
     assert kernel is not None
-    values = kernel.run(arguments, "buf0", buffer[place].data_ptr())
+    values = kernel.run(arguments, ["buf0"], buffer[place].data_ptr())
     rows = {kernel.points[at].name: lanes for at, lanes in values.lanes.items() if kernel.points[at].kind == "value"}
     lines = [point.line for point in kernel.points]
     own = {point.name for point in kernel.points if kernel.body(point.line) is body}
@@ -197,8 +197,13 @@ def main() -> None:
     places = torch.arange(30) % 7
     run(SCATTERED, (places, grid.view(-1), out := torch.zeros(7), 30), out, (3,), "tmp1")
     other = (Body(),)
+    in_turn = COMBINED.replace("pid < num_xblocks_0", "pid % 2 == 0").replace("pid < num_xblocks_1", "pid % 2 == 1")
+    in_turn = in_turn.replace("pid_offset = pid - num_xblocks_0", "pid_offset = pid // 2")
+    in_turn = in_turn.replace("pid_offset = pid\n", "pid_offset = pid // 2\n").replace("combined(", "in_turn(")
     run(COMBINED, (grid, grid, out := torch.zeros(30), torch.zeros(6)), out, (13,), "tmp1", after=other)
     run(COMBINED, (grid, grid, torch.zeros(30), out := torch.zeros(6)), out, (4,), "tmp6", before=other)
+    run(in_turn, (grid, grid, out := torch.zeros(30), torch.zeros(6)), out, (29,), "tmp1", after=other)
+    run(in_turn, (grid, grid, torch.zeros(30), out := torch.zeros(6)), out, (4,), "tmp6", before=other)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,16 @@ def harmless_decomposition() -> None:
     decompositions[aten.silu.default] = lambda x: x / (1 + torch.exp(-x))
 
 
+def mended_decomposition() -> None:
+    """silu with a sigmoid that is rounded to bfloat16; a pass over the joint graph takes the rounding away."""
+    from torch._inductor.decomposition import decompositions
+
+    convert = torch.ops.prims.convert_element_type.default
+    decompositions[aten.silu.default] = lambda x: (
+        x * convert(convert(torch.sigmoid(x), torch.bfloat16), torch.float32)
+    )
+
+
 def wrong_joint_pass() -> None:
     """Every tanh is left out."""
 
@@ -116,6 +126,7 @@ FAULTS: dict[str, Callable[[], None]] = {
     "wrong_decomposition": wrong_decomposition,
     "wrong_backward_decomposition": wrong_backward_decomposition,
     "harmless_decomposition": harmless_decomposition,
+    "mended_decomposition": mended_decomposition,
     "wrong_joint_pass": wrong_joint_pass,
     "wrong_partition": wrong_partition,
     "wrong_pre_grad_pass": wrong_pre_grad_pass,

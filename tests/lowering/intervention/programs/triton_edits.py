@@ -89,7 +89,16 @@ def _other_buffer(lines: Sequence[str], at: int) -> str | None:
     return None
 
 
-EDITS: dict[str, Edit] = {
+def _where_no_assertion_fails(edit: Edit) -> Edit:
+    """An index out of range fails an assertion of the kernel, which ends CUDA for the process and all later mistakes."""
+
+    def checked(lines: Sequence[str], at: int) -> str | None:
+        return None if any("tl.device_assert(" in line for line in lines[at:]) else edit(lines, at)
+
+    return checked
+
+
+_EDITS: Final[dict[str, Edit]] = {
     "constant": _times(1.1),
     "slight constant": _times(1.001),
     "swapped": replaced(r"= (\(?)(tmp\d+) ([-/]) (tmp\d+)", r"= \1\4 \3 \2"),
@@ -118,4 +127,5 @@ EDITS: dict[str, Edit] = {
     "added twice": replaced(r"(\s*)(tl\.atomic_add\(.*\))$", r"\1\2; \2"),
     "narrow": replaced(r"(tmp\d+ = )(tmp\d+ [-+*] tmp\d+)$", r"\1(\2).to(tl.bfloat16).to(tl.float32)"),
 }
+EDITS: Final = {kind: _where_no_assertion_fails(edit) for kind, edit in _EDITS.items()}
 """Kind of mistake → its edit."""
