@@ -110,6 +110,15 @@ class _Turn:
         self._extents: list[int] = []
         self._start = 0
         self._last = _last_uses(recorded)
+        self._moving = {*self._variables[: len(recorded.ranges) and 1], *recorded.indirect}
+        """The variables that have other values in another part: the outermost one, and what is computed or loaded."""
+        self._same: dict[Any, Any] = {}
+        """Expression without such variables → its value, in every part."""
+        self._fixed = _fixed(recorded, self._moving)
+        self._ready: dict[int, Any] = {}
+        """Position of such an operation → its value, once a part has been computed; None if no other one needs it."""
+        self._places: dict[tuple[Any, int], torch.Tensor] = {}
+        """Index expression and number of elements of the memory → where it is there, in this part."""
 
     def run(self, extents: Sequence[int], start: int, count: int) -> torch.Tensor:
         """The part of the buffer that begins with the element `start` of its first dimension."""
@@ -121,9 +130,12 @@ class _Turn:
             along = torch.arange(extent, device=self._device) + (self._start if at == 0 else 0)
             self._at[variable] = along.view([-1 if each == at else 1 for each in range(len(self._extents))])
         self._values = []
+        self._places = {}
         indirect = {value.at: symbol for symbol, value in recorded.indirect.items()}
         for at, asked in enumerate(recorded.operations):
-            found = self._computed(asked.name, asked.arguments)
+            found = self._ready[at] if at in self._ready else self._computed(asked.name, asked.arguments)
+            if at in self._fixed:
+                self._ready[at] = found if self._fixed[at] else None
             self._values.append(found)
             if at in indirect:
                 self._at[indirect[at]] = found
@@ -139,7 +151,7 @@ class _Turn:
         if name == "constant":
             return torch.tensor(self._given(arguments[0]), dtype=self._as_asked(arguments[1]), device=self._device)
         if name in ("index_expr", "value_expr"):
-            found = evaluated(arguments[0], self._at)
+            found = self._evaluated(arguments[0])
             return torch.as_tensor(found, dtype=self._as_asked(arguments[1]), device=self._device)
         given = [self._given(one) for one in arguments]
         if name == "to_dtype":
@@ -158,7 +170,22 @@ class _Turn:
     def _given(self, argument: Any) -> Any:
         if isinstance(argument, Value):
             return self._values[argument.at]
-        return evaluated(argument, self._at) if isinstance(argument, sympy.Basic) else argument
+        return self._evaluated(argument) if isinstance(argument, sympy.Basic) else argument
+
+    def _evaluated(self, expression: Any) -> Any:
+        if not getattr(expression, "free_symbols", None):
+            return evaluated(expression, self._at)
+        if self._moving.isdisjoint(expression.free_symbols):
+            if expression not in self._same:
+                self._same[expression] = evaluated(expression, self._at)
+            return self._same[expression]
+        if not expression.is_Add:
+            return evaluated(expression, self._at)
+        # Divisions of an index by sizes mostly are in the terms that all parts have in common.
+        moving = [one for one in expression.args if not self._moving.isdisjoint(one.free_symbols)]
+        rest = [one for one in expression.args if one not in moving]
+        found = evaluated(sympy.Add(*moving), self._at)
+        return found + self._evaluated(sympy.Add(*rest)) if rest else found
 
     def _as_asked(self, dtype: torch.dtype) -> torch.dtype:
         return torch.float64 if self._is_wide and dtype.is_floating_point else dtype
@@ -174,9 +201,12 @@ class _Turn:
             ends = offset + sum(min(0, one) for one in reach), offset + sum(max(0, one) for one in reach)
             if ends[0] >= 0 and ends[1] < memory.numel() and all(step >= 0 for step in steps):
                 return memory.as_strided(self._extents, steps, offset)
-        place = torch.as_tensor(evaluated(index, self._at), device=self._device)
-        # What lies outside is masked: the value there is not used.
-        return memory[place.clamp(0, max(0, memory.numel() - 1))]
+        place = self._places.get((index, memory.numel()))
+        if place is None:
+            place = torch.as_tensor(self._evaluated(index), device=self._device)
+            # What lies outside is masked: the value there is not used.
+            place = self._places[index, memory.numel()] = place.clamp(0, max(0, memory.numel() - 1))
+        return memory[place]
 
     def _reduced(self, values: Sequence[torch.Tensor]) -> torch.Tensor:
         recorded = self._recorded
@@ -246,6 +276,25 @@ def _like(value: Any, other: Any) -> Any:
     return torch.tensor(value, dtype=other.dtype, device=other.device)
 
 
+def _results(recorded: Recorded) -> list[Value]:
+    """What the loops store or reduce, and what they compute to find elements by."""
+    results = recorded.result if type(recorded.result) is tuple else (recorded.result,)
+    return [one for one in (*results, *recorded.indirect.values()) if isinstance(one, Value)]
+
+
+def _fixed(recorded: Recorded, moving: set[Any]) -> dict[int, bool]:
+    """The operations on what has none of these variables, such as masks → whether others than these need them."""
+    found: dict[int, bool] = {}
+    for at, asked in enumerate(recorded.operations):
+        own = [one.at for one in asked.arguments if isinstance(one, Value)]
+        free = set().union(*(getattr(one, "free_symbols", ()) for one in asked.arguments))
+        if asked.name != "load" and found.keys() >= set(own) and moving.isdisjoint(free):
+            found[at] = False
+        else:
+            found |= {one: True for one in own if one in found}
+    return found | {one.at: True for one in _results(recorded) if one.at in found}
+
+
 def _last_uses(recorded: Recorded) -> dict[int, list[int]]:
     """Operation → those whose values are needed no more after it."""
     last: dict[int, int] = {}
@@ -253,8 +302,7 @@ def _last_uses(recorded: Recorded) -> dict[int, list[int]]:
         for one in asked.arguments:
             if isinstance(one, Value):
                 last[one.at] = at
-    results = recorded.result if type(recorded.result) is tuple else (recorded.result,)
-    kept = {one.at for one in (*results, *recorded.indirect.values()) if isinstance(one, Value)}
+    kept = {one.at for one in _results(recorded)}
     found: dict[int, list[int]] = {}
     for value, at in last.items():
         if value not in kept:
