@@ -32,6 +32,8 @@ def _largest(*values: Any) -> Any:
     return functools.reduce(lambda one, other: torch.maximum(_tensor(one), _tensor(other)), values)
 
 
+_KEPT: Final = 4096
+"""Expressions about which what sympy found out is kept: asking it takes longer than a small loop."""
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "Add": lambda *values: functools.reduce(operator.add, values),
     "Mul": lambda *values: functools.reduce(operator.mul, values),
@@ -74,7 +76,18 @@ def evaluated(expression: Any, values: Mapping[Any, Any]) -> Any:
     return function(*(evaluated(one, values) for one in expression.args))
 
 
-def strides(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], int] | None:
+@functools.lru_cache(maxsize=_KEPT)
+def parted(index: Any, variables: frozenset[sympy.Symbol]) -> tuple[Any, Any]:
+    """The terms of a sum with some of these variables, and those with none; None for no terms."""
+    terms: tuple[list[Any], list[Any]] = [], []
+    for term in index.args if isinstance(index, sympy.Add) else (index,):
+        terms[variables.isdisjoint(getattr(term, "free_symbols", ()))].append(term)
+    some, none = (sympy.Add(*each) if len(each) > 1 else next(iter(each), None) for each in terms)
+    return some, none
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def strides(index: Any, variables: tuple[sympy.Symbol, ...]) -> tuple[tuple[int, ...], int] | None:
     """The strides and the offset of an index that is a sum of multiples of these variables; None if it is not."""
     found = _terms(index, variables)
     if found is not None:
@@ -87,10 +100,10 @@ def strides(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], i
     if not all(one.is_Integer for one in (offset, *steps)):
         return None
     rest = index - offset - sum(stride * variable for stride, variable in zip(steps, variables, strict=True))
-    return ([int(one) for one in steps], int(offset)) if sympy.expand(rest) == 0 else None
+    return (tuple(map(int, steps)), int(offset)) if sympy.expand(rest) == 0 else None
 
 
-def _terms(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], int] | None:
+def _terms(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[tuple[int, ...], int] | None:
     """The same for a sum that is written out, as most are: sympy takes a hundred times as long to find that out."""
     steps, offset = dict.fromkeys(variables, 0), 0
     for term in index.args if isinstance(index, sympy.Add) else (index,):
@@ -103,7 +116,7 @@ def _terms(index: Any, variables: Sequence[sympy.Symbol]) -> tuple[list[int], in
             steps[others[0]] += math.prod(numbers)
         else:
             offset += math.prod(numbers)
-    return list(steps.values()), offset
+    return tuple(steps.values()), offset
 
 
 def _tensor(value: Any) -> torch.Tensor:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import sympy
 import torch
 
-from inspect_compile.lowering.intervention.numerics.steps.indices import NotKnownError, evaluated, strides
+from inspect_compile.lowering.intervention.numerics.steps.indices import NotKnownError, evaluated, parted, strides
 from inspect_compile.lowering.intervention.numerics.steps.recorded import Recorded, Value
 
 _AT_ONCE: Final = 1 << 22
@@ -104,13 +104,13 @@ class _Turn:
         self._memory = memory
         self._device = device
         self._is_wide = is_wide
-        self._variables = [variable for variable, _ in (*recorded.ranges, *recorded.reduced)]
+        self._variables = tuple(variable for variable, _ in (*recorded.ranges, *recorded.reduced))
         self._values: list[Any] = []
         self._at: dict[Any, Any] = {}
         self._extents: list[int] = []
         self._start = 0
         self._last = _last_uses(recorded)
-        self._moving = {*self._variables[: len(recorded.ranges) and 1], *recorded.indirect}
+        self._moving = frozenset((*self._variables[: len(recorded.ranges) and 1], *recorded.indirect))
         """The variables that have other values in another part: the outermost one, and what is computed or loaded."""
         self._same: dict[Any, Any] = {}
         """Expression without such variables → its value, in every part."""
@@ -173,19 +173,14 @@ class _Turn:
         return self._evaluated(argument) if isinstance(argument, sympy.Basic) else argument
 
     def _evaluated(self, expression: Any) -> Any:
-        if not getattr(expression, "free_symbols", None):
-            return evaluated(expression, self._at)
-        if self._moving.isdisjoint(expression.free_symbols):
-            if expression not in self._same:
-                self._same[expression] = evaluated(expression, self._at)
-            return self._same[expression]
-        if not expression.is_Add:
-            return evaluated(expression, self._at)
         # Divisions of an index by sizes mostly are in the terms that all parts have in common.
-        moving = [one for one in expression.args if not self._moving.isdisjoint(one.free_symbols)]
-        rest = [one for one in expression.args if one not in moving]
-        found = evaluated(sympy.Add(*moving), self._at)
-        return found + self._evaluated(sympy.Add(*rest)) if rest else found
+        moving, same = parted(expression, self._moving)
+        if same is not None and same not in self._same:
+            self._same[same] = evaluated(same, self._at)
+        if moving is None:
+            return self._same[same]
+        found = evaluated(moving, self._at)
+        return found if same is None else found + self._same[same]
 
     def _as_asked(self, dtype: torch.dtype) -> torch.dtype:
         return torch.float64 if self._is_wide and dtype.is_floating_point else dtype
@@ -282,7 +277,7 @@ def _results(recorded: Recorded) -> list[Value]:
     return [one for one in (*results, *recorded.indirect.values()) if isinstance(one, Value)]
 
 
-def _fixed(recorded: Recorded, moving: set[Any]) -> dict[int, bool]:
+def _fixed(recorded: Recorded, moving: frozenset[Any]) -> dict[int, bool]:
     """The operations on what has none of these variables, such as masks → whether others than these need them."""
     found: dict[int, bool] = {}
     for at, asked in enumerate(recorded.operations):
