@@ -33,6 +33,9 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or the other way round"
     if found.unexplained:
         yield f"elements  {number_of(found.unexplained, 'element')} further off than rounding explains"
+    if found.on_edge:
+        some = number_of(found.on_edge, "element")
+        yield f"edges     {some} that rounding moves as far; the RMSE is that of the others"
     if found.is_mended:
         yield "later     what the compiled code gives is right: a later pass, or a kernel, took the error away"
     if found.untied:

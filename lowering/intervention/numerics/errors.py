@@ -139,7 +139,8 @@ def unexplained(
     what noise moves them by, and the error or noise that all but one of a hundred elements have.
 
     Where rounding moves a value over the edge of a comparison the element is another one, in the compiled code, in
-    eager, or with noise: this tells nothing of the other elements, and noise is tried until it moves this one, too.
+    eager, or with noise: this tells nothing of the other elements, and noise is tried until it moves this one, too. The
+    root mean square error is then that of the other elements.
     """
     compiled, eager, exact = _real(compiled, eager, exact)
     (first, second, third), order = _in_order(compiled, eager, exact)
@@ -171,10 +172,21 @@ def unexplained(
         if not left or stale == _STALE:
             break
     if not left:
-        return {"noise_99": noise}
+        on_edge = at[errors > beyond * noise]
+        return {"noise_99": noise} | (_without(one, other, known, on_edge) if on_edge.numel() else {})
     index = _index(int(at[is_open][errors[is_open].argmax()]), first, order)
     found = {"noise_99": noise, "unexplained": left, "worst": index}
     return found | _values(index, compiled=compiled, eager=eager, exact=exact)
+
+
+def _without(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, at: torch.Tensor) -> dict[str, Any]:
+    """The number of elements `at` these positions of the vectors, and the error of all others."""
+    others = (compiled.double() - exact).abs_()
+    others[at] = 0.0
+    others[~(others.isfinite() & eager.isfinite())] = 0.0
+    most = float(others.amax())
+    compared = int((compiled.isfinite() & eager.isfinite() & exact.isfinite()).sum())
+    return {"on_edge": at.numel(), "rmse": _norm(float(_square(others, most)), most) / math.sqrt(compared)}
 
 
 def _usual(one: torch.Tensor, exact: torch.Tensor) -> float:

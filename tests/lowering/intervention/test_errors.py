@@ -194,7 +194,11 @@ def at_edges(changes: dict[int, float], eager_changes: dict[int, float]) -> dict
 
 @pytest.mark.parametrize("count", [1, len(EDGE)])
 def test_an_element_that_noise_moves_is_no_mistake(count: int) -> None:
-    assert "unexplained" not in at_edges(dict.fromkeys(EDGE[:count], 0.0), {})
+    found = at_edges(dict.fromkeys(EDGE[:count], 0.0), {})
+
+    assert "unexplained" not in found
+    assert found["on_edge"] == count
+    assert found["rmse"] == pytest.approx(3e-8, rel=0.5)  # of the other elements, which are rounded to float32
 
 
 def test_one_on_an_edge_excuses_no_other() -> None:
