@@ -140,10 +140,18 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
         return moved
 
     row = with_fields(row, **measured(value, eager, ideal, noisy))
-    if _has_errors(row) and may_be_beyond(row):
-        rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
-        row = with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
+    row = element_by_element(row, value, eager, ideal, noisy)
     return with_noise(row, value, eager, ideal, lambda: noisy(0))
+
+
+def element_by_element(
+    row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[int], torch.Tensor]
+) -> Checked:
+    """`row` with how many elements are wrong, if any can be; `noisy` gives the exact value moved with that seed."""
+    if not _has_errors(row) or not may_be_beyond(row):
+        return row
+    rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
+    return with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
 
 
 def with_noise(

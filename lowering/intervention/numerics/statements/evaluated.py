@@ -61,7 +61,7 @@ class Statements:
         element: Element,
         values: Any,
         other_lane: int | None = None,
-        reduced: "dict[int, StatementValue] | None" = None,
+        reduced: dict[tuple[int, str], StatementValue] | None = None,
     ) -> None:
         """`kernel` is the kernel's probed form, and `values` what it wrote out as it stored `element`. `memory` is that
         of its arguments. `other_lane`: which lane of vectors is looked at in loops that do not store the element, or
@@ -85,7 +85,7 @@ class Statements:
         self._loops: dict[str, float] = dict(values.loops)
         """Variables of the loops around the statement."""
         self._reductions = {} if reduced is None else reduced
-        """Line → the reduction of a row there."""
+        """Line and variable → the reduction of a row there."""
         self._rows: dict[str, list[float]] = {}
         """Variable → its value for each element of a row, in a kernel that has a row at once."""
         if kernel.row_variable:
@@ -216,9 +216,10 @@ class Statements:
             exact = self._of(operation, [self._given(one, body, 1) for one in operation.arguments], body)
         numbers = [abs(one) for one in given if isinstance(one, float)]
         if operation.name == "reduction":
-            if point.line not in self._reductions:
-                self._reductions[point.line] = self._reduced(point, operation, value)
-            return self._reductions[point.line]
+            place = point.line, point.name
+            if place not in self._reductions:
+                self._reductions[place] = self._reduced(point, operation, value)
+            return self._reductions[place]
         slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
         operands = tuple(

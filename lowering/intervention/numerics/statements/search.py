@@ -177,7 +177,7 @@ def _of_inner_loops(kernel: Any, launch: OneLaunch, element: Element) -> Iterato
         if not values.stored or values.lanes == earlier:
             return
         earlier = values.lanes
-        reduced: dict[int, StatementValue] = {}
+        reduced: dict[tuple[int, str], StatementValue] = {}
         for lane in _some(max(map(len, values.lanes.values()))):
             yield Statements(kernel, launch.memory, element, values, lane, reduced).evaluated()
 

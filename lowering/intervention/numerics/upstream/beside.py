@@ -14,6 +14,7 @@ from inspect_compile.lowering.intervention.numerics.judges import (
     NO_TENSOR,
     beyond_all,
     described,
+    element_by_element,
     near,
     of_another_kind,
     with_noise,
@@ -50,9 +51,11 @@ def beside(
         return with_fields(row, reason=RANDOM)
     if exact.reason:
         row = with_fields(row, no_exact=exact.reason)
-    row = with_fields(row, **measured(value, eager, exact.exact, lambda seed: exact.noisy()))
-    # A graph runs with noise once, which may move none of the elements that lie on an edge: any that it moves counts.
-    return beyond_all(with_noise(row, value, eager, exact.exact, exact.noisy))
+    row = with_fields(row, **measured(value, eager, exact.exact, exact.noisy))
+    row = element_by_element(row, value, eager, exact.exact, exact.noisy) if exact.has_seeds else row
+    row = with_noise(row, value, eager, exact.exact, lambda: exact.noisy(0))
+    # What runs with noise once may have moved none of the elements that lie on an edge: any that it moved counts.
+    return row if exact.has_seeds else beyond_all(row)
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:

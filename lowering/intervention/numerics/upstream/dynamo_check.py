@@ -38,6 +38,8 @@ from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
+_MORE_NOISE: Final = 32
+"""Maximum number of runs of Dynamo's graph with other noise, after which no further result asks for any."""
 _Of = Callable[[Ran, Places, Any], Any]
 
 
@@ -69,6 +71,8 @@ class DynamoCheck:
         self._is_collective = origin.traced is not None and has_collectives(origin.traced)
         self._at_once = always_exact or self._is_collective
         """Exact values are computed before it is known whether they matter."""
+        self._more_noise = _MORE_NOISE
+        """How often the graph may still run with other noise before results are judged by the first seed alone."""
         self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
     def results(
@@ -161,17 +165,17 @@ class DynamoCheck:
                 rows.append(self._row(buffer, node, _MADE))
                 continue
 
-            def noisy(place: Any = place) -> torch.Tensor:
-                ran, where = self._ran(0, args, gradients, NOISY)
+            def noisy(seed: int, place: Any = place) -> torch.Tensor:
+                ran, where = self._noisy(seed, args, gradients)
                 assert ran.shadow is not None
-                return ran.shadow.noisy(of(ran, where, place))
+                return ran.shadow.noisy(of(ran, where, place), seed)
 
-            def shadow(_: torch.Tensor, place: Any = place, noisy: Callable[[], torch.Tensor] = noisy) -> Shadowed:
+            def shadow(_: torch.Tensor, place: Any = place, noisy: Callable[[int], torch.Tensor] = noisy) -> Shadowed:
                 ran, where = self._ran(0, args, gradients, BOTH if self._at_once else EXACT)
                 assert ran.shadow is not None
                 found = ran.shadow.value(of(ran, where, place))
-                # Noise seldom decides, and another run takes half the memory that both at once take.
-                found.noisy = found.noisy if self._at_once else noisy
+                if not self._is_collective:
+                    found.noisy, found.has_seeds = noisy, self._more_noise > 0
                 return found
 
             row = self._row(buffer, node)
@@ -191,6 +195,17 @@ class DynamoCheck:
                         break
             rows.append(row)
         return rows
+
+    def _noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
+        """Dynamo's graph with noise. Noise seldom decides, and a run of its own takes half the memory that both at once
+        take; few results need other seeds than the first, so that one of these is held at a time.
+        """
+        if not seed:
+            return self._ran(0, args, gradients, BOTH if self._at_once else NOISY)
+        self._more_noise -= 1
+        for known in [known for known in self._runs if known[2] not in ((), EXACT, NOISY, BOTH, (seed,))]:
+            del self._runs[known]
+        return self._ran(0, args, gradients, (seed,))
 
     def _ran(
         self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]

@@ -187,10 +187,10 @@ def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
 
 
 def _copied(shadowed: Shadowed) -> Shadowed:
-    exact, noisy = shadowed.exact.clone(), shadowed.noisy().clone()
+    exact, noisy = shadowed.exact.clone(), shadowed.noisy(0).clone()
     return Shadowed(
         exact,
-        lambda: noisy,
+        lambda _: noisy,
         shadowed.reason,
         is_random=shadowed.is_random,
         has_sizes_of_values=shadowed.has_sizes_of_values,

@@ -52,15 +52,18 @@ class Shadowed:
     def __init__(
         self,
         exact: torch.Tensor,
-        noisy: Callable[[], torch.Tensor],
+        noisy: Callable[[int], torch.Tensor],
         reason: str,
         *,
         is_random: bool,
         has_sizes_of_values: bool,
+        has_seeds: bool = False,
     ) -> None:
         self.exact = exact
         self.noisy = noisy
-        """Gives the value with noise."""
+        """Seed → the value with noise; always that of the first one without `has_seeds`."""
+        self.has_seeds = has_seeds
+        """It can be computed again with other noise."""
         self.reason = reason
         """Why `exact` is not exact; empty if it is."""
         self.is_random = is_random
@@ -110,7 +113,7 @@ class Shadow(_Mode):  # type: ignore[misc]
     supports_higher_order_operators = True
 
     def __init__(self, seeds: tuple[int | None, ...] = BOTH) -> None:
-        """`seeds`: EXACT, NOISY or BOTH."""
+        """`seeds`: EXACT, NOISY or BOTH, or another seed of noise alone."""
         super().__init__()
         self._memories: dict[int, _Memory] = {}
         self._seeds = seeds
@@ -137,15 +140,15 @@ class Shadow(_Mode):  # type: ignore[misc]
         memory = self._memory(tensor)
         return Shadowed(
             self._lane(tensor, self._seeds.index(None)),
-            lambda: self.noisy(tensor),
+            lambda _: self.noisy(tensor),
             self.broken or memory.reason,
             is_random=memory.is_random,
             has_sizes_of_values=self.has_sizes_of_values,
         )
 
-    def noisy(self, tensor: torch.Tensor) -> torch.Tensor:
+    def noisy(self, tensor: torch.Tensor, seed: int = 0) -> torch.Tensor:
         """What `tensor` is in fp64 and with noise now."""
-        return self._lane(tensor, self._seeds.index(*NOISY))
+        return self._lane(tensor, self._seeds.index(seed))
 
     def undo(self) -> None:
         """Put back what was there before."""
