@@ -20,7 +20,7 @@ _SUSPECTS: Final = 1 << 12
 _MOST: Final = 0.99
 """The share of elements whose error is usual."""
 _AS_FAR: Final = 1.5
-"""An element that more than one rounding moves as far as its error, times this, lies on an edge."""
+"""An element that noise moves as far as its error, times this, lies on an edge."""
 _SAMPLE: Final = 1 << 13
 """Maximum number of elements, evenly spaced, that percentiles are taken of."""
 _FEW: Final = 1 << 12
@@ -172,7 +172,7 @@ def unexplained(
         if not left or stale == _STALE:
             break
     if not left:
-        on_edge = at[errors > beyond * noise]
+        on_edge = at[(errors > beyond * noise) & (errors <= moves * _AS_FAR)]
         return {"noise_99": noise} | (_without(one, other, known, on_edge) if on_edge.numel() else {})
     index = _index(int(at[is_open][errors[is_open].argmax()]), first, order)
     found = {"noise_99": noise, "unexplained": left, "worst": index}

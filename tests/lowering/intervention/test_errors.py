@@ -201,6 +201,18 @@ def test_an_element_that_noise_moves_is_no_mistake(count: int) -> None:
     assert found["rmse"] == pytest.approx(3e-8, rel=0.5)  # of the other elements, which are rounded to float32
 
 
+def test_an_error_of_a_few_roundings_is_on_no_edge() -> None:
+    """Each element is off by a little: that stays in the root mean square error."""
+    exact = torch.rand(64, dtype=torch.float64) + 1
+
+    def noisy(seed: int) -> torch.Tensor:
+        return exact * (1.006 if seed else 1.002)
+
+    found = unexplained(exact * 1.03, exact * 1.0001, exact, noisy, beyond=8.0, tolerance=1.6e-2, scale=1.5)
+
+    assert found == {"noise_99": pytest.approx(0.002 * float(exact.sort().values[-2]), rel=0.02)}
+
+
 def test_one_on_an_edge_excuses_no_other() -> None:
     found = at_edges({EDGE[0]: 0.0, 5_000: 1.01}, dict.fromkeys(EDGE[1:], 0.0))
 
