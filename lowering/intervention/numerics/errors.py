@@ -181,12 +181,11 @@ def unexplained(
 
 def _without(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, at: torch.Tensor) -> dict[str, Any]:
     """The number of elements `at` these positions of the vectors, and the error of all others."""
-    others = (compiled.double() - exact).abs_()
+    kept = compiled.isfinite() & eager.isfinite() & exact.isfinite()
+    others = (compiled.double() - exact).abs_().masked_fill_(~kept, 0.0)
     others[at] = 0.0
-    others[~(others.isfinite() & eager.isfinite())] = 0.0
     most = float(others.amax())
-    compared = int((compiled.isfinite() & eager.isfinite() & exact.isfinite()).sum())
-    return {"on_edge": at.numel(), "rmse": _norm(float(_square(others, most)), most) / math.sqrt(compared)}
+    return {"on_edge": at.numel(), "rmse": _norm(float(_square(others, most)), most) / math.sqrt(int(kept.sum()))}
 
 
 def _usual(one: torch.Tensor, exact: torch.Tensor) -> float:

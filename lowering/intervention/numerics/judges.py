@@ -139,28 +139,31 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
             exact.forget(seed)
         return moved
 
+    return by_exact(row, value, eager, ideal, noisy)
+
+
+def by_exact(
+    row: Checked,
+    value: torch.Tensor,
+    eager: torch.Tensor,
+    ideal: torch.Tensor,
+    noisy: Callable[[int], torch.Tensor],
+    *,
+    has_seeds: bool = True,
+) -> Checked:
+    """`row` with how near `value` and `eager` are to `ideal`, the exact value, and whether an element is wrong. `noisy`
+    gives that value with noise of a seed; the same for each one without `has_seeds`.
+    """
     row = with_fields(row, **measured(value, eager, ideal, noisy))
-    row = element_by_element(row, value, eager, ideal, noisy)
-    return with_noise(row, value, eager, ideal, lambda: noisy(0))
-
-
-def element_by_element(
-    row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[int], torch.Tensor]
-) -> Checked:
-    """`row` with how many elements are wrong, if any can be; `noisy` gives the exact value moved with that seed."""
-    if not _has_errors(row) or not may_be_beyond(row):
+    if not _has_errors(row):
         return row
-    rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
-    return with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
-
-
-def with_noise(
-    row: Checked, value: torch.Tensor, eager: torch.Tensor, ideal: torch.Tensor, noisy: Callable[[], torch.Tensor]
-) -> Checked:
-    """`row` with how far noise moves the exact value, where that decides about it; `noisy` gives the value moved."""
-    if not _has_errors(row) or not (verdict(row) in (WRONG, WORSE) or is_beyond_all(row)):
-        return row
-    return with_fields(row, **shifted(value, eager, ideal, noisy()))
+    if has_seeds and may_be_beyond(row):
+        rule = {"beyond": beyond(row.dtype), "tolerance": tolerance(row.dtype), "scale": row.exact_rms or 0.0}
+        row = with_fields(row, **unexplained(value, eager, ideal, noisy, **rule))
+    if verdict(row) in (WRONG, WORSE) or is_beyond_all(row):
+        row = with_fields(row, **shifted(value, eager, ideal, noisy(0)))
+    # What has noise once may have moved none of the elements that lie on an edge: any that it moved counts.
+    return row if has_seeds else beyond_all(row)
 
 
 def beyond_all(row: Checked) -> Checked:

@@ -114,11 +114,6 @@ class _Turn:
         """The variables that have other values in another part: the outermost one, and what is computed or loaded."""
         self._same: dict[Any, Any] = {}
         """Expression without such variables → its value, in every part."""
-        self._fixed = _fixed(recorded, self._moving)
-        self._ready: dict[int, Any] = {}
-        """Position of such an operation → its value, once a part has been computed; None if no other one needs it."""
-        self._places: dict[tuple[Any, int], torch.Tensor] = {}
-        """Index expression and number of elements of the memory → where it is there, in this part."""
 
     def run(self, extents: Sequence[int], start: int, count: int) -> torch.Tensor:
         """The part of the buffer that begins with the element `start` of its first dimension."""
@@ -130,12 +125,9 @@ class _Turn:
             along = torch.arange(extent, device=self._device) + (self._start if at == 0 else 0)
             self._at[variable] = along.view([-1 if each == at else 1 for each in range(len(self._extents))])
         self._values = []
-        self._places = {}
         indirect = {value.at: symbol for symbol, value in recorded.indirect.items()}
         for at, asked in enumerate(recorded.operations):
-            found = self._ready[at] if at in self._ready else self._computed(asked.name, asked.arguments)
-            if at in self._fixed:
-                self._ready[at] = found if self._fixed[at] else None
+            found = self._computed(asked.name, asked.arguments)
             self._values.append(found)
             if at in indirect:
                 self._at[indirect[at]] = found
@@ -196,12 +188,9 @@ class _Turn:
             ends = offset + sum(min(0, one) for one in reach), offset + sum(max(0, one) for one in reach)
             if ends[0] >= 0 and ends[1] < memory.numel() and all(step >= 0 for step in steps):
                 return memory.as_strided(self._extents, steps, offset)
-        place = self._places.get((index, memory.numel()))
-        if place is None:
-            place = torch.as_tensor(self._evaluated(index), device=self._device)
-            # What lies outside is masked: the value there is not used.
-            place = self._places[index, memory.numel()] = place.clamp(0, max(0, memory.numel() - 1))
-        return memory[place]
+        place = torch.as_tensor(self._evaluated(index), device=self._device)
+        # What lies outside is masked: the value there is not used.
+        return memory[place.clamp(0, max(0, memory.numel() - 1))]
 
     def _reduced(self, values: Sequence[torch.Tensor]) -> torch.Tensor:
         recorded = self._recorded
@@ -271,25 +260,6 @@ def _like(value: Any, other: Any) -> Any:
     return torch.tensor(value, dtype=other.dtype, device=other.device)
 
 
-def _results(recorded: Recorded) -> list[Value]:
-    """What the loops store or reduce, and what they compute to find elements by."""
-    results = recorded.result if type(recorded.result) is tuple else (recorded.result,)
-    return [one for one in (*results, *recorded.indirect.values()) if isinstance(one, Value)]
-
-
-def _fixed(recorded: Recorded, moving: frozenset[Any]) -> dict[int, bool]:
-    """The operations on what has none of these variables, such as masks → whether others than these need them."""
-    found: dict[int, bool] = {}
-    for at, asked in enumerate(recorded.operations):
-        own = [one.at for one in asked.arguments if isinstance(one, Value)]
-        free = set().union(*(getattr(one, "free_symbols", ()) for one in asked.arguments))
-        if asked.name != "load" and found.keys() >= set(own) and moving.isdisjoint(free):
-            found[at] = False
-        else:
-            found |= {one: True for one in own if one in found}
-    return found | {one.at: True for one in _results(recorded) if one.at in found}
-
-
 def _last_uses(recorded: Recorded) -> dict[int, list[int]]:
     """Operation → those whose values are needed no more after it."""
     last: dict[int, int] = {}
@@ -297,7 +267,8 @@ def _last_uses(recorded: Recorded) -> dict[int, list[int]]:
         for one in asked.arguments:
             if isinstance(one, Value):
                 last[one.at] = at
-    kept = {one.at for one in _results(recorded)}
+    results = recorded.result if type(recorded.result) is tuple else (recorded.result,)
+    kept = {one.at for one in (*results, *recorded.indirect.values()) if isinstance(one, Value)}
     found: dict[int, list[int]] = {}
     for value, at in last.items():
         if value not in kept:

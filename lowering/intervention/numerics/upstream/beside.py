@@ -7,17 +7,15 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.lowering.intervention.numerics.errors import is_equal, measured
+from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (
     NO_TENSOR,
-    beyond_all,
+    by_exact,
     described,
-    element_by_element,
     near,
     of_another_kind,
-    with_noise,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
 
@@ -51,11 +49,7 @@ def beside(
         return with_fields(row, reason=RANDOM)
     if exact.reason:
         row = with_fields(row, no_exact=exact.reason)
-    row = with_fields(row, **measured(value, eager, exact.exact, exact.noisy))
-    row = element_by_element(row, value, eager, exact.exact, exact.noisy) if exact.has_seeds else row
-    row = with_noise(row, value, eager, exact.exact, lambda: exact.noisy(0))
-    # What runs with noise once may have moved none of the elements that lie on an edge: any that it moved counts.
-    return row if exact.has_seeds else beyond_all(row)
+    return by_exact(row, value, eager, exact.exact, exact.noisy, has_seeds=exact.has_seeds)
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:

@@ -198,30 +198,32 @@ class DynamoCheck:
 
     def _noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
         """Dynamo's graph with noise. Noise seldom decides, and a run of its own takes half the memory that both at once
-        take; few results need other seeds than the first, so that one of these is held at a time.
+        take; few results need other seeds than the first, and each of them once.
         """
         if not seed:
             return self._ran(0, args, gradients, BOTH if self._at_once else NOISY)
         self._more_noise -= 1
-        for known in [known for known in self._runs if known[2] not in ((), EXACT, NOISY, BOTH, (seed,))]:
-            del self._runs[known]
-        return self._ran(0, args, gradients, (seed,))
+        return self._run(0, args, gradients, (seed,))
 
     def _ran(
         self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
     ) -> tuple[Ran, Places]:
-        """Dynamo's graph after so many edits; with its values in fp64 for these `seeds` of noise."""
+        """Dynamo's graph after so many edits, run once; with its values in fp64 for these `seeds` of noise."""
         key = at, gradients is not None, seeds
         if key not in self._runs:
-            assert self._origin.traced is not None
-            module = self._origin.dynamo[at].module
-            where = places(self._origin.traced, module)
-            self._state.restore()
-            surroundings = self._origin.surroundings
-            ran = run(module, where, copies(args), surroundings, gradients=gradients, seeds=seeds)
-            give_back()
-            self._runs[key] = ran, where
+            self._runs[key] = self._run(at, args, gradients, seeds)
         return self._runs[key]
+
+    def _run(
+        self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
+    ) -> tuple[Ran, Places]:
+        assert self._origin.traced is not None
+        module = self._origin.dynamo[at].module
+        where = places(self._origin.traced, module)
+        self._state.restore()
+        ran = run(module, where, copies(args), self._origin.surroundings, gradients=gradients, seeds=seeds)
+        give_back()
+        return ran, where
 
     def _changed(self, module: GraphModule, afterwards: Sequence[Any], args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""

@@ -71,15 +71,14 @@ class JointCheck:
             if node.name in self.random:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
-            judged = self._own.mended(
-                self._compared(row, node.name, value), at, functools.partial(self._compared, row, node.name)
-            )
+            compared = functools.partial(self._compared, row, node.name)
+            judged = self._own.mended(compared(value), at, compared)
             if stages is not None and verdict(judged) == WRONG:
                 blamed = PARTITIONER
                 for position, (level, compute) in enumerate(stages):
                     if position not in later:
                         later[position] = compute()
-                    if verdict(self._compared(row, node.name, later[position][at])) == WRONG:
+                    if verdict(compared(later[position][at])) == WRONG:
                         blamed = level
                         break
                 judged = with_fields(judged, level=blamed)
