@@ -19,7 +19,7 @@ WRONG: Final = "wrong"
 NOT_COMPARABLE: Final = "not comparable"
 VERDICTS: Final[dict[str, str]] = {
     WRONG: "further from the exact value than rounding explains",
-    WORSE: "its error is larger than eager's and than that of rounding, and still small, or the compiled code lacks it",
+    WORSE: "its error is larger than eager's and than that of rounding, and still small, or not in the compiled code",
     ROUNDING: "as near to the exact value as eager, within what rounding explains",
     NEARER: "its error is at most half of eager's",
     EXACT: "each element is that of eager",

@@ -59,6 +59,8 @@ def _why(row: Judged) -> Cell:
         return cell("; ".join([*words, row.reason]), "" if words else "dim")
     if found.mismatch:
         words.append(f"it is {found.mismatch}")
+    if found.is_mended:
+        words.append("what the compiled code gives is right")
     if found.apart is not None:
         words.append(f"at most {_figure(found.apart)} from eager's, which cannot be wrong")
     if found.nonfinite_wrong:

@@ -79,6 +79,8 @@ def test_what_a_later_pass_takes_away_is_not_wrong(words: str, tmp_path: Path, i
     mended = [row for row in judged(dump) if row.measured.is_mended]
     assert {(row.level, row.verdict) for row in mended} == {(AOT, WORSE)}
     assert any("took the error away" in line for line in result_story(mended[0]))
+    shown = run([*COMMAND, "show", "dump", "numerics"], tmp_path, environment={"COLUMNS": "300"}).stdout
+    assert shown.count("what the compiled code gives is right") == len(mended)
 
 
 @pytest.mark.parametrize(("words", "status"), [("", 1), ("right", 0)])
