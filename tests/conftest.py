@@ -15,18 +15,21 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.running import COLD, settle
+from tests.cpu_seconds import CpuSeconds
+from tests.running import COLD, run, settle
 from tests.slow_files import SLOW
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
-SAMPLE_SECONDS = 300
 KEPT = pytest.StashKey[str]()
 """The folder of this session, with one for the facts that each test keeps."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the tests got into tests/golden/")
+    parser.addoption(
+        "--cpu-bound", type=float, metavar="SECONDS", help="fail if the tests take a fifth more CPU seconds than these"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -39,6 +42,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[KEPT] = kept = tempfile.mkdtemp(prefix="inspect_compile_kept_")
     config.add_cleanup(lambda: shutil.rmtree(kept, ignore_errors=True))
+    config.pluginmanager.register(CpuSeconds(config.getoption("--cpu-bound")), "cpu_seconds")
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        # One cache of compiled kernels for the programs of this session, and only for them: what an earlier one left
+        # may be half written, or of another torch. The workers take it from here.
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(kept, "inductor")
+    # An end from outside is one that cleans up.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
@@ -95,9 +105,11 @@ DumpOf = Callable[..., Recorded]
 
 
 @pytest.fixture(scope="session")
-def inductor_cache(request: pytest.FixtureRequest) -> Path:
-    """Where compiled kernels stay from one session to the next; recording bypasses torch's caches of whole graphs."""
-    return Path(request.config.cache.mkdir("inductor"))
+def inductor_cache() -> Path:
+    """Where compiled kernels stay while the tests run; recording bypasses torch's caches of whole graphs."""
+    folder = Path(os.environ["TORCHINDUCTOR_CACHE_DIR"])
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture
@@ -118,14 +130,14 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def run_once(folder: Path, run: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
-    """What `run` gave in `folder`: the first worker that asks runs it, the others wait for the result."""
+def run_once(folder: Path, make: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
+    """What `make` gave in `folder`: the first worker that asks runs it, the others wait for the result."""
     done = folder / "result.json"
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
         if not done.exists():
             folder.mkdir()
-            result = run(folder)
+            result = make(folder)
             done.write_text(json.dumps([result.args, result.returncode, result.stdout, result.stderr]))
     return subprocess.CompletedProcess(*json.loads(done.read_text()))
 
@@ -193,15 +205,7 @@ def run_sample(
     environment: Mapping[str, str] = os.environ,
 ) -> subprocess.CompletedProcess[str]:
     """`command`, then the sample with its arguments, in `folder`; without a terminal."""
-    done = subprocess.run(
-        [*command, str(SAMPLES / f"{sample}.py"), *args],
-        cwd=folder,
-        env={**environment, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=SAMPLE_SECONDS,
-        check=False,
-    )
+    variables = {**environment, "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = run([*command, SAMPLES / f"{sample}.py", *args], folder, environment=variables)
     settle(folder)
     return done

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from inspect_compile.dump import paths, under_way
+from tests.warm import INTERPRETERS
 
 SECONDS = 240
 
@@ -22,20 +23,24 @@ def run(
     *,
     environment: Mapping[str, str | None] | None = None,
     stdin: str = "",
+    cold: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `words` to its end. A variable that is None is not set."""
+    """Run `words` to its end. A variable that is None is not set. With `cold` it has an interpreter of its own."""
     variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
-    done = subprocess.run(
-        list(map(str, words)),
-        cwd=cwd,
-        env=variables,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        errors="surrogateescape",
-        timeout=SECONDS,
-        check=False,
-    )
+    texts = list(map(str, words))
+    done = None if cold else INTERPRETERS.run(texts, cwd, variables, stdin, SECONDS)
+    if done is None:
+        done = subprocess.run(
+            texts,
+            cwd=cwd,
+            env=variables,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            errors="surrogateescape",
+            timeout=SECONDS,
+            check=False,
+        )
     settle(Path(cwd, str(words[list(words).index("--dump") + 1])) if "--dump" in words else Path(cwd, paths.BASE))
     return done
 
@@ -47,10 +52,15 @@ def settle(root: Path) -> None:
 
 
 def plain(
-    words: Sequence[str | Path], cwd: Path, *, environment: Mapping[str, str | None] | None = None, stdin: str = ""
+    words: Sequence[str | Path],
+    cwd: Path,
+    *,
+    environment: Mapping[str, str | None] | None = None,
+    stdin: str = "",
+    cold: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """`python WORDS…`."""
-    return run([sys.executable, *words], cwd, environment=environment, stdin=stdin)
+    return run([sys.executable, *words], cwd, environment=environment, stdin=stdin, cold=cold)
 
 
 def inspected(
@@ -60,11 +70,12 @@ def inspected(
     options: Sequence[str | Path] = (),
     environment: Mapping[str, str | None] | None = None,
     stdin: str = "",
+    cold: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """`inspect-compile run WORDS…`; the dump is `cwd`/dump and all is compiled anew unless `options` says otherwise."""
     options = options if "--cache" in options else (*COLD, *options)
     chosen = options if "--dump" in options else ("--dump", cwd / "dump", *options)
-    return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin)
+    return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin, cold=cold)
 
 
 def without_last_words(stderr: str) -> str:

@@ -1,0 +1,121 @@
+"""Programs of tests run in interpreters that have loaded torch already, each in a fork of its own.
+
+What a program does, records and prints is the same as in an interpreter of its own; what is about how an interpreter
+starts and ends (tracebacks, signals, exec, command lines, imports) is tested with `cold=True`.
+"""
+
+import json
+import os
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+SERVER: Final = Path(__file__).with_name("warm_interpreter.py")
+# As a frame of what runs a module it is none of the program's, for whoever walks the stack.
+_CODE: Final = f"exec(compile(open({str(SERVER)!r}).read(), '<frozen runpy>', 'exec'))"
+
+LATE: Final = frozenset(
+    {
+        "COLUMNS",
+        "HOSTNAME",
+        "INSPECT_COMPILE_CACHE_DIR",
+        "PYTEST_CURRENT_TEST",
+        "PYTHONPATH",
+        "TMPDIR",
+        "TORCHINDUCTOR_CACHE_DIR",
+        "TRACED_TO",
+        "XDG_CACHE_HOME",
+    }
+)
+"""Variables that are read when they are needed; any other one may be read by an import, as torch's settings are."""
+
+_MOST: Final = 3
+"""Maximum number of interpreters; each has about 300 MB."""
+
+
+class Interpreter:
+    """One such interpreter, with the environment that it was started with."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._connection, theirs = socket.socketpair()
+        self._answers = self._connection.makefile("r")
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CODE, str(theirs.fileno())],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+
+    def run(
+        self, words: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str, seconds: float
+    ) -> tuple[subprocess.CompletedProcess[str], float]:
+        """Run `words` to its end; also returns the CPU seconds that it took, with what it waited for."""
+        with tempfile.TemporaryDirectory() as folder:
+            streams = [os.path.join(folder, name) for name in ("stdin", "stdout", "stderr")]
+            Path(streams[0]).write_text(stdin)
+            request = {"words": list(words), "cwd": str(cwd), "environment": dict(environment), "streams": streams}
+            self._connection.sendall(f"{json.dumps(request)}\n".encode())
+            if not select.select([self._connection], [], [], seconds)[0]:
+                self.close()
+                raise subprocess.TimeoutExpired(list(words), seconds)
+            status, cpu = json.loads(self._answers.readline())
+            out, err = (_text(path) for path in streams[1:])
+        return subprocess.CompletedProcess(list(words), status, out, err), cpu
+
+    def close(self) -> None:
+        self._answers.close()
+        self._connection.close()
+        try:
+            self._process.wait(1)  # it ends by itself, unless a program does not
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _text(path: str) -> str:
+    return Path(path).read_text(errors="surrogateescape") if os.path.exists(path) else ""
+
+
+class Interpreters:
+    """Those of this process: one for each environment in which several programs run."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[frozenset[tuple[str, str]]] = Counter()
+        self._warm: dict[frozenset[tuple[str, str]], Interpreter] = {}
+        self.cpu = 0.0
+        """CPU seconds of the programs that have ended. Those of the interpreters themselves are not among them."""
+
+    def run(
+        self, words: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str, seconds: float
+    ) -> subprocess.CompletedProcess[str] | None:
+        """Run it to its end; None if it must have an interpreter of its own."""
+        if words[0] != sys.executable or not (words[1:2] == ["-m"] or words[1].endswith(".py")):
+            return None
+        key = frozenset((name, value) for name, value in environment.items() if name not in LATE)
+        self._seen[key] += 1
+        if key not in self._warm:
+            if len(self._warm) >= _MOST or self._seen[key] < 2:
+                return None
+            self._warm[key] = Interpreter(environment)
+        try:
+            done, cpu = self._warm[key].run(words, cwd, environment, stdin, seconds)
+        except subprocess.TimeoutExpired:
+            del self._warm[key]
+            raise
+        self.cpu += cpu
+        return done
+
+    def close(self) -> None:
+        """End them; a program that comes later has new ones."""
+        while self._warm:
+            self._warm.popitem()[1].close()
+
+
+INTERPRETERS: Final = Interpreters()
