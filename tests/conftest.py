@@ -18,6 +18,8 @@ from filelock import FileLock
 from tests.cpu_seconds import CpuSeconds
 from tests.running import COLD, run, settle
 from tests.slow_files import SLOW
+from tests.warm import COLD as COLD_FILES
+from tests.warm import INTERPRETERS
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
@@ -66,6 +68,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     Before all fixtures, those of modules too, which may record.
     """
     os.environ["INSPECT_COMPILE_CACHE_DIR"] = tempfile.mkdtemp(dir=item.config.stash[KEPT])
+    INTERPRETERS.is_off = any(item.path.is_relative_to(TESTS / name) for name in COLD_FILES)
 
 
 @dataclass(frozen=True)
@@ -130,7 +133,9 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
-def run_once(folder: Path, make: Callable[[Path], subprocess.CompletedProcess[str]]) -> subprocess.CompletedProcess[str]:
+def run_once(
+    folder: Path, make: Callable[[Path], subprocess.CompletedProcess[str]]
+) -> subprocess.CompletedProcess[str]:
     """What `make` gave in `folder`: the first worker that asks runs it, the others wait for the result."""
     done = folder / "result.json"
     folder.parent.mkdir(parents=True, exist_ok=True)

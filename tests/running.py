@@ -23,12 +23,11 @@ def run(
     *,
     environment: Mapping[str, str | None] | None = None,
     stdin: str = "",
-    cold: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run `words` to its end. A variable that is None is not set. With `cold` it has an interpreter of its own."""
+    """Run `words` to its end. A variable that is None is not set."""
     variables = {name: value for name, value in {**os.environ, **(environment or {})}.items() if value is not None}
     texts = list(map(str, words))
-    done = None if cold else INTERPRETERS.run(texts, cwd, variables, stdin, SECONDS)
+    done = INTERPRETERS.run(texts, cwd, variables, stdin, SECONDS)
     if done is None:
         done = subprocess.run(
             texts,
@@ -52,15 +51,10 @@ def settle(root: Path) -> None:
 
 
 def plain(
-    words: Sequence[str | Path],
-    cwd: Path,
-    *,
-    environment: Mapping[str, str | None] | None = None,
-    stdin: str = "",
-    cold: bool = False,
+    words: Sequence[str | Path], cwd: Path, *, environment: Mapping[str, str | None] | None = None, stdin: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """`python WORDS…`."""
-    return run([sys.executable, *words], cwd, environment=environment, stdin=stdin, cold=cold)
+    return run([sys.executable, *words], cwd, environment=environment, stdin=stdin)
 
 
 def inspected(
@@ -70,12 +64,11 @@ def inspected(
     options: Sequence[str | Path] = (),
     environment: Mapping[str, str | None] | None = None,
     stdin: str = "",
-    cold: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """`inspect-compile run WORDS…`; the dump is `cwd`/dump and all is compiled anew unless `options` says otherwise."""
     options = options if "--cache" in options else (*COLD, *options)
     chosen = options if "--dump" in options else ("--dump", cwd / "dump", *options)
-    return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin, cold=cold)
+    return run([*COMMAND, "run", "--no-tui", *chosen, *words], cwd, environment=environment, stdin=stdin)
 
 
 def without_last_words(stderr: str) -> str:

@@ -1,7 +1,7 @@
 """Programs of tests run in interpreters that have loaded torch already, each in a fork of its own.
 
-What a program does, records and prints is the same as in an interpreter of its own; what is about how an interpreter
-starts and ends (tracebacks, signals, exec, command lines, imports) is tested with `cold=True`.
+What a program does, records and prints is the same as in an interpreter of its own. Tests of how an interpreter starts
+and ends (tracebacks, signals, exec, command lines, imports) are in COLD, and start one for each program.
 """
 
 import json
@@ -20,6 +20,17 @@ SERVER: Final = Path(__file__).with_name("warm_interpreter.py")
 # As a frame of what runs a module it is none of the program's, for whoever walks the stack.
 _CODE: Final = f"exec(compile(open({str(SERVER)!r}).read(), '<frozen runpy>', 'exec'))"
 
+COLD: Final = (
+    "child",
+    "commands/test_run.py",
+    "dump",
+    "harmless",
+    "hostile",
+    "kept",
+    "launch",
+)
+"""Folders and files of tests/."""
+
 LATE: Final = frozenset(
     {
         "COLUMNS",
@@ -35,6 +46,7 @@ LATE: Final = frozenset(
 )
 """Variables that are read when they are needed; any other one may be read by an import, as torch's settings are."""
 
+_COMMAND: Final = ["-m", "inspect_compile"]
 _MOST: Final = 3
 """Maximum number of interpreters; each has about 300 MB."""
 
@@ -89,6 +101,8 @@ class Interpreters:
     def __init__(self) -> None:
         self._seen: Counter[frozenset[tuple[str, str]]] = Counter()
         self._warm: dict[frozenset[tuple[str, str]], Interpreter] = {}
+        self.is_off = False
+        """For the test that runs: does each program have an interpreter of its own?"""
         self.cpu = 0.0
         """CPU seconds of the programs that have ended. Those of the interpreters themselves are not among them."""
 
@@ -96,7 +110,8 @@ class Interpreters:
         self, words: Sequence[str], cwd: Path, environment: Mapping[str, str], stdin: str, seconds: float
     ) -> subprocess.CompletedProcess[str] | None:
         """Run it to its end; None if it must have an interpreter of its own."""
-        if words[0] != sys.executable or not (words[1:2] == ["-m"] or words[1].endswith(".py")):
+        is_known = words[0] == sys.executable and (words[1:3] == _COMMAND or words[1].endswith(".py"))
+        if self.is_off or not is_known:
             return None
         key = frozenset((name, value) for name, value in environment.items() if name not in LATE)
         self._seen[key] += 1

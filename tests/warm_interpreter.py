@@ -109,9 +109,9 @@ def redirect(streams: Sequence[str]) -> None:
         opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if descriptor else os.O_RDONLY, 0o600)
         os.dup2(opened, descriptor)
         os.close(opened)
-    sys.stdin = open(0, closefd=False)
-    sys.stdout = open(1, "w", closefd=False)
-    sys.stderr = open(2, "w", 1, errors="backslashreplace", closefd=False)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
 
 
 def set_environment(environment: Mapping[str, str]) -> None:
@@ -184,7 +184,7 @@ def end(run: Callable[[], None]) -> NoReturn:
     except SystemExit as error:
         status = error.code
         if status is not None and not isinstance(status, int):
-            print(status, file=sys.stderr)
+            sys.stderr.write(f"{status}\n")
             status = 1
     except BaseException as error:
         below = error.__traceback__

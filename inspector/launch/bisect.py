@@ -1,5 +1,6 @@
 """Runs a user's check repeatedly with different fusions allowed, and finds the first fusion that makes it fail."""
 
+import functools
 import os
 import subprocess
 import time
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Counted
-from inspect_compile.launch.replace import plain_environment, restore_signals
+from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, plain_environment, release_interrupts
 
 ALL: Final = "all"
 NONE: Final = "none"
@@ -86,19 +87,24 @@ class Check:
         begin(root, setting)
         started = time.monotonic()
         with open(root / paths.SCRIPT_LOG, "wb") as log:
-            program = subprocess.Popen(
-                self._argv,
-                executable=self._path,
-                env=setting.environment(plain_environment()),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                preexec_fn=restore_signals,
-            )
+            mask = hold_interrupts()
+            program = None
             try:
+                program = subprocess.Popen(
+                    self._argv,
+                    executable=self._path,
+                    env=setting.environment(plain_environment()),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    preexec_fn=functools.partial(as_it_was_started, mask),
+                )
+                release_interrupts(mask)
                 status = program.wait()
             except BaseException:
-                _end(program)
+                release_interrupts(mask)
+                if program is not None:
+                    _end(program)
                 raise
         seconds = time.monotonic() - started
         parts, trouble = _read(root)

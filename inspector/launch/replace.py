@@ -1,5 +1,6 @@
 """Replaces this process by the program, so that nothing of us remains in between; or runs it to its end."""
 
+import functools
 import os
 import resource
 import shutil
@@ -46,6 +47,25 @@ def restore_signals() -> None:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
+def hold_interrupts() -> set[signal.Signals]:
+    """Make Ctrl-C wait; returns the mask that `release_interrupts` takes.
+
+    One in the middle of `subprocess.Popen(...)` would leave a process running that nobody knows.
+    """
+    return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def release_interrupts(mask: set[signal.Signals]) -> None:
+    """Let Ctrl-C through again; raises KeyboardInterrupt if one has waited."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+
+
+def as_it_was_started(mask: set[signal.Signals]) -> None:
+    """In a process that is about to become a program: signals as they are where nobody holds or ignores them."""
+    restore_signals()
+    release_interrupts(mask)
+
+
 def die_of(number: int) -> None:
     """End this process by the signal that ended the program: whoever waits for us sees the same. Without a second core
     dump.
@@ -81,9 +101,17 @@ def ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int
     """Run a program on our own terminal to its end; returns its exit status, or the negative number of a signal."""
     import subprocess  # `run`, which replaces us, need not wait for it
 
-    with subprocess.Popen(argv, executable=path, env=environment, preexec_fn=restore_signals) as program:
-        while True:
-            try:
-                return program.wait()
-            except KeyboardInterrupt:  # the program got it too, and may take its time to end
-                continue
+    mask = hold_interrupts()
+    try:
+        program = subprocess.Popen(
+            argv, executable=path, env=environment, preexec_fn=functools.partial(as_it_was_started, mask)
+        )
+    except BaseException:
+        release_interrupts(mask)
+        raise
+    while True:
+        try:
+            release_interrupts(mask)
+            return program.wait()
+        except KeyboardInterrupt:  # the program got it too, and may take its time to end
+            continue
