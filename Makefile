@@ -29,6 +29,9 @@ CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 COMPAT := $(if $(filter command environment,$(origin VENV)),$(VENV),.venv-$(TORCH))
 COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 
+# Without it every process that the tests start would compile this project's modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test test-all harmless targets bench bench-all compat pictures check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 

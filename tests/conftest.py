@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from tests.cpu_seconds import CpuSeconds
 from tests.running import COLD, run, settle
 from tests.slow_files import SLOW
+from tests.summary import Summary
 from tests.warm import COLD as COLD_FILES
 from tests.warm import INTERPRETERS
 
@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[KEPT] = kept = tempfile.mkdtemp(prefix="inspect_compile_kept_")
     config.add_cleanup(lambda: shutil.rmtree(kept, ignore_errors=True))
-    config.pluginmanager.register(CpuSeconds(config.getoption("--cpu-bound")), "cpu_seconds")
+    config.pluginmanager.register(Summary(config.getoption("--cpu-bound")), "summary")
     if "PYTEST_XDIST_WORKER" not in os.environ:
         # One cache of compiled kernels for the programs of this session, and only for them: what an earlier one left
         # may be half written, or of another torch. The workers take it from here.

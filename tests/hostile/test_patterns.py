@@ -9,6 +9,7 @@ import re
 import re._constants as kinds  # type: ignore[import-not-found]
 import re._parser as parser  # type: ignore[import-not-found]
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -54,15 +55,27 @@ class Held(NamedTuple):
     ways: tuple[str, ...]
 
 
-def sources() -> Iterator[tuple[Path, str, ast.Module]]:
-    """(file, name of its module, its tree) of all that has to do with patterns."""
+class Source(NamedTuple):
+    """A file that has to do with patterns."""
+
+    path: Path
+    module: str
+    tree: ast.Module
+    used: frozenset[tuple[str, str]]
+    """What `used` finds in it."""
+
+
+def sources() -> Iterator[Source]:
+    """All of them."""
     for room in ROOMS:
         for path in sorted((ROOT / room).rglob("*.py")):
             text = path.read_text("utf-8")
             if re.search(r"\bre\.[a-z]+\(", text):
                 parts = path.relative_to(ROOT).with_suffix("").parts
                 inside = parts[1:] if room == "inspector" else parts
-                yield path, ".".join(["inspect_compile", *inside]).removesuffix(".__init__"), ast.parse(text)
+                module = ".".join(["inspect_compile", *inside]).removesuffix(".__init__")
+                tree = ast.parse(text)
+                yield Source(path, module, tree, frozenset(used(tree)))
 
 
 def ways_of(names: Iterator[str]) -> tuple[str, ...]:
@@ -88,18 +101,18 @@ def used(tree: ast.Module) -> Iterator[tuple[str, str]]:
                 yield imported.get(name, name), node.attr
 
 
-def of_module(path: Path, module: str, tree: ast.Module) -> Iterator[Held]:
+def of_module(source: Source) -> Iterator[Held]:
     """The patterns that are made once, when the module is imported."""
-    own = {(name, attribute) for name, attribute in used(tree) if name.partition(".")[0] != "re"}
+    own = {(name, attribute) for name, attribute in source.used if name.partition(".")[0] != "re"}
     others = tuple(attribute for _, attribute in own)
-    elsewhere = USED.get(module.rpartition(".")[2], set())
-    for name, value in vars(importlib.import_module(module)).items():
-        if not any(
-            isinstance(node, (ast.Assign, ast.AnnAssign)) and name in ast.unparse(node).split("=")[0]
-            for node in tree.body
-        ):
+    elsewhere = USED[source.module.rpartition(".")[2]]
+    constants = [
+        ast.unparse(node).split("=")[0] for node in source.tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))
+    ]
+    for name, value in vars(importlib.import_module(source.module)).items():
+        if not any(name in constant for constant in constants):
             continue
-        where = f"{path.relative_to(ROOT)}:{name}"
+        where = f"{source.path.relative_to(ROOT)}:{name}"
         ways = (
             OF_LOOP.get(where, ())
             or ways_of(attribute for found, attribute in own | elsewhere if name in (found, found.partition(".")[2]))
@@ -282,17 +295,15 @@ def test_what_backtracks_is_seen(text: str) -> None:
         check(re.compile(text))
 
 
-USED: Final = {
-    name.partition(".")[0]: {
-        pair for _, _, tree in sources() for pair in used(tree) if pair[0].partition(".")[0] == name.partition(".")[0]
-    }
-    for _, _, tree in sources()
-    for name, _ in used(tree)
-    if "." in name
-}
+SOURCES: Final = tuple(sources())
+USED: Final[defaultdict[str, set[tuple[str, str]]]] = defaultdict(set)
 """Module → (`module.NAME`, method) of all rooms."""
-HELD: Final = [held for source in sources() for held in of_module(*source)]
-MADE: Final = [made for path, _, tree in sources() for made in of_functions(path, tree)]
+for _source in SOURCES:
+    for _pair in _source.used:
+        if "." in _pair[0]:
+            USED[_pair[0].partition(".")[0]].add(_pair)
+HELD: Final = [held for source in SOURCES for held in of_module(source)]
+MADE: Final = [made for source in SOURCES for made in of_functions(source.path, source.tree)]
 
 
 @pytest.mark.harmless
