@@ -4,9 +4,12 @@ The time is CPU seconds, since other work may run beside the tests: those of the
 that they wait for, and of what programs leave behind for an interpreter of tests/warm.py.
 """
 
+import ast
 import os
 import shlex
+import statistics
 import sys
+import time
 from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Any, Final
@@ -17,6 +20,10 @@ from tests.warm import INTERPRETERS
 
 OVER: Final = 1.2
 """A run fails if it takes more than so many times the seconds that --cpu-bound gives."""
+YARDSTICK: Final = 0.038
+"""CPU seconds that `yardstick` takes on the machine that --cpu-bound is meant for, an EPYC of 2.6 GHz at rest."""
+_EVERY: Final = 50
+"""Tests after which a worker measures its machine again: other work slows it down as it slows down the tests."""
 _SLOWEST: Final = 15
 _FAILURES: Final = 10
 
@@ -37,11 +44,17 @@ class Summary:
         """CPU seconds of each file."""
         self.total = 0.0
         """Those of everything, imports and fixtures of the whole session too."""
+        self.tests = 0
         self.left_out: Counter[str] = Counter()
         """Number of tests by marker."""
+        self.yardsticks: list[float] = []
+        """CPU seconds of each."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, bool, bool]:
+        if self.tests % _EVERY == 0:
+            self.yardsticks.append(yardstick())
+        self.tests += 1
         before = _cpu() + INTERPRETERS.cpu
         try:
             return (yield)
@@ -58,7 +71,7 @@ class Summary:
         INTERPRETERS.close()  # what they took is known once they have ended
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output["summary"] = _cpu(), dict(self.cpu), dict(self.left_out)
+            output["summary"] = _cpu(), dict(self.cpu), dict(self.left_out), self.yardsticks
             return
         # What workers took is counted already.
         self.total += sum(os.times()[:2]) if self.total else _cpu()
@@ -68,15 +81,22 @@ class Summary:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """A worker has ended: each of them left out the same tests."""
-        total, cpu, self.left_out = getattr(node, "workeroutput", {}).get("summary", (0.0, {}, self.left_out))
+        nothing = 0.0, {}, self.left_out, []
+        total, cpu, self.left_out, yardsticks = getattr(node, "workeroutput", {}).get("summary", nothing)
         self.total += total
+        self.yardsticks += yardsticks
         for file, seconds in cpu.items():
             self.cpu[file] += seconds
 
     @property
+    def slowness(self) -> float:
+        """How many times as long this machine takes for the same work as the one that the bound is meant for."""
+        return statistics.median(self.yardsticks or [YARDSTICK]) / YARDSTICK
+
+    @property
     def is_over(self) -> bool:
         """Did the tests take a fifth more than they may?"""
-        return self.bound is not None and self.total > OVER * self.bound
+        return self.bound is not None and self.total > OVER * self.bound * self.slowness
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
         """Print it."""
@@ -94,10 +114,23 @@ class Summary:
             say(f"Left out: {count} tests, which `{_COMMANDS[marker]}` runs")
         if self.is_over:
             say(
-                f"That is more than {OVER} times the {self.bound:.0f} CPU seconds that they may take (--cpu-bound): "
-                "which of these files takes longer than before?",
+                f"That is more than {OVER} times the {self.bound:.0f} CPU seconds that they may take (--cpu-bound), "
+                f"on a machine that takes {self.slowness:.2f} times as long: which file takes longer than before?",
                 red=True,
             )
+
+
+def yardstick() -> float:
+    """CPU seconds of a piece of work that is always the same."""
+    before = time.process_time()
+    for _ in range(4):
+        compile(ast.parse(_SOURCE), "yardstick", "exec")
+    return time.process_time() - before
+
+
+_SOURCE: Final = "\n".join(
+    f"def f{number}(a, b=[{number}]):\n    return a.x + b[a.y] * {number}" for number in range(150)
+)
 
 
 def _cpu() -> float:

@@ -37,7 +37,6 @@ LATE: Final = frozenset(
         "HOSTNAME",
         "INSPECT_COMPILE_CACHE_DIR",
         "PYTEST_CURRENT_TEST",
-        "PYTHONPATH",
         "TMPDIR",
         "TORCHINDUCTOR_CACHE_DIR",
         "TRACED_TO",
