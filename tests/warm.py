@@ -22,12 +22,16 @@ _CODE: Final = f"exec(compile(open({str(SERVER)!r}).read(), '<frozen runpy>', 'e
 
 COLD: Final = (
     "child",
+    "codegen/numerics/test_probed_triton.py",  # programs that choose Triton's interpreter before they import it
     "commands/test_run.py",
     "dump",
     "harmless",
     "hostile",
     "kept",
     "launch",
+    "lowering/frontend/test_first_calls.py",
+    "lowering/intervention/test_random_numbers.py",
+    "torch_compat/test_gone.py",
 )
 """Folders and files of tests/."""
 
@@ -37,7 +41,6 @@ LATE: Final = frozenset(
         "HOSTNAME",
         "INSPECT_COMPILE_CACHE_DIR",
         "PYTEST_CURRENT_TEST",
-        "TMPDIR",
         "TORCHINDUCTOR_CACHE_DIR",
         "TRACED_TO",
         "XDG_CACHE_HOME",
