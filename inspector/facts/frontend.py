@@ -32,6 +32,8 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     """Time of one evaluation of its guards, as torch measured it when they were made, with caches flushed."""
     failed_at: Location | None = None
     """For an attempt that failed, the line that torch names."""
+    dynamic: str = ""
+    """torch.compile's `dynamic`, or a setting like it: `True`, `False`; empty where torch decides by what changes."""
 
 
 class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
@@ -100,6 +102,12 @@ class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The source line that made the guard, if torch names it."""
     hint: str = ""
     """torch's hint."""
+    holder: str = ""
+    """Class of the object whose attribute it is; empty for an argument or a global."""
+    is_of_module: bool = False
+    """Whether that object is an nn.Module."""
+    is_of_another: bool = False
+    """Whether the outermost object, such as `self`, is another one than when the earlier compile was made."""
 
 
 class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):

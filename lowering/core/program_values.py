@@ -5,6 +5,7 @@ No `__repr__`, property or `__getattr__` is called, and no tensor's contents are
 """
 
 import ast
+import enum
 import inspect
 import sys
 import types
@@ -42,6 +43,8 @@ def described(value: Any) -> str:
         return f"{kind.__name__} of {len(value)}"
     if kind is types.FunctionType or issubclass(kind, type):
         return f"{type.__getattribute__(value, '__qualname__') if issubclass(kind, type) else value.__qualname__}"
+    if issubclass(kind, enum.Enum):
+        return f"{kind.__qualname__}.{object.__getattribute__(value, '_name_')}"
     return f"<{kind.__qualname__}>"
 
 

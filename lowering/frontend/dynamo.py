@@ -19,7 +19,7 @@ from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.frontend.artifacts import record_resumed
-from inspect_compile.lowering.frontend.failed_guards import failed_guards
+from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
 
@@ -48,6 +48,7 @@ class _Attempt:
         self.nodes = 0
         self.has_guards = False
         self.guard_seconds: float | None = None
+        self.dynamic = _dynamic()
         self.caller = CALL_SITES.caller()
         CALL_SITES.compiling(self.caller)
 
@@ -58,6 +59,8 @@ class _Open(threading.local):
     def __init__(self) -> None:
         self.seen: _Code | None = None
         """The frame that Dynamo looked at last."""
+        self.objects: dict[str, weakref.ref[Any]] = {}
+        """Its arguments."""
         self.attempts: list[_Attempt] = []
 
 
@@ -70,11 +73,13 @@ def install_frames(probes: Probes) -> None:
     Only functions that return immediately are hooked: torch logs the stack of a compile without the frames that it
     counted between the program and the logging call. A frame of ours in between would displace one of torch's.
     """
-    sink = probes.sink
+    sink, objects = probes.sink, Objects()
 
     def looked(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        code = argument(args, kwargs, 0, "frame").f_code
+        frame = argument(args, kwargs, 0, "frame")
+        code = frame.f_code
         _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
+        _RUNNING.objects = objects.of(frame.f_locals)
 
     def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         metrics = argument(args, kwargs, 0, "values")
@@ -84,6 +89,7 @@ def install_frames(probes: Probes) -> None:
             if getattr(context, "_level", 1) <= 1:
                 _RUNNING.attempts.clear()  # left over from an attempt that was interrupted
             _RUNNING.attempts.append(_Attempt(_RUNNING.seen))
+            objects.compiling(compile_id() or "", _RUNNING.objects)
 
     def ended(metrics: dict[str, Any]) -> None:
         if not _RUNNING.attempts:
@@ -137,6 +143,7 @@ def install_frames(probes: Probes) -> None:
                 caller=attempt.caller,
                 guard_seconds=attempt.guard_seconds,
                 failed_at=failed_at,
+                dynamic=attempt.dynamic,
             )
         )
         sink.flush()
@@ -153,7 +160,7 @@ def install_frames(probes: Probes) -> None:
             file=code.co_filename,
             line=code.co_firstlineno,
             reasons=reasons,
-            failed=failed_guards(reasons, frame.f_locals, frame.f_globals),
+            failed=failed_guards(reasons, frame.f_locals, frame.f_globals, objects),
         )
         sink.add(fact)
         place = _place(values.location(code.co_filename, code.co_firstlineno, code.co_qualname))
@@ -270,6 +277,14 @@ def install_guards(probes: Probes) -> None:
 
     probes.wrap(PROBE, names.CHECK_FUNCTION, before=building, after=guarded, fresh_stack=True)
     probes.wrap(PROBE, names.GUARD_LATENCY, after=timed)
+
+
+def _dynamic() -> str:
+    """Whether sizes and numbers are symbolic from the first call on, or never; empty if torch decides."""
+    config = torch_object(names.CONFIG)
+    if not getattr(config, "assume_static_by_default", True):
+        return "True"
+    return "" if getattr(config, "automatic_dynamic_shapes", True) else "False"
 
 
 def _failed_at(metrics: dict[str, Any]) -> Location | None:

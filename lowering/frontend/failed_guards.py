@@ -2,13 +2,15 @@
 
 import re
 import sys
+import types
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import FailedGuard
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.compile_names import NAMES
-from inspect_compile.lowering.core.program_values import UNKNOWN, found, shown, sizes_in
+from inspect_compile.lowering.core.program_values import UNKNOWN, found, is_tensor, shown, sizes_in
 
 _LONGEST: Final = 500
 _EARLIER = re.compile(r"^(?P<compile_id>!?\[?\d+(?:/\d+)?(?:_\d+)?\]?): ")
@@ -22,6 +24,10 @@ _DTYPES: Final = {"Float": "float32", "Double": "float64", "Half": "float16", "L
 _TYPE = re.compile(r"^___check_type_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _OBJECT = re.compile(r"^___check_obj_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _EQUALS = re.compile(r"^(?P<source>[^=<>!]+) == (?P<before>.+)$")
+_FREED = re.compile(r"^Cache line invalidated because (?P<source>.+) got deallocated$")
+_ATTRIBUTE = re.compile(r"^(?P<of>.+)\.[A-Za-z_]\w*$")
+_ROOT = re.compile(r"^[A-Za-z_]\w*(?=[.\[])")
+_CONTAINERS: Final = (list, tuple, dict, set, types.FunctionType, types.CellType)
 _GLOBAL = re.compile(r"^GLOBAL_STATE changed: (?P<what>.*)$")
 _STATES: Final[dict[str, Callable[[Any], Any]]] = {
     "grad_mode": lambda torch: torch.is_grad_enabled(),
@@ -38,16 +44,41 @@ class _Changed(NamedTuple):
     after: str
 
 
+class Objects:
+    """Which objects the arguments of a compile were, by weak references without a callback."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, dict[str, weakref.ref[Any]]] = {}
+
+    @staticmethod
+    def of(local: Mapping[str, Any]) -> dict[str, weakref.ref[Any]]:
+        """References to a frame's arguments that are objects of classes."""
+        return {
+            name: weakref.ref(value)
+            for name, value in local.items()
+            if type(value).__module__ != "builtins" and type(value).__weakrefoffset__ and not is_tensor(value)
+        }
+
+    def compiling(self, compile_id: str, found: dict[str, weakref.ref[Any]]) -> None:
+        """A frame with these arguments is being compiled."""
+        self._of[compile_id] = found
+
+    def is_another(self, compile_id: str, name: str, value: Any) -> bool:
+        """Is `value` known to be another object than `name` was in that compile?"""
+        before = self._of.get(compile_id, {}).get(name)
+        return before is not None and before() is not value
+
+
 def failed_guards(
-    reasons: tuple[str, ...], local: Mapping[str, Any], everywhere: Mapping[str, Any]
+    reasons: tuple[str, ...], local: Mapping[str, Any], everywhere: Mapping[str, Any], known: Objects
 ) -> tuple[FailedGuard, ...]:
     """One record for each reason. `local` and `everywhere` are the frame's locals and globals, from which plain values
-    are read.
+    are read; `known` has the objects of earlier compiles.
     """
-    return tuple(_failed(reason, local, everywhere) for reason in reasons)
+    return tuple(_failed(reason, local, everywhere, known) for reason in reasons)
 
 
-def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> FailedGuard:
+def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any], known: Objects) -> FailedGuard:
     head, _, stack = reason.partition("\nUser stack trace:")
     earlier = _EARLIER.match(head)
     text = head[earlier.end() :] if earlier else head
@@ -55,8 +86,11 @@ def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
     changed = _changed(told, local, everywhere)
     hint = _HINT.search(text)
     value = found(changed.source, local, everywhere) if changed.source else UNKNOWN
+    compile_id = NAMES.latest(earlier["compile_id"].strip("![]")) if earlier else ""
+    holder, root = _holder(changed.source, local, everywhere), _ROOT.match(changed.source)
+    is_object = holder is not UNKNOWN and not is_tensor(holder) and type(holder) not in _CONTAINERS
     return FailedGuard(
-        compile_id=NAMES.latest(earlier["compile_id"].strip("![]")) if earlier else "",
+        compile_id=compile_id,
         condition=told[:_LONGEST],
         what=changed.what,
         before=changed.before[:_LONGEST],
@@ -65,7 +99,16 @@ def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
         value=shown(value),
         where=values.user_line(values.locations(stack)),
         hint=hint[1] if hint else "",
+        holder=type(holder).__qualname__ if is_object else "",
+        is_of_module=is_object and issubclass(type(holder), sys.modules["torch"].nn.Module),
+        is_of_another=root is not None and known.is_another(compile_id, root[0], local.get(root[0])),
     )
+
+
+def _holder(source: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> Any:
+    """The object whose attribute `source` is; UNKNOWN for anything else."""
+    match = _ATTRIBUTE.match(source)
+    return UNKNOWN if match is None else found(match["of"], local, everywhere)
 
 
 def _changed(told: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> _Changed:
@@ -82,6 +125,9 @@ def _changed(told: str, local: Mapping[str, Any], everywhere: Mapping[str, Any])
     if match := _EQUALS.match(told):
         source = match["source"].strip()
         return _Changed(source, source, match["before"], shown(found(source, local, everywhere)))
+    if match := _FREED.match(told):
+        source = re.sub(r"\bL\['(\w+)'\]", r"\1", match["source"])
+        return _Changed(source, source, "", "")
     if match := _GLOBAL.match(told):
         return _of_torch(match["what"].strip())
     if told.startswith("Duplicate tensors found"):

@@ -6,7 +6,17 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import breaks, copies, frames, fusions, kernels, oddities, operators, results
+from inspect_compile.analysis.findings import (
+    breaks,
+    caches,
+    copies,
+    fusions,
+    kernels,
+    oddities,
+    operators,
+    recompiles,
+    results,
+)
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.frontend.frames import resumed
@@ -22,9 +32,9 @@ Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 KINDS: Final[tuple[Kind, ...]] = (
     results.numerics,
     breaks.found,
-    frames.recompiles,
-    frames.caches,
-    frames.cache_misses,
+    recompiles.recompiles,
+    caches.caches,
+    caches.cache_misses,
     fusions.found,
     copies.found,
     operators.found,

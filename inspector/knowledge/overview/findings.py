@@ -33,18 +33,35 @@ BREAK_MASK: Final = "break-mask"
 BREAK_NUMBER: Final = "break-number"
 BREAK_BUILTIN: Final = "break-builtin"
 RECOMPILE: Final = "recompile"
+RECOMPILE_STATIC: Final = "recompile-static"
 RECOMPILE_NUMBER: Final = "recompile-number"
-RECOMPILE_INTEGER: Final = "recompile-integer"
+RECOMPILE_CONSTANT: Final = "recompile-constant"
+RECOMPILE_INDEX: Final = "recompile-index"
+RECOMPILE_MODULE: Final = "recompile-module"
+RECOMPILE_GLOBAL: Final = "recompile-global"
 RECOMPILE_CONDITION: Final = "recompile-condition"
 RECOMPILE_FIXED: Final = "recompile-fixed"
-RECOMPILE_GLOBAL: Final = "recompile-global"
+RECOMPILE_ONE: Final = "recompile-one"
+RECOMPILE_STRIDE: Final = "recompile-stride"
 RECOMPILE_GRADIENT: Final = "recompile-gradient"
+RECOMPILE_CONVERT: Final = "recompile-convert"
+RECOMPILE_TYPE: Final = "recompile-type"
 RECOMPILE_VALUE: Final = "recompile-value"
+RECOMPILE_BOOL: Final = "recompile-bool"
+RECOMPILE_NONE: Final = "recompile-none"
+RECOMPILE_KEYS: Final = "recompile-keys"
+RECOMPILE_LENGTH: Final = "recompile-length"
+RECOMPILE_INSTANCE: Final = "recompile-instance"
+RECOMPILE_IDENTITY: Final = "recompile-identity"
+RECOMPILE_FUNCTION: Final = "recompile-function"
+RECOMPILE_MODE: Final = "recompile-mode"
+RECOMPILE_TRAINING: Final = "recompile-training"
+RECOMPILE_ALIAS: Final = "recompile-alias"
+RECOMPILE_BACKEND: Final = "recompile-backend"
+RECOMPILE_UNKNOWN: Final = "recompile-unknown"
 RECOMPILE_REST: Final = "recompile-rest"
 RECOMPILE_AFTER: Final = "recompile-after"
 RECOMPILE_STATE: Final = "recompile-state"
-RECOMPILE_ONE: Final = "recompile-one"
-RECOMPILE_LENGTH: Final = "recompile-length"
 RECOMPILE_LIMIT: Final = "recompile-limit"
 CACHE: Final = "cache"
 CACHE_MISS: Final = "cache-miss"
@@ -148,61 +165,143 @@ WORDS: Final[dict[str, Words]] = {
     ),
     RECOMPILE: Words(
         "the function is compiled again",
-        "keep the value the same from call to call, or mark the size as dynamic: torch._dynamo.mark_dynamic",
+        "mark the dimension as dynamic before the first call: torch._dynamo.mark_dynamic({tensor}, {dimension})",
+    ),
+    RECOMPILE_STATIC: Words(
+        "the function is compiled again",
+        "dynamic=False, or torch._dynamo.config.automatic_dynamic_shapes = False, gives each value a compile of its"
+        " own: without it torch makes a value symbolic once it has changed",
     ),
     RECOMPILE_NUMBER: Words(
         "the function is compiled again",
-        "a number of Python's is a constant until it has changed once: pass it as a tensor, or compile with"
-        " dynamic=True; if it comes from .item(), mend the graph break there, so that it never leaves the graph",
+        "Dynamo treats a Python number as a constant until it changes once: compile with dynamic=True, or pass "
+        "{name} as a tensor",
     ),
-    RECOMPILE_INTEGER: Words(
+    RECOMPILE_CONSTANT: Words(
         "the function is compiled again",
-        "a number of Python's is a constant until it has changed once, and 0 and 1 always are: compile with"
-        " dynamic=True, or pass it as a tensor if it is no size",
+        "{line} needs {name} as a Python number, so each value has a compile of its own, with dynamic=True, too: if it"
+        " only indexes tensors, pass it as a tensor of one element; else pass few different values, or compile only"
+        " what does not depend on it",
     ),
-    RECOMPILE_CONDITION: Words(
+    RECOMPILE_INDEX: Words(
         "the function is compiled again",
-        "the size is symbolic already, but the compile rests on this condition on it: the program, or torch where it"
-        " asks for a layout, branches by it; keep it true, or leave the branch out",
+        "torch reads a tensor without dimensions on the CPU as a number where it is an index: pass one with one"
+        " element, {name}.reshape(1)",
     ),
-    RECOMPILE_FIXED: Words(
+    RECOMPILE_MODULE: Words(
         "the function is compiled again",
-        "{line} needs a size that changes as a number, as a loop over it does; marking it as dynamic raises an error:"
-        " pad to one of few sizes, or compile only what is inside the loop",
+        "Dynamo treats an int attribute of a module as a constant, with dynamic=True, too: keep {name} in a tensor"
+        " that is changed in place, or set torch._dynamo.config.allow_unspec_int_on_nn_module = True",
     ),
     RECOMPILE_GLOBAL: Words(
         "the function is compiled again",
-        "a number outside of the function, such as a mean that is kept from call to call, is a constant of each"
-        " compile: read and change it outside of the compiled function",
+        "a Python number outside of the compiled function is a constant of each compile: keep it in a tensor that "
+        "is changed in place, or pass it as a tensor",
     ),
-    RECOMPILE_GRADIENT: Words(
+    RECOMPILE_CONDITION: Words(
         "the function is compiled again",
-        "a tensor needs a gradient in one call and none in another: mend the graph break in what calls the function,"
-        " if there is one, or give it the same in each call",
+        "the value is symbolic already, but the compile rests on this condition on it: the program, or torch where"
+        " it asks for a layout, branches by it; keep it true, or leave the branch out",
     ),
-    RECOMPILE_VALUE: Words("the function is compiled again", "keep the value the same from call to call"),
-    RECOMPILE_REST: Words(
+    RECOMPILE_FIXED: Words(
         "the function is compiled again",
-        "mend the graph break at {line}: what it computes then never leaves the graph",
-    ),
-    RECOMPILE_AFTER: Words(
-        "the function is compiled again",
-        "mend the graph break at {line}, so that the rest is no function of its own; then {own}",
-    ),
-    RECOMPILE_STATE: Words(
-        "the function is compiled again",
-        "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run the"
-        " first step without torch.compile",
+        "{line} needs a size that changes as a number, as a loop over it does; marking it as dynamic raises an "
+        "error: pad to one of few sizes, or compile only what is inside the loop",
     ),
     RECOMPILE_ONE: Words(
         "the function is compiled again",
-        "sizes of 0 and 1 are compiled apart from all others, also where they are marked as dynamic: use"
-        " larger ones only, or keep one size, such as that of a tensor that is written in place",
+        "sizes 0 and 1 are always specialized, also where they are marked as dynamic: use larger ones only, or "
+        "keep one size, such as that of a tensor that is written in place",
+    ),
+    RECOMPILE_STRIDE: Words(
+        "the function is compiled again",
+        "pass {tensor} with the same memory layout in each call: {tensor}.contiguous() before the call",
+    ),
+    RECOMPILE_GRADIENT: Words(
+        "the function is compiled again",
+        "a tensor needs a gradient in one call and none in another: fix the graph break in what calls the "
+        "function, if there is one, or give it the same in each call",
+    ),
+    RECOMPILE_CONVERT: Words(
+        "the function is compiled again",
+        "the {what} differs from call to call, and each has a compile of its own: convert {tensor} before the call",
+    ),
+    RECOMPILE_TYPE: Words(
+        "the function is compiled again",
+        "{name} has another type: pass it as a tensor in each call, or as one type",
+    ),
+    RECOMPILE_VALUE: Words(
+        "the function is compiled again",
+        "{name} is a constant of each compile: compute what depends on it before the call, and pass the result, as"
+        " a tensor or a bool",
+    ),
+    RECOMPILE_BOOL: Words(
+        "the function is compiled again",
+        "True and False have a compile each, and there are no more; with a tensor and torch.where in the place of "
+        "{name} there is one",
+    ),
+    RECOMPILE_NONE: Words(
+        "the function is compiled again",
+        "{name} is None in one call and not in another, and each has a compile of its own: pass a tensor in each "
+        "call to have one",
+    ),
+    RECOMPILE_KEYS: Words(
+        "the function is compiled again",
+        "the dict has other keys: use the same keys in the same order in each call, or pass its values as arguments",
     ),
     RECOMPILE_LENGTH: Words(
         "the function is compiled again",
-        "a list, dict or set has another length in each call: read and change it outside of the compiled function, or"
-        " keep what it holds in one tensor of a fixed size",
+        "a list, dict or set has another length in each call: read and change it outside of the compiled function,"
+        " or keep what it holds in one tensor of a fixed size",
+    ),
+    RECOMPILE_INSTANCE: Words(
+        "the function is compiled again",
+        "{name} differs from one {holder} to the next, and all instances share the compiles of one function: "
+        "compile one function outside of the class, and pass it what depends on {name}, as a tensor or a bool",
+    ),
+    RECOMPILE_IDENTITY: Words(
+        "the function is compiled again",
+        "{name} is another object in each of these calls: make it once, outside of the calls, or pass what it "
+        "holds as tensors",
+    ),
+    RECOMPILE_FUNCTION: Words(
+        "the function is compiled again",
+        "{name} is another function, whose code needs a compile of its own: call it outside of the compiled "
+        "function; if there must be more than 8, raise torch._dynamo.config.recompile_limit",
+    ),
+    RECOMPILE_MODE: Words(
+        "the function is compiled again",
+        "torch's {what} is part of each compile: set it to the same value for each call",
+    ),
+    RECOMPILE_TRAINING: Words(
+        "the function is compiled again",
+        "train() and eval() have a compile each, and there are no more",
+    ),
+    RECOMPILE_ALIAS: Words(
+        "the function is compiled again",
+        "two arguments are one tensor in one call and two in another: pass a clone() of one",
+    ),
+    RECOMPILE_BACKEND: Words(
+        "the function is compiled again",
+        "each torch.compile with a new backend function compiles again: make the backend once, or call "
+        "torch.compile once and keep what it returns",
+    ),
+    RECOMPILE_STATE: Words(
+        "the function is compiled again",
+        "the first step makes the optimizer's state, so the second one is compiled again, and no later one: run "
+        "the first step without torch.compile",
+    ),
+    RECOMPILE_UNKNOWN: Words(
+        "the function is compiled again",
+        "keep this true from call to call",
+    ),
+    RECOMPILE_REST: Words(
+        "the function is compiled again",
+        "fix the graph break at {line}: what it computes then never leaves the graph",
+    ),
+    RECOMPILE_AFTER: Words(
+        "the function is compiled again",
+        "fix the graph break at {line}; the resume function then disappears; then {own}",
     ),
     RECOMPILE_LIMIT: Words(
         "the function was compiled too often: calls that fit no compile run without torch.compile",

@@ -1,4 +1,6 @@
-"""What is advised where a function was compiled again: by what has changed, and what torch then does without."""
+"""What is advised where a function was compiled again: by what has changed since the nearest earlier compile. That the
+advice removes the recompiles is tried in `test_recompile_advice.py`.
+"""
 
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import torch
 from torch._dynamo.testing import CompileCounter
 
 from inspect_compile.analysis.findings.every import findings
-from inspect_compile.facts import FailedGuard, Location, Recompile, ShapeGuard
+from inspect_compile.facts import FailedGuard, Guard, Location, Recompile, ShapeGuard
 from tests.handmade import made
 
 
@@ -71,8 +73,9 @@ def test_a_list_that_is_no_longer_empty_has_another_length(tmp_path: Path) -> No
     ("what", "before", "after", "word"),
     [
         ("requires_grad of h", "False", "True", "gradient"),
-        ("mode", "'a'", "'b'", "keep the value the same"),
-        ("stride of x in dimension 0", "320", "384", "mark_dynamic"),
+        ("mode", "'a'", "'b'", "compute what depends on it before the call"),
+        ("stride of x in dimension 0", "320", "384", "x.contiguous()"),
+        ("size of x in dimension 1", "320", "384", "mark_dynamic(x, 1)"),
         ("(24 + 24*(x.size()[1] // 256))", "768", "", "this condition on it"),
     ],
 )
@@ -80,11 +83,11 @@ def test_each_kind_of_change_has_its_own(tmp_path: Path, what: str, before: str,
     to_do = advice(tmp_path, (what, before, after))
 
     assert word in to_do
-    assert ("mark_dynamic" in to_do) == (word == "mark_dynamic")
+    assert ("mark_dynamic" in to_do) == ("mark_dynamic" in word)
 
 
 def test_two_changes_have_both_kinds(tmp_path: Path) -> None:
-    to_do = advice(tmp_path, ("width", "64", "96"), ("size of x in dimension 0", "8", "9"), ("width", "64", "80"))
+    to_do = advice(tmp_path, ("width", "64", "96"), ("size of x in dimension 0", "8", "9"))
 
     assert to_do.count("dynamic=True") == to_do.count("mark_dynamic") == 1
 
@@ -95,8 +98,8 @@ def test_of_a_rest_the_line_of_the_break_is_named(tmp_path: Path) -> None:
     computed = advice(tmp_path / "computed", ("size of ___stack0 in dimension 0", "8", "9"), function=rest)
     passed = advice(tmp_path / "passed", ("size of x in dimension 0", "8", "9"), function=rest)
 
-    assert computed == "mend the graph break at net.py:42: what it computes then never leaves the graph"
-    assert passed.startswith("mend the graph break at net.py:42")
+    assert computed == "fix the graph break at net.py:42: what it computes then never leaves the graph"
+    assert passed.startswith("fix the graph break at net.py:42")
     assert "mark_dynamic" in passed
 
 
@@ -127,3 +130,58 @@ def test_a_size_that_a_loop_needs_is_not_to_be_marked(tmp_path: Path) -> None:
 
     assert found.to_do.startswith("net.py:5 needs a size that changes as a number")
     assert "pad" in found.to_do
+
+
+def again(number: int, *failed: FailedGuard) -> Recompile:
+    return Recompile(graph=f"0/{number}", function="step", file="net.py", line=3, reasons=("…",), failed=failed)
+
+
+def changed(earlier: int, what: str, before: str, after: str, line: int = 0) -> FailedGuard:
+    where = Location("net.py", line, "step") if line else None
+    return FailedGuard(
+        compile_id=f"0/{earlier}", condition=f"{what} == {before}", what=what, before=before, after=after, where=where
+    )
+
+
+def test_the_cause_is_what_recurs_against_the_newest_compile(tmp_path: Path) -> None:
+    """torch also names what has changed since older compiles; that does not count."""
+    rows = [
+        again(1, changed(0, "cfg.n", "0", "1", 18)),
+        again(2, changed(1, "name", "'b'", "'c'", 17), changed(0, "cfg.n", "0", "2", 18)),
+        again(3, changed(2, "name", "'c'", "'d'", 17), changed(0, "cfg.n", "0", "3", 18)),
+    ]
+    (found,) = [row for row in findings(made(tmp_path, *rows)) if row.kind == "recompile"]
+
+    assert found.why == "name, in 2 of 3: 'b' → 'c' → 'd'; cfg.n, in 1 of 3: 0 → 1"
+    assert found.to_do.startswith("name is a constant of each compile")
+    assert found.to_do.endswith("that leaves 1 of 3 recompiles: cfg.n")
+    assert found.parts[0].where is not None
+    assert found.parts[0].where.line == 17
+
+
+def test_what_else_has_changed_is_found_in_the_guards(tmp_path: Path) -> None:
+    """torch names the first guard that failed; `name` had changed as well."""
+    names = [
+        Guard(graph=f"0/{number}", kind="CONSTANT_MATCH", source="L['name']", code=(f"L['name'] == '{letter}'",))
+        for number, letter in enumerate("abc")
+    ]
+    rows = [again(1, changed(0, "cfg.n", "0", "1")), again(2, changed(1, "name", "'b'", "'c'"))]
+    (found,) = [row for row in findings(made(tmp_path, *names, *rows)) if row.kind == "recompile"]
+
+    assert found.why == "name, in 2 of 2: 'a' → 'b' → 'c'; cfg.n, in 1 of 2: 0 → 1"
+
+
+def test_an_older_compile_that_differs_in_less_is_the_one_to_compare_with(tmp_path: Path) -> None:
+    """Train and eval take turns; then the size changes."""
+    flags = [
+        Guard(graph=f"0/{number}", kind="CONSTANT_MATCH", source="L['train']", code=(f"L['train'] == {flag}",))
+        for number, flag in enumerate((True, False, True))
+    ]
+    size = "size of x in dimension 0"
+    rows = [
+        again(1, changed(0, "train", "True", "False")),
+        again(2, changed(1, size, "8", "9"), changed(0, size, "8", "9")),
+    ]
+    (found,) = [row for row in findings(made(tmp_path, *flags, *rows)) if row.kind == "recompile"]
+
+    assert found.why == "train, in 1 of 2: True → False; size of x in dimension 0, in 1 of 2: 8 → 9"
