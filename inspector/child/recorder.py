@@ -136,6 +136,9 @@ class Recorder(Writer):
         """Add `fact`, unless a limit excludes it."""
         if not self._wants(fact):
             return
+        if (recompile := self._limits.held_back(fact)) is not None:
+            self.tally.add(recompile)
+            super().add(recompile)
         if isinstance(fact, Graph) and "/" not in fact.graph:
             self._compiling[fact.graph] = time.perf_counter()
         elif isinstance(fact, GraphEnd):

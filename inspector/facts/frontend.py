@@ -34,6 +34,8 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     """For an attempt that failed, the line that torch names."""
     dynamic: str = ""
     """torch.compile's `dynamic`, or a setting like it: `True`, `False`; empty where torch decides by what changes."""
+    limit: str = ""
+    """The setting whose limit earlier compiles had reached, so that it was not compiled: `recompile_limit`."""
 
 
 class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):

@@ -72,3 +72,9 @@ RUNS_BACKWARD = Frame(
     (),
     "runs autograd's C++ engine: what it calls without a Python frame of its own is C++ too",
 )
+COMPILES_FRAME = Frame(
+    "torch._dynamo.convert_frame",
+    "_compile",
+    ("one_graph",),
+    "a frame was compiled too often: with fullgraph=True torch raises an error, and else runs it eagerly",
+)

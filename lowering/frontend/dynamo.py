@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.overview.findings import RECOMPILE_LIMIT
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.artifacts import record_error, record_text
 from inspect_compile.lowering.core.call_sites import CALL_SITES
@@ -22,6 +23,7 @@ from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
+from inspect_compile.torch_compat import frames
 
 PROBE = "lowering.dynamo"
 
@@ -111,16 +113,21 @@ def install_frames(probes: Probes) -> None:
         if not exceeded or not _RUNNING.attempts:
             return
         attempt = _RUNNING.attempts.pop()
+        config = torch_object(names.CONFIG)
         place = _place(values.location(attempt.code.file, attempt.code.line, attempt.code.function))
-        setting, most = f"torch._dynamo.config.{limit}", getattr(torch_object(names.CONFIG), limit, None)
+        setting, most = f"torch._dynamo.config.{limit}", getattr(config, limit, None)
         told = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
-        tell(attempt, "skipped", f"{told}; calls that fit no earlier compile run eagerly from now on")
+        around: dict[str, Any] = next(values.frames_of(frames.COMPILES_FRAME), {})
+        raises = around.get("one_graph") is True or getattr(config, "fail_on_recompile_limit_hit", False) is True
+        then = "raise an error" if raises else "run eagerly"
+        tell(attempt, "skipped", f"{told}; calls that fit no earlier compile {then} from now on", limit=limit)
         sink.add(
             Remark(
                 graph=compile_id() or "",
                 kind="missed",
-                code="recompile-limit",
-                message=f"{attempt.code.function} was {told}; calls that fit no earlier compile run eagerly",
+                code=RECOMPILE_LIMIT,
+                message=f"{attempt.code.function} was {told}; every later call that fits no earlier compile "
+                f"{'raises an error' if raises else 'runs eagerly'}",
                 numbers={} if type(most) is not int else {"limit": most},
                 knob=setting,
                 where=values.line_text(place),
@@ -128,7 +135,9 @@ def install_frames(probes: Probes) -> None:
             )
         )
 
-    def tell(attempt: _Attempt, status: str, reason: str | None, failed_at: Location | None = None) -> None:
+    def tell(
+        attempt: _Attempt, status: str, reason: str | None, failed_at: Location | None = None, limit: str = ""
+    ) -> None:
         sink.add(
             Frame(
                 graph=compile_id() or "",
@@ -144,6 +153,7 @@ def install_frames(probes: Probes) -> None:
                 guard_seconds=attempt.guard_seconds,
                 failed_at=failed_at,
                 dynamic=attempt.dynamic,
+                limit=limit,
             )
         )
         sink.flush()

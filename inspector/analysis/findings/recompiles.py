@@ -12,7 +12,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
 from inspect_compile.analysis.findings.recompile_advice import BACKEND, FREED, advice
 from inspect_compile.analysis.frontend.frames import plain_source, resumed
-from inspect_compile.analysis.frontend.recompile_causes import Recurring, recurring
+from inspect_compile.analysis.frontend.recompile_causes import Recurring, nearest, recurring
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
@@ -37,14 +37,21 @@ _MOST_CHANGES: Final = 3
 def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Functions that were compiled again, each with all of its recompiles, and those that were given up."""
     times = CompileTimes(dump)
-    for (function, file, line), rows in grouped(
+    stopped = {frame.graph for frame in dump.rows(Frame) if frame.limit}
+    to_do: dict[str, str] = {}
+    for (function, file, line), each in grouped(
         dump.rows(Recompile), lambda row: (row.function, row.file, row.line)
     ).items():
-        seconds = [took for row in rows if (took := times.of(row.graph)) is not None]
-        found = recurring(dump, rows)
-        frames = [frame for row in rows for frame in dump.rows_of_compile(Frame, row.graph)]
+        rows = [row for row in each if row.graph not in stopped]
+        found = recurring(dump, rows or each)
+        frames = [frame for row in each for frame in dump.rows_of_compile(Frame, row.graph)]
         called = next((frame.caller for frame in frames), None)
         dynamic = next((frame.dynamic for frame in frames if frame.dynamic), "")
+        said = _to_do(function, file, found, len(rows or each), dynamic, _fixed(dump, rows, found))
+        to_do.update((row.graph, said) for row in each)
+        if not rows:
+            continue
+        seconds = [took for row in rows if (took := times.of(row.graph)) is not None]
         yield Finding(
             kind=RECOMPILE,
             graph=rows[0].graph,
@@ -56,22 +63,29 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
             sure=MEASURED if seconds else NOT_KNOWN,
             why=_changes(found, len(rows))
             or "; ".join(dict.fromkeys(one for row in rows for one in row.failed_guards)),
-            to_do=_to_do(function, file, found, len(rows), dynamic, _fixed(dump, rows, found)),
+            to_do=said,
             names=(rows[0].graph,),
         )
+    yield from _given_up(dump, to_do)
+
+
+def _given_up(dump: Dump, to_do: dict[str, str]) -> Iterator[Finding]:
+    """Functions that torch no longer compiles; `to_do` has what is advised about their recompiles."""
     for remark in dump.rows(Remark):
-        if remark.code == RECOMPILE_LIMIT:
-            words = WORDS[RECOMPILE_LIMIT]
-            yield Finding(
-                kind=RECOMPILE_LIMIT,
-                graph=remark.graph,
-                what=words.what,
-                parts=parts_at(remark.place),
-                when=EACH_CALL,
-                why=remark.message,
-                to_do=words.to_do,
-                knob=remark.knob or "",
-            )
+        if remark.code != RECOMPILE_LIMIT:
+            continue
+        again = next(iter(dump.rows_of_compile(Recompile, remark.graph)), None)
+        last = [] if again is None else [change_words(cause.failed) for cause in nearest(dump, again)]
+        yield Finding(
+            kind=RECOMPILE_LIMIT,
+            graph=remark.graph,
+            what=WORDS[RECOMPILE_LIMIT].what,
+            parts=parts_at(remark.place),
+            when=EACH_CALL,
+            why="; ".join([remark.message, *(f"the call that reached it: {one}" for one in last)]),
+            to_do=to_do.get(remark.graph) or WORDS[RECOMPILE_LIMIT].to_do,
+            knob=remark.knob or "",
+        )
 
 
 def _where(found: list[Recurring], own: Location) -> Location:

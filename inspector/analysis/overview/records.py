@@ -75,6 +75,8 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     notes: tuple[str, ...]
     omitted: tuple[Omission, ...]
     """What is not in the dump because of a limit."""
+    eager: dict[str, int] = {}
+    """Why functions run eagerly, in some calls or in all → how many do; `functions` → how many Dynamo looked at."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="totals"):

@@ -13,6 +13,7 @@ from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.overview.eager import eager
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
@@ -36,13 +37,17 @@ def summarize_run(dump: Dump) -> RunSummary:
         remarks=dict(Counter(remark.kind for remark in dump.rows(Remark))),
         notes=run.notes,
         omitted=run.omitted,
+        eager=eager(dump),
     )
 
 
 def recompiles(dump: Dump) -> int:
-    """How often frames were compiled again, including compiles that a limit kept out of the dump."""
+    """How often frames were compiled again, including compiles that a limit kept out of the dump; not those that torch
+    gave up.
+    """
     more = sum(row.count or 0 for row in dump.run.omitted if row.what == "compiles")
-    return len(dump.rows(Recompile)) + more
+    stopped = {frame.graph for frame in dump.rows(Frame) if frame.limit}
+    return sum(row.graph not in stopped for row in dump.rows(Recompile)) + more
 
 
 class Incomplete(msgspec.Struct, frozen=True):

@@ -1,14 +1,20 @@
-"""What a process does not record because of a limit: later graphs, and a frame compiled over and over."""
+"""What a process does not record because of a limit: later graphs, and a frame compiled over and over. A limit drops
+volume: what stopped or interrupted a compile is recorded all the same.
+"""
 
 import os
 from typing import Final
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import Fact, Frame, Graph, GraphEnd, Omission, Recompile
+from inspect_compile.facts import Fact, Frame, Graph, GraphBreak, GraphEnd, Omission, Recompile, Remark
 from inspect_compile.facts.compile_id import compile_number, frame_id
 
 COMPILES: Final = 8
 """Number of compiles of one frame that are recorded: torch's own default limit."""
+_WENT_ON: Final = ("compiled", "no graph", "restarted")
+"""Outcomes of an attempt to compile a frame that stopped nothing."""
+_STOPPING: Final = ("recompile-limit", "graph-break")
+"""Codes of remarks about what stopped or interrupted a compile."""
 
 
 class Limits:
@@ -27,6 +33,14 @@ class Limits:
         """Frame id → its compiles beyond the limit."""
         self._frames: dict[str, str] = {}
         """Frame id → its name for the user."""
+        self._last: dict[str, Recompile] = {}
+        """Frame id → the last recompile that was left out."""
+        self._without: set[str] = set()
+        """Attempts that gave no compile."""
+        self._told: set[str] = set()
+        """Compiles with a graph break that is recorded beyond the limit."""
+        self._stops: set[tuple[object, ...]] = set()
+        """What stopped or interrupted a compile of each frame, each reason once."""
 
     def refuses(self, fact: Fact) -> bool:
         """True if `fact` is left out."""
@@ -39,10 +53,50 @@ class Limits:
             if folder not in self._refused and fact.compile_id is not None and self._is_again(fact.compile_id):
                 self._refused.add(folder)
             return self.refuses_file(folder)
+        if self._is_new_stop(fact) or (isinstance(fact, Frame) and fact.graph in self._told):
+            return False
         if isinstance(fact, Frame | Recompile):
             place = f"{os.path.basename(fact.file)}:{fact.line}"
             self._frames.setdefault(frame_id(fact.graph), f"{fact.function} {place}")
+        if isinstance(fact, Recompile) and self._is_beyond(fact.graph):
+            self._last[frame_id(fact.graph)] = fact
         return self._is_again(fact.graph)
+
+    def held_back(self, fact: Fact) -> Recompile | None:
+        """What led to a compile beyond the limit that was stopped or interrupted: why no earlier one fitted."""
+        if not isinstance(fact, Frame | GraphBreak) or not self._is_beyond(fact.graph):
+            return None
+        last = self._last.get(frame_id(fact.graph))
+        if last is None or last.graph != fact.graph:
+            return None
+        return self._last.pop(frame_id(fact.graph))
+
+    def _is_new_stop(self, fact: Fact) -> bool:
+        """Does it say that a compile was stopped or interrupted, for a reason that is not recorded of its frame?"""
+        found: tuple[object, ...]
+        if isinstance(fact, Frame) and fact.status not in _WENT_ON:
+            self._is_none(fact.graph)
+            found = (fact.status, fact.reason, fact.limit)
+        elif isinstance(fact, GraphBreak):
+            found = (fact.reason, fact.where and (fact.where.file, fact.where.line))
+        elif isinstance(fact, Remark) and fact.code in _STOPPING:
+            found = (fact.code, fact.message, fact.where)
+        else:
+            return False
+        found = (type(fact), frame_id(fact.graph), *found)
+        is_new = found not in self._stops
+        self._stops.add(found)
+        if is_new and isinstance(fact, GraphBreak):
+            self._told.add(fact.graph)
+        return is_new
+
+    def _is_none(self, compile_id: str) -> None:
+        """An attempt to compile a frame gave nothing: it does not count as a compile."""
+        self._without.add(compile_id)
+        again = self._again.get(frame_id(compile_id), set())
+        again.discard(compile_number(compile_id) or 0)
+        if not again:
+            self._again.pop(frame_id(compile_id), None)
 
     @property
     def count(self) -> int:
@@ -88,9 +142,13 @@ class Limits:
         self._later += 1
         return True
 
-    def _is_again(self, compile_id: str) -> bool:
+    def _is_beyond(self, compile_id: str) -> bool:
         number = compile_number(compile_id)
-        if self._compiles is None or number is None or number < self._compiles:
+        return self._compiles is not None and number is not None and number >= self._compiles
+
+    def _is_again(self, compile_id: str) -> bool:
+        if not self._is_beyond(compile_id):
             return False
-        self._again.setdefault(frame_id(compile_id), set()).add(number)
+        if compile_id not in self._without:
+            self._again.setdefault(frame_id(compile_id), set()).add(compile_number(compile_id) or 0)
         return True

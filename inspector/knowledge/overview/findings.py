@@ -304,8 +304,8 @@ WORDS: Final[dict[str, Words]] = {
         "fix the graph break at {line}; the resume function then disappears; then {own}",
     ),
     RECOMPILE_LIMIT: Words(
-        "the function was compiled too often: calls that fit no compile run without torch.compile",
-        "see above what changes from call to call",
+        "torch gave up compiling the function: calls that fit none of its compiles run without torch.compile",
+        "TORCH_LOGS=recompiles prints what changes from call to call",
     ),
     CACHE: Words("each start of the program compiles this again: torch cannot keep it in its cache"),
     CACHE_MISS: Words(

@@ -21,7 +21,7 @@ from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
-from inspect_compile.tables.overview.run_words import others, run_words, warnings
+from inspect_compile.tables.overview.run_words import eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
@@ -202,10 +202,12 @@ def _dynamo(found: Overview) -> Section | None:
     role = "warn" if run.graph_breaks or run.recompiles else ""
     counts = f"  {number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
     frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
+    without = cell(f"; {eager_words(run.eager)}" if run.eager else "", "warn")
     return Section(
         "dynamo",
         (
-            (*cell("Dynamo", "title"), *cell(counts, role), *cell(f"; frames: {frames}" if frames else "")),
+            (*cell("Dynamo", "title"), *cell(counts, role), *without, *cell(f"; frames: {frames}" if frames else "")),
+            (*cell("Dynamo", "title"), *cell(counts, role), *without),
             (*cell("Dynamo", "title"), *cell(counts, role)),
         ),
         ("dynamo",),

@@ -1,6 +1,6 @@
 """A run in a line, what its reader has to be warned of, and what else its dump holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.analysis.dumps.parts import asked, is_only_parts
@@ -9,6 +9,7 @@ from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.parts import targets as targets_of
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
+from inspect_compile.analysis.overview.eager import ALL
 from inspect_compile.analysis.overview.records import RunSummary
 from inspect_compile.facts import Graph
 from inspect_compile.tables.columns import Cell, cell
@@ -54,6 +55,13 @@ def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     took = f"   {seconds_text(run.seconds)}"
     probes = f", of which probes {seconds_text(run.probe_seconds)}"
     return (*told, *cell(f"{took}{probes}", "dim")), (*told, *cell(took, "dim")), told
+
+
+def eager_words(eager: Mapping[str, int]) -> str:
+    """`eager: 1 of 4 functions (1 limit)`."""
+    why = {reason: count for reason, count in eager.items() if reason != ALL}
+    told = ", ".join(f"{count:,} {reason}" for reason, count in why.items())
+    return f"eager: {sum(why.values()):,} of {number_of(eager[ALL], 'function')} ({told})"
 
 
 def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:

@@ -1,0 +1,42 @@
+"""Which of the functions that Dynamo looked at run without torch.compile, in all of their calls or in some.
+
+Calls are not counted: once torch has given a function up, it no longer reports calls of it.
+"""
+
+from collections import Counter
+from typing import Final
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, GraphBreak, Skip
+from inspect_compile.facts.compile_id import frame_id
+
+LIMIT, FAILED, SKIPPED, BREAK = "limit", "failed", "skipped", "graph break"
+ALL: Final = "functions"
+_ORDER: Final = (LIMIT, FAILED, SKIPPED, BREAK)
+_NEEDS_NONE: Final = ("no tensor-related objects", "no content in function")
+"""In torch's reason for a frame in which there is nothing to compile."""
+
+
+def eager(dump: Dump) -> dict[str, int]:
+    """Why functions run eagerly → how many do, each counted once, for what takes most calls; `ALL` → how many there
+    are. Empty if none does.
+
+    `FAILED` and `SKIPPED` functions do so in every call, or in those that fit none of their compiles, as those that
+    reached a `LIMIT` do in every later one; at a `BREAK` Python runs one line of each call.
+    """
+    broken = {frame_id(row.graph) for row in dump.rows(GraphBreak)}
+    found: dict[tuple[str, int], set[str]] = {}
+    for row in dump.rows(Frame):
+        reasons = found.setdefault((row.file, row.line), set())
+        if row.limit:
+            reasons.add(LIMIT)
+        elif row.status in (FAILED, SKIPPED):
+            reasons.add(row.status)
+        if frame_id(row.graph) in broken:
+            reasons.add(BREAK)
+    for skip in dump.rows(Skip):
+        if not any(words in skip.reason for words in _NEEDS_NONE):
+            found.setdefault((skip.file, skip.line), set()).add(SKIPPED)
+    why = Counter(next((one for one in _ORDER if one in reasons), "") for reasons in found.values())
+    counts = {reason: why[reason] for reason in _ORDER if why[reason]}
+    return {ALL: len(found), **counts} if counts else {}
