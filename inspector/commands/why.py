@@ -119,6 +119,8 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     from inspect_compile.launch.replay import try_knob
     from inspect_compile.tables.compare.what_if import what_if
 
+    if story.a.operation == story.b.operation:
+        raise CommandError(f"--try: both are computed in {story.a.operation}: there is nothing to fuse")
     known = [(knob, value) for knob in story.knobs for value in worth_trying(knob)]
     settings = known if asked is None else [asked]
     if not settings:

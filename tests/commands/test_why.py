@@ -28,7 +28,7 @@ def mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Dump:
 
 @pytest.mark.parametrize(
     "names",
-    [("op7", "op21"), ("op14", "op15"), ("op4", "op5"), ("op2", "op3"), ("mixed.py:20", "cumsum"), ("op11",)],
+    [("op7", "op21"), ("op14", "op15"), ("op4", "op5"), ("op2", "op3"), ("mixed.py:20", "mixed.py:21"), ("op11",)],
     ids=lambda names: "_".join(names).replace(":", "-"),
 )
 def test_stories(mixed: Dump, names: tuple[str, ...], capsys: Capture, golden: Golden) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.fusion.ledger import candidates
-from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
+from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture

@@ -1,6 +1,7 @@
 """Why two operations are, or are not, in one scheduler node: what happened in each round, and what decided."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final, Literal
 
 import msgspec
@@ -9,17 +10,19 @@ from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.pair_choice import Chosen, OtherPair, Outcome, PairChoice, ResolvedOperations
 from inspect_compile.analysis.fusion.shared_bytes import Common, SharedBytes, shared_bytes
 from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.analysis.kernels.launches import Launch, launches
+from inspect_compile.analysis.kernels.statements import Statements
+from inspect_compile.analysis.lowering.sources import Sources
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Lowering
+from inspect_compile.facts import KernelBody, Location, Lowering, Node
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
 
-Outcome = Literal["together", "one-kernel", "apart", "same"]
 Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unchecked", ""]
 
 _WRONG: Final = "legality"
@@ -28,17 +31,6 @@ _ALLOWED: Final = ("allowed", "deferred", "slower", "undone")
 
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
 """Codes about indices, for which the two index expressions are shown."""
-
-
-class ResolvedOperations(msgspec.Struct, frozen=True):
-    """Scheduler nodes before fusion that a name stands for, all in one graph, nested or not."""
-
-    asked: str
-    graph: str
-    operations: tuple[str, ...]
-    """In schedule order."""
-    is_loose: bool = False
-    """True if they only have the FX node as an origin: its lowering made no operation."""
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -52,10 +44,12 @@ class Side(msgspec.Struct, frozen=True):
     kernel: str
     """Empty if no kernel runs it."""
     node: str
-    """The FX node that it was made for."""
+    """The FX node that it was made for, or the one that was asked for and that it computes inline."""
     where: Location | None
     numel: str
     rnumel: str
+    module: str = ""
+    """Path of the nn.Module that ran the node, `layers.0.attention`."""
 
 
 class KnownReason(msgspec.Struct, frozen=True):
@@ -69,6 +63,13 @@ class KnownReason(msgspec.Struct, frozen=True):
     knob: str
 
 
+class ComputedAgain(msgspec.Struct, frozen=True):
+    """Nodes that other kernels compute, too."""
+
+    nodes: tuple[str, ...]
+    kernels: tuple[str, ...]
+
+
 class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """Two operations of one graph. `why A B --json` prints it."""
 
@@ -77,7 +78,9 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     b: Side
     """The later one in the schedule."""
     outcome: Outcome
-    """together (one scheduler node); one-kernel (two loops of one launch); apart; same (one operation)."""
+    """together (one scheduler node); inlined (one operation, which computes one of the two for the other); one-kernel
+    (two loops of one launch); apart; same (one operation).
+    """
     rounds: tuple[Candidate, ...]
     decisive: Candidate | None
     """What decided: the fusion that joined them, the last look that kept them apart, or why they were never tried."""
@@ -99,10 +102,13 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     the other writes at another index), free (torch did not check, and nothing prevents it), unchecked (torch did not
     check, and the dump has no dependencies); otherwise empty.
     """
-    others: tuple[tuple[str, str], ...]
-    """Other pairs of operations that the names can mean, most bytes first; without those that share no buffer, if this
-    pair does.
+    others: tuple[OtherPair, ...]
+    """Other pairs of operations that the names can mean, those in one kernel first, then most bytes first; without
+    those that are apart in two blocks of a model, or share no buffer, if others do not. Those of one block that are
+    apart come first if this pair is of two blocks.
     """
+    again: tuple[ComputedAgain, ...] = ()
+    """Nodes of the two that other kernels compute again."""
 
 
 class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group"):
@@ -124,6 +130,7 @@ class FusionStories:
 
     def __init__(self, dump: Dump, ledger: Ledger, missed: Iterable[Miss]) -> None:
         """`missed` are the ledger's pairs that ended apart; needed for `group` only."""
+        self._dump = dump
         self.graph = graph = ledger.graph
         self.ledger = ledger
         self._missed = tuple(missed)
@@ -131,7 +138,9 @@ class FusionStories:
         self._after = shared_bytes(dump, graph)
         self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
         """Operation → the scheduler node before fusion that contains it, or is it."""
-        self._where = _lines(dump, graph)
+        self._nodes = [row for row in lowered_nodes(dump, graph) if row.graph == graph]
+        self._where = _lines(dump, graph, self._nodes)
+        self._statements = Statements(dump, graph)
         self._made = {
             operation: row.node
             for row in dump.rows(Lowering, graph)
@@ -154,18 +163,45 @@ class FusionStories:
         return ResolvedOperations(node, self.graph, tuple(dict.fromkeys(found)))
 
     def pair(self, one: ResolvedOperations, other: ResolvedOperations) -> PairStory:
-        """The story of the pair that shares most bytes of all that the names mean; those that ended apart go first."""
-        pairs = sorted(
-            {tuple(sorted((a, b), key=self._order)) for a in one.operations for b in other.operations if a != b},
-            key=self._dearest,
-        )
-        if not pairs:
-            return self._story(one.operations[0], one.operations[0], one.asked, other.asked, ())
-        (a, b), *rest = pairs
-        if self._before.of(a, b).buffers:
-            rest = [(x, y) for x, y in rest if self._before.of(x, y).buffers]
-        asked = (one.asked, other.asked) if a in one.operations else (other.asked, one.asked)
-        return self._story(a, b, *asked, tuple((x, y) for x, y in rest))
+        """The story of the pair, of all that the names mean, that is in one kernel; else of one block, else of the one
+        that shares most bytes.
+        """
+        return self._story(self._choice.of(one, other), one, other)
+
+    @cached_property
+    def _choice(self) -> PairChoice:
+        def shared(a: str, b: str) -> tuple[int, bool]:
+            common = self._before.of(a, b)
+            return common.saved, bool(common.buffers)
+
+        return PairChoice(self._before.rows, self._nodes, self._group_of, self._outcome, shared, self._is_computed_in)
+
+    @cached_property
+    def _computing(self) -> frozenset[str]:
+        """The nodes that own an operation of some kernel: a view owns none."""
+        bodies = (body for (of, _), rows in self._statements.bodies.items() if of == self.graph for body in rows)
+        return frozenset(node for body in bodies for node in body.nodes if _is_in(node, body))
+
+    @cached_property
+    def _sources(self) -> Sources:
+        return Sources(self._dump, self.graph)
+
+    def _kernel_of(self, operation: str) -> str:
+        """The kernel that runs an operation; empty if none does."""
+        call = self._calls.get(self._before.rows[operation].members[0])
+        return "" if call is None else call.kernel.name
+
+    def _is_computed_in(self, operation: str, node: str) -> bool:
+        """Whether an operation computes a node that is one of its origins.
+
+        The origins include what an operation was made from, even if that is in a buffer by now.
+        """
+        row = self._before.rows[operation]
+        body = self._statements.body(self.graph, self._kernel_of(operation), row.members)
+        if body is not None and node in self._computing and not _is_in(node, body):
+            return False
+        needed = self._sources.of(node)
+        return not needed or not needed.isdisjoint(read.buffer for read in row.reads)
 
     def group(self, meant: ResolvedOperations) -> list[GroupStory]:
         """The stories of the scheduler nodes that the operations ended in."""
@@ -186,22 +222,24 @@ class FusionStories:
         stopped = tuple(miss for miss in self._missed if name in (miss.a, miss.b))
         return GroupStory(self.graph, asked, name, sides[0].kernel, sides, tuple(grown), stopped)
 
-    def _story(self, a: str, b: str, asked_a: str, asked_b: str, others: tuple[tuple[str, str], ...]) -> PairStory:
+    def _outcome(self, a: str, b: str) -> Outcome:
+        """What became of two operations."""
+        if self._group_of(a) == self._group_of(b):
+            return "together"
+        calls = [self._calls.get(self._before.rows[one].members[0]) for one in (a, b)]
+        return "one-kernel" if calls[0] is not None and calls[0] == calls[1] else "apart"
+
+    def _story(self, chosen: Chosen, one: ResolvedOperations, other: ResolvedOperations) -> PairStory:
         rows = self._before.rows
-        sides = self._side(a, asked_a), self._side(b, asked_b)
+        a, b, outcome = chosen.a, chosen.b, chosen.outcome
+        asked = (other, one) if chosen.is_swapped else (one, other)
+        sides = self._side(a, asked[0].asked, asked[0].nodes), self._side(b, asked[1].asked, asked[1].nodes)
         groups = sides[0].group, sides[1].group
         rounds = tuple(self.ledger.met(a, b)) if a != b else ()
-        outcome: Outcome = "apart"
-        if a == b:
-            outcome = "same"
-        elif groups[0] == groups[1]:
-            outcome = "together"
-        elif sides[0].kernel and self._calls[rows[a].members[0]] == self._calls.get(rows[b].members[0]):
-            outcome = "one-kernel"
         decisive = _decisive(rounds, outcome)
         is_index = decisive is not None and decisive.code in _DIFFERING
-        one, other = ((*row.reads, *row.writes) for row in (rows[a], rows[b]))
-        found = tuple(differences(one, other)) if is_index else ()
+        touched = ((*row.reads, *row.writes) for row in (rows[a], rows[b]))
+        found = tuple(differences(*touched)) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
         is_apart = outcome in ("apart", "one-kernel")
         between = self.ledger.between(*groups, _look_of(decisive)) if is_apart else ()
@@ -219,8 +257,23 @@ class FusionStories:
             saved=_common(self._after, *groups),
             between=between,
             legality=self._legality(groups, decisive, reason, between) if is_apart else "",
-            others=others,
+            others=chosen.others,
+            again=() if outcome == "apart" else tuple(self._again(sides, asked)),
         )
+
+    def _again(
+        self, sides: tuple[Side, Side], asked: tuple[ResolvedOperations, ResolvedOperations]
+    ) -> Iterator[ComputedAgain]:
+        """The nodes that are computed for the two, and in other kernels again."""
+        found: dict[tuple[str, ...], dict[str, None]] = {}
+        for side, meant in zip(sides, asked, strict=True):
+            body = self._statements.body(self.graph, side.kernel, self._before.rows[side.operation].members)
+            own = meant.nodes.intersection(self._before.rows[side.operation].nodes)
+            for one in () if body is None else self._statements.computed(body):
+                if one.node in own and one.recomputed:
+                    found.setdefault(one.recomputed, {})[one.node] = None
+        for kernels, nodes in found.items():
+            yield ComputedAgain(tuple(nodes), kernels)
 
     def _legality(
         self, groups: tuple[str, str], decisive: Candidate | None, reason: Reason | None, between: tuple[Between, ...]
@@ -238,22 +291,24 @@ class FusionStories:
         handed = differences(first.writes, second.reads)
         return "other-index" if any(one.kind != "same" for one in handed) else "free"
 
-    def _side(self, operation: str, asked: str) -> Side:
+    def _side(self, operation: str, asked: str, nodes: frozenset[str] = frozenset()) -> Side:
         row = self._before.rows[operation]
         maker = self._made.get(operation, "")
+        if maker not in nodes:
+            maker = next((name for name in reversed(row.nodes) if name in nodes), maker)
         name = maker if maker in row.nodes or not row.nodes else row.nodes[-1]  # it may have become real for a reader
         lines = (self._where[one] for one in (name, *reversed(row.nodes)) if one in self._where)
-        call = self._calls.get(row.members[0])
         return Side(
             asked=asked,
             operation=operation,
             kind=row.kind,
             group=self._group_of(operation),
-            kernel="" if call is None else call.kernel.name,
+            kernel=self._kernel_of(operation),
             node=name,
             where=next(lines, None),
             numel=row.numel,
             rnumel=row.rnumel,
+            module=self._statements.module_of(self.graph, name),
         )
 
     def _group_of(self, operation: str) -> str:
@@ -261,18 +316,9 @@ class FusionStories:
         row = self._before.rows.get(operation)
         return self.ledger.final.get(row.members[0] if row is not None else operation, operation)
 
-    def _order(self, operation: str) -> int:
-        return self._before.rows[operation].order
 
-    def _dearest(self, pair: tuple[str, ...]) -> tuple[bool, int, int, int]:
-        a, b = pair
-        is_together = self._group_of(a) == self._group_of(b)
-        return is_together, -self._before.of(a, b).saved, self._order(a), self._order(b)
-
-
-def _lines(dump: Dump, graph: str) -> dict[str, Location]:
+def _lines(dump: Dump, graph: str, nodes: list[Node]) -> dict[str, Location]:
     """Node → source line; a node that a pass made has the line of what it replaces."""
-    nodes = [row for row in lowered_nodes(dump, graph) if row.graph == graph]
     found = {row.name: row.where for row in nodes if row.where is not None}
     if all(row.name in found for row in nodes if row.op == "call_function"):
         return found
@@ -282,6 +328,11 @@ def _lines(dump: Dump, graph: str) -> dict[str, Location]:
         if where is not None:
             found[row.name] = where
     return found
+
+
+def _is_in(node: str, body: KernelBody) -> bool:
+    """True if a kernel computes something of the node."""
+    return any(name == node and loops for name, loops in zip(body.nodes, body.loops, strict=False))
 
 
 def _look_of(decisive: Candidate | None) -> Candidate | None:

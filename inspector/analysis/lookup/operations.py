@@ -1,18 +1,30 @@
 """The scheduler operations that a name stands for: an operation, buffer, FX node, kernel, fused node or source line."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
 from inspect_compile.analysis.dumps.rows import scheduled
-from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
+from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.provenance.lineage import Lineage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
 
-_Found = tuple[list[tuple[str, str]], bool]
-"""(graph, operation) of all that a name stands for; is it loosely so?"""
+_Place = tuple[str, str]
+"""A graph, nested or not, and the name of an operation or a node in it."""
+
+
+class _Meant(NamedTuple):
+    """All that a name stands for in a graph and in those nested in it."""
+
+    operations: list[_Place]
+    """In schedule order."""
+    is_loose: bool = False
+    nodes: frozenset[_Place] = frozenset()
+    inlined: tuple[_Place, ...] = ()
+    """Operations made for other nodes that compute one of `nodes` inline, in schedule order."""
 
 
 def find_operations(
@@ -21,15 +33,16 @@ def find_operations(
     """What each of `names` stands for, in each graph that has them all."""
     graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
     found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
-    whole = [meant for meant in found.values() if all(there for there, _ in meant)]
+    whole = [meant for meant in found.values() if all(one.operations for one in meant)]
     if together := tuple(all_of_it for meant in whole if (all_of_it := _in_one_schedule(names, meant))):
         return Found(together)
     for index, name in enumerate(names):
-        if not any(meant[index][0] for meant in found.values()):
+        if not any(meant[index].operations for meant in found.values()):
             known = (known for one in graphs for known in _names(dump, one))
             return unknown(dump, name, "operation", known, graph or "")
     each = [
-        next(meant[index][0] for meant in (*whole, *found.values()) if meant[index][0]) for index in range(len(names))
+        next(one.operations for meant in (*whole, *found.values()) if (one := meant[index]).operations)
+        for index in range(len(names))
     ]
     there = tuple(f"{name} in {operations[0][0]}" for name, operations in zip(names, each, strict=True))
     return Unknown(" and ".join(names), "graph of a pair", dump.root, there=there)
@@ -41,27 +54,42 @@ def _names(dump: Dump, graph: str) -> Iterator[str]:
     yield from (row.name for row in dump.rows(Kernel, graph))
 
 
-def _in_one_schedule(names: tuple[str, ...], meant: list[_Found]) -> tuple[ResolvedOperations, ...]:
+def _in_one_schedule(names: tuple[str, ...], meant: list[_Meant]) -> tuple[ResolvedOperations, ...]:
     """The outermost of the graphs, one and those nested in it, that has operations of all; none where none has."""
-    nested = set.intersection(*({of for of, _ in there} for there, _ in meant))
+    nested = set.intersection(*({of for of, _ in one.operations} for one in meant))
     if not nested:
         return ()
     chosen = min(nested, key=len)
     return tuple(
-        ResolvedOperations(name, chosen, tuple(operation for of, operation in there if of == chosen), is_loose)
-        for name, (there, is_loose) in zip(names, meant, strict=True)
+        ResolvedOperations(
+            asked=name,
+            graph=chosen,
+            operations=tuple(operation for of, operation in one.operations if of == chosen),
+            is_loose=one.is_loose,
+            nodes=frozenset(node for of, node in one.nodes if of == chosen),
+            inlined=tuple(operation for of, operation in one.inlined if of == chosen),
+        )
+        for name, one in zip(names, meant, strict=True)
     )
 
 
-def _in_graph(dump: Dump, graph: str, name: str) -> _Found:
+def _in_graph(dump: Dump, graph: str, name: str) -> _Meant:
     """What the name stands for in `graph` and in those nested in it."""
     rows = scheduled(dump, graph)
     order = {(row.graph, row.name): index for index, row in enumerate(rows)}
-    for way in (_by_operation, _by_buffer, _by_kernel, _by_maker, _by_origin, _by_line, _by_earlier_node):
-        found = way(dump, graph, rows, name.removeprefix("%")) & order.keys()
-        if found:
-            return sorted(found, key=order.__getitem__), way is _by_origin
-    return [], False
+    name = name.removeprefix("%")
+    for way in (_by_operation, _by_buffer, _by_kernel):
+        if found := way(dump, graph, rows, name) & order.keys():
+            return _Meant(sorted(found, key=order.__getitem__))
+    for nodes_of in (_named, _on_line, _later):
+        nodes = nodes_of(dump, graph, name)
+        origins = {(row.graph, row.name) for row in rows if any((row.graph, node) in nodes for node in row.nodes)}
+        made = _made(dump, graph, rows, nodes) & order.keys()
+        if found := made or origins:
+            is_loose = not made and nodes_of is _named
+            inlined = tuple(sorted(origins - made, key=order.__getitem__))
+            return _Meant(sorted(found, key=order.__getitem__), is_loose, frozenset(nodes), inlined)
+    return _Meant([])
 
 
 def _by_operation(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
@@ -79,41 +107,39 @@ def _by_kernel(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[
     return {(row.graph, members.get((row.graph, one), one)) for row in kernels for one in row.operations}
 
 
-def _by_maker(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """The operations that a node's lowering made."""
-    path, _, bare = name.rpartition("/")
-    return _made(dump, graph, rows, lambda row: row.node == bare and row.graph.endswith(f"/{path}" if path else ""))
-
-
-def _by_origin(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """The operations that have the node as an origin, for a node whose lowering made none."""
+def _named(dump: Dump, graph: str, name: str) -> set[_Place]:
+    """The nodes of that name; `true_graph_0/add` is one of a nested graph."""
     path, _, bare = name.rpartition("/")
     suffix = f"/{path}" if path else ""
-    return {(row.graph, row.name) for row in rows if bare in row.nodes and row.graph.endswith(suffix)}
+    graphs = {row.graph for row in (*dump.rows(Operation, graph), *dump.rows(Lowering, graph))}
+    return {(of, bare) for of in graphs if of.endswith(suffix)}
 
 
-def _made(dump: Dump, graph: str, rows: list[Operation], is_meant: Callable[[Lowering], bool]) -> set[tuple[str, str]]:
-    members = {(row.graph, member): row.name for row in rows for member in row.members}
-    makers = (row for row in dump.rows(Lowering, graph) if is_meant(row))
-    return {(row.graph, members.get((row.graph, one), one)) for row in makers for one in row.operations}
-
-
-def _by_line(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
+def _on_line(dump: Dump, graph: str, name: str) -> set[_Place]:
     line = ProgramLine.read(name)
     if line is None:
         return set()
-    nodes = {node.name for node in dump.rows(Node, graph) if node.where is not None and line.is_at(node.where)}
-    made = _made(dump, graph, rows, lambda row: row.node in nodes)
-    # What became real only for a reader in another line belongs to the line whose node it computes.
-    theirs = {(row.graph, row.name) for row in rows if nodes.isdisjoint(row.nodes) and row.nodes}
-    last = {(row.graph, row.name) for row in rows if row.nodes and row.nodes[-1] in nodes}
-    return (made - theirs) | last or made or {(row.graph, row.name) for row in rows if nodes & set(row.nodes)}
+    rows = [row for row in dump.rows(Node, graph) if row.where is not None and line.is_at(row.where)]
+    lowered = {(row.graph, row.name) for row in rows if row.stage == "post_grad"}
+    return lowered or {(row.graph, row.name) for row in rows}
 
 
-def _by_earlier_node(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    """The operations that came of a node of an earlier graph, Dynamo's or the joint graph."""
+def _later(dump: Dump, graph: str, name: str) -> set[_Place]:
+    """The lowered nodes that came of a node of an earlier graph, Dynamo's or the joint graph."""
     lineage = Lineage(dump, graph)
     kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
-    later = {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
-    made = _made(dump, graph, rows, lambda row: (row.graph, row.node) in later)
-    return made or {(row.graph, row.name) for row in rows if any((row.graph, node) in later for node in row.nodes)}
+    return {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
+
+
+def _made(dump: Dump, graph: str, rows: list[Operation], nodes: set[_Place]) -> set[_Place]:
+    """The operations that were made for nodes.
+
+    What became real only for a reader belongs to the node that it computes, and not to the reader.
+    """
+    members = {(row.graph, member): row.name for row in rows for member in row.members}
+    makers = (row for row in dump.rows(Lowering, graph) if (row.graph, row.node) in nodes)
+    made = {(row.graph, members.get((row.graph, one), one)) for row in makers for one in row.operations}
+    here = {(row.graph, row.name): [(row.graph, node) in nodes for node in row.nodes] for row in rows}
+    theirs = {key for key, own in here.items() if own and not any(own)}
+    last = {key for key, own in here.items() if own and own[-1]}
+    return (made - theirs) | last or made

@@ -7,7 +7,7 @@ from inspect_compile.diagrams.kinds.kind import HEATS, NARROWING, Drawn, Kind, M
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
+    from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
     from inspect_compile.diagrams.schedule.heat import Heat
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump

@@ -16,7 +16,7 @@ from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, 
 from inspect_compile.tables.text import file_name, number_of
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion.pair_story import ResolvedOperations
+    from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
     from inspect_compile.dump import Dump
 
 CURVES_UP_TO: Final = 700

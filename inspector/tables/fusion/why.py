@@ -8,6 +8,7 @@ from rich.text import Text
 
 from inspect_compile.tables.fusion.fusion import ROUNDS, SIDES, STOPPED, stopped_rows
 from inspect_compile.tables.fusion.why_text import (
+    OUTCOMES,
     StyledLine,
     advice_lines,
     between_lines,
@@ -86,9 +87,11 @@ def _line(line: StyledLine) -> Text:
 
 
 def _others(story: "PairStory", dump_argument: str) -> Iterator[RenderableType]:
-    yield styled("The names also match", "bold")
-    for a, b in story.others[:_MOST_OTHERS]:
-        yield joined(f" {clean(a)} × {clean(b)}   ", (why_command(dump_argument, a, b, "--graph", story.graph), "cyan"))
+    yield styled("Other matching pairs", "bold")
+    for one in story.others[:_MOST_OTHERS]:
+        names = dict.fromkeys((one.a, one.b))
+        more = (why_command(dump_argument, *names, "--graph", story.graph), "cyan")
+        yield joined(f" {' × '.join(map(clean, names))}   {OUTCOMES[one.outcome]}   ", more)
     yield from (joined(" ", line) for line in _left_out(len(story.others) - _MOST_OTHERS, "more pair"))
 
 

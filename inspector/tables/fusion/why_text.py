@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.fusion.pair_choice import is_other_block
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
@@ -22,7 +23,16 @@ _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
+_BOTH: Final = 2
 _KINDS: Final = ("two launches", "two loops of one launch", "library calls")
+OUTCOMES: Final = {
+    "together": "fused",
+    "inlined": "one operation",
+    "one-kernel": "two loops of one kernel",
+    "apart": "not fused",
+    "same": "the same",
+}
+"""Outcome → a word for a list of pairs."""
 _NOT_ASKED: Final = "torch did not check whether one kernel would be correct"
 _LEGALITY: Final = {
     "allowed": "one kernel for both would be correct, but was not expected to pay off",
@@ -70,15 +80,42 @@ def verdict_line(story: "PairStory") -> StyledLine:
     match story.outcome:
         case "same":
             return StyledLine("Both names mean the same operation.")
+        case "inlined":
+            return StyledLine(f"{_inlined(story)}{_elsewhere(story)}", "good")
         case "together":
             since = f" since round {decisive.round}" if decisive is not None else ""
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
-            return StyledLine(f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.", "good")
+            told = f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.{_elsewhere(story)}"
+            return StyledLine(told, "good")
         case "one-kernel":
-            loops = "they still run as two loops of one launch of a kernel"
-            return StyledLine(f"Not fused: {because(story)}. But {loops}.{_cost(story)}", "warn")
+            loops = f"Both are in {clean(story.a.kernel)}, as two loops of one launch"
+            told = f"{loops}, not fused: {because(story)}.{_elsewhere(story)}{_cost(story)}"
+            return StyledLine(told, "warn")
         case _:
             return StyledLine(f"Not fused: {because(story)}.{_cost(story)}", "bad")
+
+
+def _inlined(story: "PairStory") -> str:
+    """``Both are in cpp_fused_add_sum_0: op0 computes `add` and `sum_1` in one loop.``"""
+    a, b = story.a, story.b
+    kernel = f"Both are in {clean(a.kernel)}" if a.kernel else "Both are in one operation"
+    nodes = [one_line(name) for name in dict.fromkeys((a.node, b.node)) if name]
+    what = "computes both" if len(nodes) < _BOTH else f"computes `{nodes[0]}` and `{nodes[1]}` in one loop"
+    return f"{kernel}: {clean(a.operation)} {what}."
+
+
+def _elsewhere(story: "PairStory") -> str:
+    """What else is to be known of two that are in one kernel: their blocks, and kernels that compute parts again."""
+    a, b = story.a, story.b
+    told = []
+    if is_other_block(a.module, b.module):
+        blocks = f"{clean(a.operation if a.operation != b.operation else a.node)} is of {clean(a.module)}"
+        told.append(f"{blocks}, {clean(b.operation if a.operation != b.operation else b.node)} of {clean(b.module)}.")
+    for one in story.again:
+        nodes = few([f"`{one_line(name)}`" for name in one.nodes], _MOST_BUFFERS)
+        kernels = few([clean(name) for name in one.kernels], _MOST_BUFFERS)
+        told.append(f"{nodes} {'is' if len(one.nodes) == 1 else 'are'} computed again in {kernels}.")
+    return "".join(f" {words}" for words in told)
 
 
 def because(story: "PairStory") -> str:
@@ -147,7 +184,7 @@ def path_words(a: str, between: "Sequence[Between]", b: str) -> str:
 
 def between_lines(story: "PairStory") -> Iterator[StyledLine]:
     """Each scheduler node that must run between the two, with what it does and its line, in order."""
-    if story.outcome in ("together", "same"):
+    if story.outcome in ("together", "inlined", "same"):
         return
     for one in story.between[:_MOST_BETWEEN]:
         what = operator_words(one.operator, one.where)
@@ -307,9 +344,11 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
     if decisive is not None and decisive.code and reason is None:
         words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
         yield StyledLine(_with_legality(story, words), "warn")
-    if story.outcome in ("together", "same") or reason is None:
+    if story.outcome in ("together", "inlined", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
+    if story.outcome == "one-kernel":
+        words = words.replace("into one kernel", "into one loop")
     if reason.about != "legality" and reason.code != _UNFUSABLE:
         words = _with_legality(story, words)
     if story.legality == "illegal" and reason.about != "legality" and reason.code != _UNFUSABLE:
