@@ -34,6 +34,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part, write_first
+from inspect_compile.dump.wholeness import table_sizes
 from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
 from inspect_compile.probe import Probes, describe, let_pass
 
@@ -276,7 +277,12 @@ class Session:
         self.recorder.close()
         if self.recorder.has_begun:
             ended = run_record.ended(self._run, end, started=self._started, notes=self._all_notes())
-            self._run = msgspec.structs.replace(ended, omitted=self.recorder.omissions(), device=device(self._target))
+            self._run = msgspec.structs.replace(
+                ended,
+                omitted=self.recorder.omissions(),
+                device=device(self._target),
+                tables=table_sizes(self.recorder.root),
+            )
             self.recorder.run(self._run)
 
     def _tell_collectives(self) -> None:

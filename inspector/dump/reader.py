@@ -11,6 +11,7 @@ from inspect_compile.dump import paths
 from inspect_compile.dump.call_sites import Callers
 from inspect_compile.dump.files import file_inside, text_inside
 from inspect_compile.dump.table import MOST_BYTES, MOST_LINES, Room, Table
+from inspect_compile.dump.wholeness import lacking
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import (
     SCHEMA_VERSION,
@@ -204,6 +205,12 @@ class Dump:
             f"the tables hold more than is read of one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
             f"{MOST_GRAPHS:,} graphs): the rest is left out"
         )
+
+    @cached_property
+    def lacking(self) -> tuple[str, ...]:
+        """The tables that are missing or shorter than when the run ended, as far as it recorded that."""
+        recorded = self.run.tables
+        return () if not recorded or self.shared is not None else lacking(self.root, recorded)
 
     @property
     def damaged(self) -> int:

@@ -74,6 +74,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     notes: tuple[str, ...] = ()
     omitted: tuple[Omission, ...] = ()
+    tables: dict[str, Int64] | None = None
+    """Bytes of each table when the process ended, those of all graphs together as `torchinductor/`; None if the process
+    could not write that, and in dumps of earlier versions.
+    """
 
 
 class Removed(msgspec.Struct, frozen=True):

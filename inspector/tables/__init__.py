@@ -14,6 +14,7 @@ from inspect_compile.tables.options import (
     CONFIGURATION,
     EARLIER,
     FOLDED,
+    KINDS,
     OF,
     OUTPUT,
     PAIRS_OF_LINE,
@@ -45,7 +46,7 @@ class Entry(NamedTuple):
 TABLES: Final[dict[str, Entry]] = {
     "overview": Entry("inspect_compile.tables.overview.overview:overview", of_all_ranks=True),
     "summary": Entry("inspect_compile.tables.overview.summary:summary", of_all_ranks=True),
-    "findings": Entry("inspect_compile.tables.overview.findings:findings"),
+    "findings": Entry("inspect_compile.tables.overview.findings:findings", (KINDS,)),
     "graphs": Entry("inspect_compile.tables.overview.graphs:graphs"),
     "dynamo": Entry("inspect_compile.tables.frontend.dynamo:dynamo"),
     "guards": Entry("inspect_compile.tables.frontend.guards:guards"),

@@ -44,6 +44,7 @@ FOLDED: Final = Option(
     metavar="FILE",
 )
 
+KINDS: Final = Option("--kinds", "kinds", "the kinds of findings that are looked for", kind=bool)
 REASON: Final = Option("--reason", "reason", "only pairs with this reason, `numel-mismatch`", metavar="CODE")
 PAIRS_OF_LINE: Final = Option("--line", "line", "only pairs that a line has to do with, `model.py:12`", metavar="LINE")
 ROUND: Final = Option("--round", "in_round", "only this round", metavar="N", kind=int)

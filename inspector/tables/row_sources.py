@@ -230,6 +230,16 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgs
     return roofline_rows(dump, graph, **options)
 
 
+def _findings(dump: "Dump", graph: str | None, *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
+    if kinds:
+        from inspect_compile.analysis.findings.looked_for import looked_for
+
+        return looked_for(dump)
+    from inspect_compile.analysis.findings.every import findings
+
+    return findings(dump, graph)
+
+
 def _settings(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
     from inspect_compile.analysis.frontend.traced import setting_rows
 
@@ -239,7 +249,7 @@ def _settings(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
 ROWS: Final[dict[str, Rows]] = {
     "overview": _overview,
     "summary": _summaries,
-    "findings": _of("findings.every:findings"),
+    "findings": _findings,
     "graphs": _graphs,
     "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
     "guards": _of("frontend.guards:guard_rows"),

@@ -167,7 +167,7 @@ def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_dump_without_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made(tmp_path)
-    assert "nothing was compiled" in refused(capsys, tmp_path)
+    assert "no graph is recorded" in refused(capsys, tmp_path)
 
 
 def test_many_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -265,7 +265,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
 @pytest.mark.parametrize(
     ("facts", "run", "told"),
     [
-        ((), Run(status="finished"), ("No graph was compiled", "torch.compile was never called")),
+        ((), Run(status="finished", tables={}), ("No graph was compiled", "torch.compile was never called")),
         ((), Run(status="running", pid=1), ("still runs",)),
         (
             (CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"),),

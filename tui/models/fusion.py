@@ -144,7 +144,8 @@ class _Tables:
                 else partial(finding_lines, row)
             )
             rows.append(Row.of(FINDING_COLUMNS, row, key, self._subject(row)))
-        return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=nothing_words())
+        empty = f"{nothing_words(self._dump)}: inspect-compile show findings --kinds"
+        return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=empty)
 
     def _subject(self, row: Finding) -> Subject | None:
         """What a finding is about: two scheduler nodes, a node and what copies for it, or a line of the user's own."""

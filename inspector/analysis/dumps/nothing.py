@@ -1,8 +1,16 @@
 """Why a dump has no graph."""
 
+from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import CacheLookup, Frame, Remark
-from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, Seen, Why, in_one_line, why_nothing
+from inspect_compile.knowledge.overview.nothing import (
+    COMPILED_NOTHING,
+    NOT_COMPILED,
+    Seen,
+    Why,
+    in_one_line,
+    why_nothing,
+)
 
 
 def nothing(dump: Dump) -> Why | None:
@@ -21,6 +29,9 @@ def nothing(dump: Dump) -> Why | None:
             is_elsewhere=bool(dump.other_processes) and not of_targets,
             frames=len({row.graph for row in frames}),
             skipped=_skipped(frames),
+            is_recorded=dump.run.tables is not None,
+            is_growing=run_state(dump).is_growing,
+            lacking=dump.lacking,
         )
     )
 
@@ -39,4 +50,4 @@ def text_or_nothing(dump: Dump, text: str) -> str:
 def nothing_text(dump: Dump) -> str:
     """The same in one line, with what to do."""
     why = nothing(dump)
-    return "nothing was compiled" if why is None else f"nothing was compiled: {in_one_line(why)}"
+    return COMPILED_NOTHING if why is None else f"{why.head}: {in_one_line(why)}"

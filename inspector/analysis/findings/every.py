@@ -53,6 +53,8 @@ _LEAST_SHARE: Final = 0.002
 
 def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
     """The findings of `graph`, its compile and the run; without a graph those of the whole dump."""
+    if dump.lacking:
+        return list(oddities.lacking(dump))  # of what is missing nothing is known, and so of nothing that rests on it
     graphs, costs = graphs_of(dump, graph), Costs(dump)
     found = [row for kind in KINDS for row in kind(dump, graphs, costs)]
     if graph is not None:

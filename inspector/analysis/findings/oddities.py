@@ -11,7 +11,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import INCOMPLETE, PROBE, SLOW_PROBES, WORDS
-from inspect_compile.knowledge.overview.nothing import advice_for
+from inspect_compile.knowledge.overview.nothing import Seen, advice_for, why_nothing
 
 _NOTICEABLE: Final = 0.1
 """Share of the run's time that the probes may take."""
@@ -21,6 +21,12 @@ _STATUS: Final = {
     "unfinished": "the program ended before its compile did",
     "compiled": "not all of its nodes are accounted for",
 }
+
+
+def lacking(dump: Dump) -> Iterator[Finding]:
+    """Tables that the run left and that are missing or shorter in this dump."""
+    why = why_nothing(Seen(lacking=dump.lacking))
+    yield Finding(kind=INCOMPLETE, graph="", what=why.head, why=why.text, to_do=why.to_do, names=dump.lacking[:1])
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:

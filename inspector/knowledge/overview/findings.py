@@ -340,5 +340,37 @@ WORDS: Final[dict[str, Words]] = {
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }
 
+
+class Kind(NamedTuple):
+    """One kind of finding, as a list of all kinds has it."""
+
+    kind: str
+    what: str
+    needs: str = ""
+    """What a run needs to have it: `gpu`, `cudagraphs`, `numerics` or `cache`; empty for nothing but a compile."""
+
+
+KINDS: Final = (
+    Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics"),
+    Kind(BREAK, "a graph break: Python runs a part of the function"),
+    Kind(RECOMPILE, "a function is compiled again"),
+    Kind(RECOMPILE_LIMIT, "a function was compiled too often: later calls run without torch.compile"),
+    Kind(CACHE, "torch cannot keep a compile in its cache"),
+    Kind(CACHE_MISS, "torch's cache of compiled graphs had no entry", "cache"),
+    Kind(MISSED_FUSION, "two kernels go over the same values, and could be one"),
+    Kind(COPY, "values are only moved to another place or order in memory"),
+    Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
+    Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
+    Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),
+    Kind(SPILL, "a Triton kernel needs more registers than there are", "gpu"),
+    Kind(NO_CUDAGRAPH, "a graph does not run as a CUDA graph where the program asked for that", "cudagraphs"),
+    Kind(CUDAGRAPH_AGAIN, "a CUDA graph is recorded again", "cudagraphs"),
+    Kind(MEMORY, "memory that is kept for reuse raises the peak"),
+    Kind(INCOMPLETE, "a graph is not complete in this dump"),
+    Kind(PROBE, "a probe of this tool saw nothing, so that something is missing in this dump"),
+    Kind(SLOW_PROBES, "this tool itself took a noticeable part of the run"),
+)
+"""Every kind of finding."""
+
 TYPICAL_BANDWIDTH: Final = 20e9
 """Bytes per second, to sort by where the device's own figure is not known; nothing that is shown comes from it."""

@@ -6,6 +6,10 @@ NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 """Codes of the remarks that say why a graph was not compiled for a target."""
 
 
+COMPILED_NOTHING: Final = "nothing was compiled"
+_MOST_NAMED: Final = 3
+
+
 class Seen(NamedTuple):
     """What was recorded instead of a graph."""
 
@@ -24,6 +28,12 @@ class Seen(NamedTuple):
     saw_torch: bool = True
     is_unwatched: bool = False
     """Whether torch was loaded although nothing was watched."""
+    is_recorded: bool = True
+    """Whether the run itself recorded at its end that it left no graph."""
+    is_growing: bool = False
+    """Whether the program still runs."""
+    lacking: tuple[str, ...] = ()
+    """Tables that the run left and that are missing or shorter now."""
 
 
 class Why(NamedTuple):
@@ -34,10 +44,27 @@ class Why(NamedTuple):
     to_do: str = ""
     table: str = ""
     """The table of `show` with the evidence."""
+    head: str = COMPILED_NOTHING
+    """What is certain, before the reason."""
 
 
 def why_nothing(seen: Seen) -> Why:
-    """The reason: what is certain (an exception, a refusal) comes before what is only plausible."""
+    """The reason: what is certain (an exception, a refusal) comes before what is only plausible.
+
+    That nothing was compiled is said only if the run recorded it.
+    """
+    if seen.lacking:
+        more = len(seen.lacking) - _MOST_NAMED
+        names = ", ".join(seen.lacking[:_MOST_NAMED]) + (f" and {more} more tables" if more > 0 else "")
+        are = "is" if len(seen.lacking) == 1 else "are"
+        return Why(f"{names} {are} missing or cut short", "copy it again", head="this dump is not complete")
+    why = _why_nothing(seen)
+    if seen.is_growing:
+        return why._replace(head="nothing is compiled so far")
+    return why if seen.is_recorded else why._replace(head="no graph is recorded")
+
+
+def _why_nothing(seen: Seen) -> Why:
     if seen.failure is not None:
         return Why(f"a compile failed: {first_line(seen.failure)}", advice_for(seen.failure) or "", "dynamo")
     if seen.refused:
@@ -59,6 +86,8 @@ def why_nothing(seen: Seen) -> Why:
     if seen.frames:
         looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
         return Why(f"{looked}, and no graph reached Inductor (another backend, or nothing to compile)", table="dynamo")
+    if not seen.is_recorded:
+        return Why("the run did not record whether it compiled any")
     return Why(
         "torch.compile was never called, or what it returned never ran",
         "`inspect-compile doctor` says whether compiling works here",

@@ -8,17 +8,19 @@ from rich.text import Text
 
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
-from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
+from inspect_compile.analysis.findings.looked_for import KindLookedFor, looked_for
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
+from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.parts import Request, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import spans_text
+from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, time_text
 
 if TYPE_CHECKING:
@@ -128,12 +130,23 @@ COLUMNS: Final[tuple[Column[Finding], ...]] = (
 """One row for each finding; a page has the same below each other."""
 
 
-def findings(request: Request) -> RenderableType:
-    """Each finding on a few lines, with the command that shows more."""
+KIND_COLUMNS: Final[tuple[Column[KindLookedFor], ...]] = (
+    Column("kind", lambda row: row.kind, role="strong"),
+    Column("what is looked for", lambda row: row.what, stretch=True, least=40, most=120),
+    Column("not here", lambda row: row.why_not, role="dim", stretch=True, least=24, most=60),
+)
+
+
+def findings(request: Request, *, kinds: bool | None = None) -> RenderableType:
+    """Each finding on a few lines, with the command that shows more; with `kinds`, what is looked for."""
+    if kinds:
+        return TerminalTable(KIND_COLUMNS, looked_for(request.dump))
     rows = request.kept(findings_of(request.dump, request.graph))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
-        return styled(text_or_nothing(request.dump, nothing_words()), "dim")
+        if nothing(request.dump) is not None:
+            return styled(nothing_text(request.dump), "dim")
+        return Claim(styled(nothing_words(request.dump), "dim"), kinds_command(request.dump_argument))
     blocks: list[RenderableType] = [
         Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
         for number, row in enumerate(shown, 1)
@@ -156,9 +169,14 @@ def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
     return []
 
 
-def nothing_words() -> str:
+def nothing_words(dump: "Dump") -> str:
     """What is said where there are none."""
-    return "None: nothing was missed that a change of the program or of a setting could mend"
+    return f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
+
+
+def kinds_command(dump_argument: str) -> str:
+    """The command that lists these kinds."""
+    return command(dump_argument, "findings", f"{KINDS.flag}")
 
 
 def first_lines(rows: Sequence[Finding]) -> Iterator[RenderableType]:

@@ -18,6 +18,7 @@ from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
 from inspect_compile.tables.layout import is_unlimited
+from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
@@ -99,7 +100,7 @@ def _code(row: LineCost) -> Cell:
 
 def sections(dump: "Dump", found: Overview) -> list[Section]:
     """The parts of the page, from what was compiled to what the dump itself lacks."""
-    parts = [_graphs(found), _lines(found), _findings(found), _dynamo(found), _memory(found), _coverage(found)]
+    parts = [_graphs(found), _lines(found), _findings(dump, found), _dynamo(found), _memory(found), _coverage(found)]
     if any(row.sure == NOT_KNOWN for row in found.lines) and dump.run.device == "cpu":
         told = cell("No times: this CPU was not measured", "dim")
         parts.append(Section("times", (told,), command="inspect-compile doctor --measure"))
@@ -173,15 +174,15 @@ def _chosen(rows: list[LineCost]) -> list[LineCost]:
     return shown
 
 
-def _findings(found: Overview) -> Section:
+def _findings(dump: "Dump", found: Overview) -> Section:
     rows = found.findings
     count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
-    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words()}"
+    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words(dump)}"
     told = cell(words, "dim")
     return Section(
         "findings",
         ((*cell(count, "title"), *told), cell(count, "title") if rows else cell(f"{count}: none", "title")),
-        ("findings",) if rows else (),
+        ("findings",) if rows else ("findings", KINDS.flag),
         entries=[(row, finding_cells(row)) for row in rows],
     )
 

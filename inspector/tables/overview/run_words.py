@@ -12,6 +12,7 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.overview.eager import ALL
 from inspect_compile.analysis.overview.records import RunSummary
 from inspect_compile.facts import Graph
+from inspect_compile.knowledge.overview.nothing import Seen, why_nothing
 from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.text import (
@@ -78,6 +79,9 @@ def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:
         yield Told("checked calls returned what their graphs compute node by node (numerics --continue-with reference)")
     if dump.damaged:
         yield Told(f"{number_of(dump.damaged, 'line')} of the tables could not be read")
+    if dump.lacking and dump.graphs():
+        why = why_nothing(Seen(lacking=dump.lacking))
+        yield Told(f"{why.head}: {why.text}; {why.to_do}", "bad")
     yield from _kept(dump)
     for row in run.omitted[:_OMITTED]:
         yield Told(f"Not all is here: {one_line(row.message)}")

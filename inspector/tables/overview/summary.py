@@ -21,8 +21,8 @@ from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
 from inspect_compile.facts import Collective, CudaGraph, Frame, Graph, Launched, Remark, Tuning
 from inspect_compile.knowledge.overview.choices import CHOICES
-from inspect_compile.knowledge.overview.nothing import Why, advice_for
-from inspect_compile.tables.overview.findings import first_lines, note, nothing_words
+from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
+from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
 from inspect_compile.tables.overview.run_words import Told, eager_words, others, run_words, warnings
@@ -39,6 +39,7 @@ from inspect_compile.tables.text import (
 )
 
 if TYPE_CHECKING:
+    from inspect_compile.analysis.findings.finding import Finding
     from inspect_compile.dump import Dump
 
 _GRAPHS = 6
@@ -85,8 +86,9 @@ def summary(request: Request) -> RenderableType:
     if not graphs and (why := nothing(dump)) is not None:
         parts.append(Stack(_nothing(dump, why, say), gap=False))
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
-    if bool(graphs) or bool(dump.rows(Frame)):
-        parts.append(Stack(_findings(request, say), gap=False))
+    rows = findings(dump, request.graph) if graphs or (dump.rows(Frame) and not dump.lacking) else []
+    if graphs or rows:
+        parts.append(Stack(_findings(request, rows, say), gap=False))
     return Stack(parts)
 
 
@@ -229,14 +231,13 @@ def _tuned(dump: "Dump", graph: Graph, say: _Say) -> Iterator[Claim]:
             yield say(f" {tuned}", "", "autotune")
 
 
-def _findings(request: Request, say: _Say) -> Iterator[RenderableType]:
+def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[RenderableType]:
     """The most expensive findings, then what the compiler noticed and nobody has to act on."""
     dump = request.dump
-    rows = findings(dump, request.graph)
     told = "Findings, most expensive first" if len(rows) > 1 else "Findings"
     yield say(told, "bold", "findings" if rows else "")
     if not rows:
-        yield say(f" {nothing_words()}", "dim")
+        yield Claim(styled(f" {nothing_words(dump)}", "dim"), kinds_command(request.dump_argument))
     yield from note(dump, rows[:_FINDINGS])
     yield from first_lines(rows[:_FINDINGS])
     if (left := len(rows) - _FINDINGS) > 0:
@@ -259,7 +260,8 @@ def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
 
 def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
     """Why a dump has no graphs, and what to do."""
-    words = f"No graph was compiled: {one_line(why.text)}"
+    head = "No graph was compiled" if why.head == COMPILED_NOTHING else why.head.capitalize()
+    words = f"{head}: {one_line(why.text)}"
     if why.table or not dump.other_processes:
         yield say(words, "red" if why.table else "", why.table)
     else:

@@ -111,7 +111,7 @@ def test_a_dump_without_a_graph_says_why(tmp_path: Path) -> None:
 
     for answer in (find_graph(dump, "x"), find_nodes(dump, "x"), find_kernels(dump, "x"), find_moments(dump, "peak")):
         assert isinstance(answer, Unknown)
-        assert unresolved_text(answer).startswith(f"{tmp_path}: nothing was compiled")
+        assert unresolved_text(answer).startswith(f"{tmp_path}: no graph is recorded: the run did not")
 
 
 def test_what_is_listed_is_short(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """`show findings`, and the findings in the summary: read at the widths of a terminal, nothing is cut."""
 
+import ast
 import io
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -8,10 +10,14 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from inspect_compile.analysis.findings import every
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding, Trial
+from inspect_compile.analysis.findings.looked_for import KindLookedFor
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.overview.findings import WORDS
+from inspect_compile.facts import Run
+from inspect_compile.knowledge.overview import findings as kinds_module
+from inspect_compile.knowledge.overview.findings import KINDS, WORDS
 from inspect_compile.tables import rows, table
 from inspect_compile.tables.overview.findings import (
     command_words,
@@ -20,7 +26,7 @@ from inspect_compile.tables.overview.findings import (
     sure_words,
     to_do_words,
 )
-from tests.conftest import DumpOf, Golden
+from tests.conftest import TESTS, DumpOf, Golden
 from tests.handmade import ended, graph, made
 from tests.normalised import normalised, of_golden_torch
 
@@ -68,15 +74,78 @@ def test_programs_get_all_that_people_see(dump_of: DumpOf) -> None:
 def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), ended())
 
-    assert " ".join(printed(dump, 80).split()) == nothing_words()
+    told = " ".join(printed(dump, 80).split())
+    assert told.startswith(f"{nothing_words(dump)} show")
+    assert told.endswith("findings --kinds")
+    looked = [row for row in rows("findings", dump, kinds=True) if isinstance(row, KindLookedFor)]
+    assert nothing_words(dump) == f"None of the {sum(not row.why_not for row in looked)} kinds that are looked for"
+    assert {"numerics", "spill"} <= {row.kind for row in looked if row.why_not}
+
+
+def test_every_kind_that_is_found_is_in_the_list_of_kinds() -> None:
+    folder = Path(every.__file__).parent
+    trees = [ast.parse(path.read_text()) for path in folder.glob("*.py")]
+    made_kinds = {
+        keyword.value.id
+        for tree in trees
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Finding"
+        for keyword in call.keywords
+        if keyword.arg == "kind" and isinstance(keyword.value, ast.Name) and keyword.value.id.isupper()
+    }
+    listed = [one.kind for one in KINDS]
+    assert {getattr(kinds_module, name) for name in made_kinds} <= set(listed)
+    assert len(set(listed)) == len(listed)
+    documented = (TESTS.parent / "docs" / "findings.md").read_text()
+    assert all(f"`{kind}`" in documented for kind in listed)
+
+
+@pytest.mark.parametrize("gone", ["graphs.jsonl", "torchinductor", "nodes.jsonl", "half of dynamo.jsonl"])
+def test_a_copy_that_broke_off_says_nothing_else(dump_of: DumpOf, tmp_path: Path, gone: str) -> None:
+    root = tmp_path / "copy"
+    shutil.copytree(dump_of("graph_breaks").dump, root)
+    assert not Dump(root).lacking
+    first = next(root.rglob(gone.rpartition(" ")[2]))
+    if first.is_dir():
+        shutil.rmtree(first)
+    elif gone.startswith("half"):
+        first.write_bytes(first.read_bytes()[: first.stat().st_size // 2])
+    else:
+        first.unlink()
+
+    dump = Dump(root)
+    told = printed(dump, 200)
+    assert "this dump is not complete" in told
+    assert "nothing was compiled" not in told
+    assert "None of the" not in told
+    assert [row.kind for row in findings(dump)] == ["incomplete"]
+    for name in ("overview", "summary"):
+        page = " ".join(printed(dump, 200, name).split())
+        assert "this dump is not complete" in page.lower()
+        assert "No graph was compiled" not in page
+        assert "None of the" not in page
+
+
+def test_of_a_run_without_a_graph_only_that_is_said(tmp_path: Path) -> None:
+    """Whether a graph was compiled that is not here is known only where the run recorded its tables."""
+    for name, run, words in (
+        ("recorded", Run(status="finished", tables={}), "No graph was compiled: torch.compile was never called"),
+        ("killed", Run(status="running"), "No graph is recorded: the run did not record whether"),
+        ("older", Run(status="finished"), "No graph is recorded: the run did not record whether"),
+    ):
+        dump = made(tmp_path / name, run=run)
+        for page in ("overview", "summary"):
+            told = " ".join(printed(dump, 200, page).split())
+            assert words in told
+            assert "Findings" not in told
 
 
 def test_where_nothing_was_compiled_nothing_is_praised(tmp_path: Path) -> None:
     """As in a dump that is read before its first graph is there."""
     told = printed(made(tmp_path), 80)
 
-    assert "nothing was compiled" in told
-    assert "missed" not in told
+    assert "no graph is recorded" in told
+    assert "None of" not in told
 
 
 def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def _failed(exception: str) -> list[Paragraph]:
 
 def _why_nothing(dump: Dump) -> str:
     why = nothing(dump)
-    return "" if why is None else f"No graph: {in_one_line(why)}."
+    return "" if why is None else f"{why.head.capitalize()}: {in_one_line(why)}."
 
 
 def frame_page(dump: Dump, compile_id: str) -> Page:

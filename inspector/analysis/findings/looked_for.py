@@ -1,0 +1,28 @@
+"""The kinds of findings, and which of them are looked for in a dump: some can be seen with certain runs alone."""
+
+import msgspec
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Binary, CudaGraph
+from inspect_compile.knowledge.overview.findings import KINDS
+
+
+class KindLookedFor(msgspec.Struct, frozen=True, tag_field="fact", tag="finding_kind"):
+    """One kind of finding. `show findings --kinds --json` prints these."""
+
+    kind: str
+    what: str
+    why_not: str = ""
+    """Why this dump cannot have it; empty if it is looked for."""
+
+
+def looked_for(dump: Dump) -> list[KindLookedFor]:
+    """Every kind."""
+    is_on_gpu = dump.run.device != "cpu" or bool(dump.run.target)
+    why_not = {
+        "numerics": "" if dump.run.numerics is not None else "no call of this run was checked",
+        "cache": "" if dump.run.cache != "bypass" else "torch's cache is bypassed while recording",
+        "cudagraphs": "" if dump.rows(CudaGraph) or is_on_gpu else "nothing ran on a GPU",
+        "gpu": "" if is_on_gpu or dump.rows(Binary) else "nothing was compiled for a GPU",
+    }
+    return [KindLookedFor(one.kind, one.what, why_not.get(one.needs, "")) for one in KINDS]
