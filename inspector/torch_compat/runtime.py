@@ -41,6 +41,7 @@ STORAGE_REFERENCE = Name(
 )
 LARGEST_OF_EACH = Name("torch", "_foreach_norm", "one reduction over all results of a call")
 COPY_EACH = Name("torch", "_foreach_copy_", "one copy of all inputs of a call")
+NEGATED = Name("torch", "_neg_view", "a copy of an input that is seen as the negative of its memory is seen so, too")
 SPIN = Name("torch.cuda", "_sleep", "keeps a stream busy for so many cycles of the device's clock")
 BUILT_FOR = Name("torch.version", "cuda", "the CUDA that torch is built for; None for another device")
 FLIGHT_RECORDER = Name(

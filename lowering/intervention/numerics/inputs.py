@@ -10,7 +10,7 @@ from torch.fx import GraphModule
 
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.torch_compat.dynamo import NO_TORCH_FUNCTION
-from inspect_compile.torch_compat.runtime import NO_DISPATCH_MODES
+from inspect_compile.torch_compat.runtime import NEGATED, NO_DISPATCH_MODES
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
@@ -68,7 +68,10 @@ def _storage_key(value: Any) -> int:
 
 def _seen_as(value: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor:
     made = torch.empty(0, dtype=value.dtype, device=value.device)
-    return made.set_(storage, value.storage_offset(), value.size(), value.stride())
+    made = made.set_(storage, value.storage_offset(), value.size(), value.stride())
+    if value.is_conj():  # a complex product saves such a view for its backward: the memory alone is another value
+        made = made.conj()
+    return NEGATED.load()(made) if value.is_neg() else made  # type: ignore[no-any-return]
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_random,
     may_use_tf32,
     name_of,
+    once_an_operator,
     takes_from_values,
     without_form,
 )
@@ -30,6 +31,17 @@ from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memo
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
+_EXACT: Final = frozenset((
+    "abs", "alias", "amax", "amin", "as_strided", "as_strided_scatter", "cat", "constant_pad_nd", "copy", "copy_", "detach",
+    "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu", "repeat",
+    "roll", "slice_scatter", "sort", "split", "split_with_sizes", "t", "topk", "transpose", "unbind", "unfold", "where",
+))  # fmt: skip
+"""Operators whose results are elements of their arguments, or these with another sign: they round nothing either."""
+_IN_SINGLE: Final = frozenset((
+    "_log_softmax", "_softmax", "_to_copy", "convert_element_type", "logsumexp", "mean", "native_batch_norm",
+    "native_group_norm", "native_layer_norm", "prod", "sum", "var", "var_mean",
+))  # fmt: skip
+"""Operators that compute in float32 at least where they are given narrower types, as pointwise ones do."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _CONVOLUTION: Final = "aten.convolution.default"
 _FEWEST: Final = 2
@@ -37,6 +49,8 @@ _FEWEST: Final = 2
 _WINDOWS: Final = {"cpu": 1 << 23, "cuda": 1 << 29}
 """Number of bytes that the windows of a convolution may take at once."""
 _PACKED_LINEAR: Final = ("mkl._mkl_linear", "mkl._mkl_linear.default")
+_SINGLE: Final = 4
+"""Bytes of a number in float32."""
 _ROW: Final = 65_521
 """How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
 QUIET: Final = 8
@@ -131,8 +145,8 @@ class Exact(Interpreter):
 
     def _computed(self, node: Node) -> Any:
         own = self._own(node)
-        if self._is_given(node):
-            return self._moved(node, own, _wide(own), [own])
+        if self._is_given(node):  # both sides read the same number, and compute with it in float32 at least
+            return self._moved(node, map_aggregate(own, _at_least_single), _wide(own), [own])
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
@@ -144,7 +158,8 @@ class Exact(Interpreter):
             return _wide(own)
         kept = self.env
         late = {each: self._late.get((node.name, each.name)) for each in node.all_input_nodes}
-        self.env = ChainMap({each: _wide(value) for each, value in late.items() if value is not None}, kept)  # type: ignore[assignment]
+        instead = {each: _wide(value) for each, value in late.items() if value is not None}
+        self.env = ChainMap(instead | self._rounded_inside(node), kept)  # type: ignore[assignment]
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
         if str(node.target) in _COMPARISONS:
@@ -163,6 +178,27 @@ class Exact(Interpreter):
             return _wide(own)
         known = [*late.values(), *(self.env.get(each) for each in node.all_input_nodes)]
         return self._moved(node, own, _wide(changed_list(node, given) if found is None else found), known)
+
+    def _rounded_inside(self, node: Node) -> dict[Node, Any]:
+        """The arguments of a library's operator that come from given values of a half type, with noise of that type:
+        it may round what it computes from them, such as parts of a sum, and its result alone does not show how often.
+        """
+        if self._noise is None or computes_in_single(node.target):
+            return {}
+        found = {}
+        for each in node.all_input_nodes:
+            own = self.env.get(each) if self._is_moved(each) else None
+            if isinstance(own, torch.Tensor):
+                found[each] = self._with_noise(own, self._own(each))
+        return found
+
+    def _is_moved(self, node: Node) -> bool:
+        """True for a given value, or elements of one."""
+        while not self._is_given(node):
+            if not rounds_nothing(node) or len(node.all_input_nodes) != 1:
+                return False
+            (node,) = node.all_input_nodes
+        return _at_least_single(own := self._own(node)) is not own
 
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
@@ -192,7 +228,7 @@ class Exact(Interpreter):
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
         or that of one of `known`.
         """
-        if self._noise is None or any(word in node.name for word in _VIEWS if node.op == "call_function"):
+        if self._noise is None or rounds_nothing(node):
             return value
         if isinstance(value, (list, tuple)):
             return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
@@ -300,6 +336,33 @@ class Noise:
         torch.mul(given[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
         made = made.view(moved.shape)
         return made if order is None else made.permute([order.index(at) for at in range(len(order))])
+
+
+def rounds_nothing(node: Node) -> bool:
+    """True for a node whose elements are some of its arguments'."""
+    if node.op != "call_function":
+        return False
+    return any(word in node.name for word in _VIEWS) or _packet(node.target) in _EXACT
+
+
+@once_an_operator
+def computes_in_single(target: Any) -> bool:
+    """True for an operator that rounds nothing to a half type but its result."""
+    tags, packet = getattr(target, "tags", ()), _packet(target)
+    return torch.Tag.pointwise in tags or packet in _IN_SINGLE or packet in _EXACT
+
+
+@once_an_operator
+def _packet(target: Any) -> str:
+    """The name of an operator, without those of its namespace and overload."""
+    parts = name_of(target).split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def _at_least_single(value: Any) -> Any:
+    """A tensor without elements, of the type that a value of a half type is computed with; others as they are."""
+    is_half = isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype.itemsize < _SINGLE
+    return value.new_empty(0, dtype=torch.float32) if is_half else value
 
 
 def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
