@@ -90,7 +90,7 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """One buffer that a launch wrote in a checked call, beside eager's value and the exact one.
 
     The launch ran with the reference's values in its inputs, so that the errors are its alone. Errors are absolute
-    differences from the exact value, over the elements where all three values are finite.
+    differences from the exact value, over the elements where both values are finite.
     """
 
     table: ClassVar[str] = "numerics"
@@ -159,6 +159,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Number of exact values that are no numbers of the dtype."""
     nonfinite_wrong: Int64 = 0
     """NaN or Inf where eager and the exact value are finite, or the other way round."""
+    eager_alone: Int64 = 0
+    """NaN or Inf in eager's value alone: the compiled and the exact one are finite, and the compiled one is judged by
+    the exact one.
+    """
     rmse: float | None = None
     """Root of the mean square error of the compiled value."""
     eager_rmse: float | None = None
@@ -288,7 +292,11 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     kind: str
     """NaN or Inf."""
     output: Int64
-    """Which result of the graph has it, from 0."""
+    """Which result of the graph has it, from 0; -1 in a check of launches, where `of_node` does."""
+    of_node: str = ""
+    """In a check of launches: the FX node whose value has it as eager computes it, and not as the compiled code does,
+    whose value is judged by the exact one, which is finite too.
+    """
     step: Int64 = 0
     """Of the recorder: in which step of the program, from 1; 0 for any other check."""
     again: bool = False

@@ -20,7 +20,11 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     kind: str
     """NaN or Inf."""
     output: int
-    """Which result of the graph has it, from 0."""
+    """Which result of the graph has it, from 0; -1 in a check of launches."""
+    of_node: str
+    """In a check of launches: the FX node whose value has it in eager alone; empty otherwise."""
+    of_where: Location | None
+    """The source line of that node."""
     step: int
     """Of the recorder: in which step of the program, from 1; 0 for any other check."""
     again: bool
@@ -72,6 +76,8 @@ def nonfinite_rows(dump: Dump, graph: str | None = None) -> Iterator[NonFiniteRo
             call=row.call,
             kind=row.kind,
             output=row.output,
+            of_node=row.of_node,
+            of_where=known.line_of(row.graph, row.of_node) if row.of_node else None,
             step=row.step,
             again=row.again,
             reason=row.reason,

@@ -21,7 +21,7 @@ VERDICTS: Final[dict[str, str]] = {
     WRONG: "further from the exact value than rounding explains",
     WORSE: "its error is larger than eager's and than that of rounding, and still small, or not in the compiled code",
     ROUNDING: "as near to the exact value as eager, within what rounding explains",
-    NEARER: "its error is at most half of eager's",
+    NEARER: "its error is at most half of eager's, or eager alone gives NaN or Inf",
     EXACT: "each element is that of eager",
     NOT_COMPARABLE: "there is nothing to compare it with",
 }
@@ -80,13 +80,14 @@ def _verdict(row: Checked) -> str:
         return _against_eager(row)
     if row.nonfinite_wrong or row.untied or row.unexplained:
         return WRONG
-    if row.rmse is None or row.eager_rmse is None:
-        # Integers and truth values differ at ties only; of floating types no element is finite in all three values.
+    if row.rmse is None:
+        # Integers and truth values differ at ties only; of floating types no element is finite in both values.
         return NOT_COMPARABLE if row.dtype in TOLERANCE or row.dtype.startswith("float8") else ROUNDING
-    if row.rmse <= NEARER_BELOW * row.eager_rmse:
-        return NEARER
+    if row.eager_rmse is None or row.rmse <= NEARER_BELOW * row.eager_rmse:
+        return NEARER  # no element of eager's is finite, if it has no error
     multiplier = HALF_MULTIPLIER if row.elements < FEW or row.dtype in _HALF else MULTIPLIER
-    return ROUNDING if row.rmse <= multiplier * rounding_error(row) else WORSE
+    is_explained = row.rmse <= multiplier * rounding_error(row)
+    return (NEARER if row.eager_alone else ROUNDING) if is_explained else WORSE
 
 
 def rounding_error(row: Checked) -> float:

@@ -38,12 +38,17 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
         yield joined(kind, call)
         yield joined("  it came in: ", (row.came_in, "cyan"), f"{place}, an input of the graph, has it")
         return
+    if row.of_node:
+        kind, call = joined((rank, "cyan"), (f"eager's {row.kind}", "bold")), f"  {row.graph}, call {row.call:,}"
     yield joined(kind, f": {row.node or row.buffer}{place}", (call, "dim"))
     if row.element or row.value:
         least = f"; the largest {row.dtype} is {LARGEST[row.dtype]:.6g}" if _is_overflow(row) else ""
         yield joined(f"  {_element(row, row.node or row.buffer)} = {row.value}", _others(row), least)
     for one, where in zip(row.operands, row.operand_places, strict=True):
         yield joined("  of ", _operand(row, one), (f"  {place_text(where)}" if where is not None else "", "dim"))
+    if row.of_node:
+        reaches = f" ({place_text(row.of_where)})" if row.of_where is not None else ""
+        yield styled(f"  it reaches {row.of_node}{reaches}, where the compiled code and the exact value are finite")
     if not row.node:
         yield styled("  run node by node the graph has none here: the compiled code alone makes it")
     if row.kernel:

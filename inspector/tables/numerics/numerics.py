@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
@@ -22,6 +23,7 @@ from inspect_compile.knowledge.numerics.verdicts import (
 )
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.numerics.causes import cause_lines
+from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import Request, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -65,6 +67,8 @@ def _why(row: Judged) -> Cell:
         words.append(f"at most {_figure(found.apart)} from eager's, which cannot be wrong")
     if found.nonfinite_wrong:
         words.append(f"{found.nonfinite_wrong:,} of {found.elements:,} are NaN or Inf and should not be, or should be")
+    if found.eager_alone:
+        words.append(_of_eager_alone(row))
     if found.untied:
         words.append(f"{found.untied:,} of {found.elements:,} differ, and rounding does not explain it")
     if found.worst_error and row.verdict in (WRONG, WORSE):
@@ -79,6 +83,15 @@ def _why(row: Judged) -> Cell:
     if row.verdict == WRONG and found.unforced:
         words.append(f"it reads {', '.join(found.unforced[:3])} as written, which could not be compared")
     return cell("; ".join(words))
+
+
+def _of_eager_alone(row: Judged) -> str:
+    """Who is right where eager alone has NaN or Inf."""
+    found = row.measured
+    right = ", the compiled code is right" if row.verdict == NEARER else ""
+    values = "" if found.compiled is None else f": at {list(found.worst)} {_exactly(found.compiled)}"
+    values += f", exact {_exactly(found.exact)}" if values else ""
+    return f"eager alone gives NaN or Inf in {found.eager_alone:,} of {found.elements:,}{right}{values}"
 
 
 def _source(row: Judged) -> str:
@@ -124,6 +137,7 @@ def numerics(request: Request) -> RenderableType:
         tables.append(statement_tables(request, statements))
     else:
         tables += [Stack(list(blamed_lines(row)), gap=False) for row in statements]
+    tables += [Stack(list(_eager_alone(request.dump, request.graph)), gap=False)] if not request.names else []
     mended = cause_lines(request.dump, request.graph, request.dump_argument)
     return Stack([*tables, Stack([*_sums([whole]), *mended], gap=False)])
 
@@ -153,6 +167,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
         if wrong:
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
         lines += [line for row in list(kernel_statements(dump))[:_KERNELS] for line in blamed_lines(row)]
+        lines += _eager_alone(dump)
     lines += _sums(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
@@ -163,6 +178,20 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     if any(row.index >= 0 for row in kept):
         lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "cyan")))
     return Stack(lines, gap=False)
+
+
+def _eager_alone(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
+    """Where eager leaves the finite numbers, and the compiled code does not."""
+    alone = [row for row in judged(dump, graph) if row.measured.eager_alone]
+    if not alone:
+        return
+    first = next((row for row in alone if row.kernel), alone[0])
+    name = first.node or first.buffer
+    where = f" ({place_text(first.where)})" if first.where is not None else ""
+    yield joined(("eager leaves the finite numbers: ", "bold"), f"{name}{where}: {_of_eager_alone(first)}")
+    for found in nonfinite_rows(dump, graph):
+        if found.of_node:
+            yield from finding_lines(found)
 
 
 def _words(row: Judged) -> tuple[str, ...]:

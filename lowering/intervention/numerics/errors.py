@@ -21,6 +21,8 @@ _MOST: Final = 0.99
 """The share of elements whose error is usual."""
 _AS_FAR: Final = 1.5
 """An element that noise moves as far as its error, times this, lies on an edge."""
+_AT_THE_END: Final = 8
+"""So many units in the last place from the largest number of a dtype, a value may overflow or not."""
 _SAMPLE: Final = 1 << 13
 """Maximum number of elements, evenly spaced, that percentiles are taken of."""
 _FEW: Final = 1 << 12
@@ -53,7 +55,7 @@ def is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.shape == other.shape and bool(((one == other) | (one.isnan() & other.isnan())).all())
+    return one.shape == other.shape and bool(_is_same(one, other).all())
 
 
 def differing_bits(one: torch.Tensor, other: torch.Tensor) -> int:
@@ -72,7 +74,7 @@ def measured(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, n
     All have one shape, and are not equal.
     """
     if compiled.is_complex() or compiled.is_floating_point():
-        return _floating(*_real(compiled, eager, exact))
+        return _floating(*_real(compiled, eager, exact), is_complex=compiled.is_complex())
     return _discrete(compiled, eager, exact, noisy)
 
 
@@ -115,7 +117,7 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
         if math.isfinite(most + apart_by):
             compared += shift.numel()
         else:
-            kept = one.isfinite() & other.isfinite() & known.isfinite()
+            kept = one.isfinite() & known.isfinite()
             compared += int(kept.sum())
             shift = torch.where(kept & shift.isfinite(), shift, torch.zeros_like(shift))
             most = float(shift.amax())
@@ -148,9 +150,10 @@ def unexplained(
     usual = _usual(other, known)
     parts = []
     for start, (values, of_eager, exactly) in _in_parts(one, other, known):
-        bound = (of_eager - exactly).abs_().clamp_min_(usual).mul_(beyond)
+        bound = (of_eager - exactly).abs_().nan_to_num_(0.0, 0.0).clamp_min_(usual).mul_(beyond)
         bound = torch.maximum(bound, exactly.abs().clamp_min_(scale).mul_(tolerance))
-        parts.append(((values - exactly).abs_() > bound).nonzero().view(-1) + start)
+        suspect = ((values - exactly).abs_() > bound) & values.isfinite()
+        parts.append(suspect.nonzero().view(-1) + start)
     at = torch.cat(parts)
     if not at.numel():
         return {}
@@ -173,15 +176,15 @@ def unexplained(
             break
     if not left:
         on_edge = at[(errors > beyond * noise) & (errors <= moves * _AS_FAR)]
-        return {"noise_99": noise} | (_without(one, other, known, on_edge) if on_edge.numel() else {})
+        return {"noise_99": noise} | (_without(one, known, on_edge) if on_edge.numel() else {})
     index = _index(int(at[is_open][errors[is_open].argmax()]), first, order)
     found = {"noise_99": noise, "unexplained": left, "worst": index}
     return found | _values(index, compiled=compiled, eager=eager, exact=exact)
 
 
-def _without(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, at: torch.Tensor) -> dict[str, Any]:
+def _without(compiled: torch.Tensor, exact: torch.Tensor, at: torch.Tensor) -> dict[str, Any]:
     """The number of elements `at` these positions of the vectors, and the error of all others."""
-    kept = compiled.isfinite() & eager.isfinite() & exact.isfinite()
+    kept = compiled.isfinite() & exact.isfinite()
     others = (compiled.double() - exact).abs_().masked_fill_(~kept, 0.0)
     others[at] = 0.0
     most = float(others.amax())
@@ -234,16 +237,18 @@ def _unlike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.ne(one, other, out=torch.empty_like(one)).sum()
 
 
-def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> dict[str, Any]:
-    sums = _Sums(compiled.dtype, step=_step(compiled.numel()))
+def _floating(
+    compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, *, is_complex: bool
+) -> dict[str, Any]:
+    sums = _Sums(compiled.dtype, step=_step(compiled.numel()), is_complex=is_complex)
     ordered, order = _in_order(compiled, eager, exact)
     for start, values in _in_parts(*ordered):
         sums.add(start, *values)
     found = sums.counts() | (sums.errors() if sums.compared else {})
-    at = sums.worst_at if sums.nonfinite_at is None else sums.nonfinite_at
-    if not sums.compared and sums.nonfinite_at is None:
+    odd = sums.nonfinite_at if sums.nonfinite_at is not None else sums.alone_at
+    if not sums.compared and odd is None:
         return found
-    index = _index(at, ordered[0], order)
+    index = _index(sums.worst_at if odd is None else odd, ordered[0], order)
     return found | {"worst": index} | _values(index, compiled=compiled, eager=eager, exact=exact)
 
 
@@ -273,12 +278,14 @@ def _in_parts(*tensors: torch.Tensor) -> Iterator[tuple[int, list[torch.Tensor]]
 class _Sums:
     """Errors of one result, added up part by part."""
 
-    def __init__(self, dtype: torch.dtype, step: int) -> None:
+    def __init__(self, dtype: torch.dtype, step: int, *, is_complex: bool) -> None:
         """Every `step`-th element is kept for percentiles."""
         self._info = torch.finfo(dtype)
         self._step = step
+        self._is_complex = is_complex
         self._counts = dict.fromkeys(
-            ("compiled_nonfinite", "eager_nonfinite", "exact_nonfinite", "nonfinite_wrong", "differing"), 0
+            ("compiled_nonfinite", "eager_nonfinite", "exact_nonfinite", "nonfinite_wrong", "eager_alone", "differing"),
+            0,
         )
         self._norms: dict[str, list[float]] = {"": [], "eager_": [], "exact": []}
         self._worst = {"": 0.0, "eager_": 0.0}
@@ -288,8 +295,12 @@ class _Sums:
         """Position of the element with the largest error."""
         self.nonfinite_at: int | None = None
         """Position of the first element that is NaN or Inf and should not be, or the other way round."""
+        self.alone_at: int | None = None
+        """Position of the first element that eager alone has NaN or Inf in."""
         self.compared = 0
-        """Number of elements that are finite in all three values."""
+        """Number of elements that are finite in the compiled and the exact value."""
+        self._compared_eager = 0
+        """Number of those that are in eager's, too."""
 
     def add(self, start: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> None:
         """One part, in fp64, which begins at the element `start`."""
@@ -305,9 +316,12 @@ class _Sums:
             if not bool(is_kept.any()):
                 return
             zero = torch.zeros((), dtype=torch.float64, device=exact.device)
-            error, eager_error, known = (torch.where(is_kept, one, zero) for one in (error, eager_error, known))
+            error, known = (torch.where(is_kept, one, zero) for one in (error, known))
+            is_known = is_kept & eager.isfinite()
+            eager_error = torch.where(is_known, eager_error, zero)
             sizes = most, eager_most, largest = _numbers(error.amax(), eager_error.amax(), known.amax())
         self.compared += exact.numel() if is_kept is None else int(is_kept.sum())
+        self._compared_eager += exact.numel() if is_kept is None else int(is_known.sum())
         place = [error.argmax().double()] if most > self._worst[""] else []
         squares = [_square(one, size) for one, size in zip((error, eager_error, known), sizes, strict=True)]
         ulps = error.div_(_ulp(known, self._info))
@@ -323,29 +337,49 @@ class _Sums:
         self._ulps.append(ulps[sampled] if is_kept is None else ulps[sampled][is_kept[sampled]])
 
     def _kept(self, start: int, compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
-        """Where all three values are finite; the others are counted."""
-        finite, eager_finite = compiled.isfinite(), eager.isfinite()
-        reachable = exact.isfinite() & (exact.abs() <= self._info.max)
+        """Where the compiled and the exact value are finite; what is not is counted.
+
+        Where eager alone leaves the finite numbers, the compiled value is judged by the exact one. At the end of the
+        dtype's range rounding decides whether a value overflows.
+        """
+        finite, eager_finite, is_number = compiled.isfinite(), eager.isfinite(), exact.isfinite()
+        most, slack = self._info.max, 1 + _AT_THE_END * self._info.eps
+        reachable = is_number & (exact.abs() <= most)
         """Where the exact value is a number of the dtype."""
-        made = ~finite & eager_finite & reachable
-        missing = finite & ~eager_finite & ~reachable  # where eager alone overflows, the compiled code is better
+        overflows = compiled.isinf() & (exact.abs() * slack > most) & (compiled.sign() == exact.sign())
+        made = ~finite & eager_finite & reachable & ~overflows
+        missing = finite & ~eager_finite & ~reachable & ~(is_number & (exact.abs() <= most * slack))
         self._counts["compiled_nonfinite"] += int((~finite).sum())
         self._counts["eager_nonfinite"] += int((~eager_finite).sum())
         self._counts["exact_nonfinite"] += int((~reachable).sum())
         wrong = made | missing
+        if not self._is_complex:  # what stands beside an infinite part is not specified
+            ends = torch.where(reachable | exact.isnan(), exact, exact.sign() * math.inf)
+            both = ~finite & ~eager_finite
+            wrong |= both & _is_same(eager, ends) & ~_is_same(compiled, ends)
+        alone = finite & is_number & ~eager_finite & ~wrong
         self._counts["nonfinite_wrong"] += int(wrong.sum())
+        self._counts["eager_alone"] += int(alone.sum())
         if self.nonfinite_at is None and bool(wrong.any()):
             self.nonfinite_at = start + int(wrong.int().argmax())
+        if self.alone_at is None and bool(alone.any()):
+            self.alone_at = start + int(alone.int().argmax())
         self._counts["differing"] -= int((compiled.isnan() & eager.isnan()).sum())
-        return finite & eager_finite & exact.isfinite()
+        return finite & is_number
 
     def counts(self) -> dict[str, Any]:
         """How many elements are what."""
         return dict(self._counts)
 
     def errors(self) -> dict[str, Any]:
-        """Errors over the elements that are finite in all three values; there is one."""
-        rms = {name: math.hypot(*norms) / math.sqrt(self.compared) for name, norms in self._norms.items()}
+        """Errors over the elements that are finite in the compiled and the exact value, of which there is one; eager's
+        over those that are finite there, too.
+        """
+        counts = {"": self.compared, "eager_": self._compared_eager, "exact": self.compared}
+        rms = {
+            name: math.hypot(*norms) / math.sqrt(counts[name]) if counts[name] else None
+            for name, norms in self._norms.items()
+        }
         sampled = torch.cat(self._ulps)
         ordered = sampled.sort().values
         last = ordered.numel() - 1
@@ -355,7 +389,7 @@ class _Sums:
             "eager_rmse": rms["eager_"],
             "exact_rms": rms["exact"],
             "worst_error": self._worst[""],
-            "eager_worst_error": self._worst["eager_"],
+            "eager_worst_error": self._worst["eager_"] if self._compared_eager else None,
             "ulp_median": median,
             "ulp_99": high,
             "ulp_worst": self._ulp_worst,
@@ -379,6 +413,11 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
 def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
     """The element at that index of each of these."""
     return dict(zip(values, _numbers(*(value[index].double() for value in values.values())), strict=True))
+
+
+def _is_same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Where both are equal, or NaN."""
+    return (one == other) | (one.isnan() & other.isnan())
 
 
 def _ulp(sizes: torch.Tensor, info: torch.finfo) -> torch.Tensor:

@@ -1,13 +1,13 @@
 """Where NaN and Inf are made: the launch of the compiled code, and the node of the FX graph."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 from torch.fx import Node
 
-from inspect_compile.facts import Operand
-from inspect_compile.knowledge.numerics.formats import HALF, INF, NAN
+from inspect_compile.facts import Checked, NonFinite, Operand
+from inspect_compile.knowledge.numerics.formats import HALF, INF, KINDS, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
@@ -112,6 +112,24 @@ class FiniteLaunches:
 def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
     """The fields of a `NonFinite` that name the FX node which makes it in the reference, as far as it does."""
     return _first_above(plain, kind, results_of(plan.module)[output])
+
+
+def of_eager_alone(plan: Plan, plain: Reference, row: Checked) -> Iterator[NonFinite]:
+    """Where eager leaves the finite numbers on the way to the value that `row` compared, which the compiled code has
+    without: the node that makes the Inf that a NaN is made of, and the one that makes what is in the value.
+    """
+    nodes = {node.name: node for node in plan.module.graph.nodes}
+    has = kinds_of(plain.values.get(row.node))
+    kind = next((one for one in KINDS if one in has), "")
+    found = _first_above(plain, kind, nodes.get(row.node)) if kind else {}
+    if not found or "came_in" in found:
+        return
+    first = _first_above(plain, INF, nodes.get(found["from_inf"])) if found["from_inf"] else {}
+    for its_kind, fields in ((INF, first), (kind, found)):
+        if "node" in fields and not (fields is first and first["node"] == found["node"]):
+            yield NonFinite(
+                graph=row.graph, call=row.call, kind=its_kind, output=-1, of_node=row.node, **fields
+            )
 
 
 def overflow_above(plan: Plan, plain: Reference, node: str) -> dict[str, Any]:

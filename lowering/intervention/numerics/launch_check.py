@@ -16,6 +16,7 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
+from inspect_compile.lowering.intervention.numerics.finite import of_eager_alone
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
@@ -110,7 +111,7 @@ class LaunchCheck:
             self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason, not_continued=why_not))
             return None
         rows: list[Checked] = []
-        told: list[StatementsOf] = []
+        told: list[Fact] = []
         instead: Continued | None = None
         launches, unstable, seconds = 0, 0, 0.0
         started = time.perf_counter()
@@ -156,6 +157,11 @@ class LaunchCheck:
                 if any(row.kernel and verdict(row) == WRONG for row in written):
                     plain = run.whole()
                     judge = ByReference(self._plan, plain, gives_back=self._offloads)
+                alone = next((row for row in rows if row.eager_alone and not row.turn and row.node), None)
+                if alone is not None and not self._is_collective:
+                    state.restore()
+                    module = self._plan.module
+                    told += of_eager_alone(self._plan, reference(module, given(module, args), draws), alone)
                 told += self._statements(args, plain, judge, rows, state)
                 self._keeper.keep(args, number, plain, rows, state, launches=not self._is_collective)
                 if self._repeats:
