@@ -29,6 +29,13 @@ NO_DISPATCH_MODES = Name(
 DISPATCH_MODE = Name(
     "torch.utils._python_dispatch", "TorchDispatchMode", "a check sees each operator that a function comes down to"
 )
+TRANSFORMS = Name("torch._C", "_functorch", "the transforms of torch.func that have begun, and what they wrapped")
+NO_TRANSFORMS = Name(
+    "torch._functorch.pyfunctorch",
+    "temporarily_clear_interpreter_stack",
+    "a check computes outside of transforms of torch.func",
+)
+SAVED_TENSORS = Name("torch._C", "_autograd", "whether a transform of torch.func forbids hooks on saved tensors")
 SET_VERSION = Name(
     "torch._C._autograd",
     "_unsafe_set_version_counter",

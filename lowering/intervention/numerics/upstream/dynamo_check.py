@@ -34,6 +34,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
 )
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, EXACT, NOISY, Shadow, Shadowed
+from inspect_compile.lowering.intervention.numerics.validity import reproduced
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
@@ -185,6 +186,12 @@ class DynamoCheck:
                 # Kernels round what they store, and not each operator's result: so is the graph rounded here.
                 rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
                 row = row if verdict(rounded) == WRONG else rounded
+
+            def again(place: Any = place, plain: Checked = plain, eager: Any = eager, shadow: Any = shadow) -> Checked:
+                ran, where = self._ran(0, args, gradients, () if self._at_once else EXACT)
+                return beside(plain, of(ran, where, place), eager, shadow)
+
+            row = reproduced(row, plain, None if self._is_collective else again, "Dynamo's graph")
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
                 row = self._own.mended(row, at, functools.partial(beside, plain, eager=eager, shadow=shadow))

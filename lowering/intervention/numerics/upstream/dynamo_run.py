@@ -2,7 +2,7 @@
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -13,6 +13,7 @@ from inspect_compile.lowering.intervention.numerics.inputs import unseen
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Surroundings
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, Shadow
+from inspect_compile.torch_compat import runtime as names
 
 Seen = Callable[[Node, Any, Shadow], bool]
 """A node has the value; False ends the run."""
@@ -89,9 +90,10 @@ def run(
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(torch.enable_grad() if gradients is not None else torch.no_grad())
-        leaves = gradients.leaves(given) if gradients is not None else {}
+        stack.enter_context(transforms_ended())
         stack.enter_context(surroundings.again())
+        stack.enter_context(torch.set_grad_enabled(surroundings.has_gradients or gradients is not None))
+        leaves = gradients.leaves(given) if gradients is not None else {}
         if shadow is not None:
             stack.enter_context(shadow)
         inputs = [leaves[at].clone() if at in leaves else one for at, one in enumerate(given)]
@@ -132,6 +134,28 @@ class Gradients(NamedTuple):
         return list(torch.autograd.grad(outputs, [leaves[at] for at in self.inputs], tangents, allow_unused=True))
 
 
+@contextlib.contextmanager
+def transforms_ended() -> Iterator[None]:
+    """Transforms of torch.func (grad, vmap, jvp) that a run which fails leaves begun end with this block."""
+    transforms, hooks = names.TRANSFORMS.load(), names.SAVED_TENSORS.load()
+    depth, forbidden = transforms.get_dynamic_layer_stack_depth(), hooks._saved_tensors_hooks_get_disabled_error_message()
+    try:
+        yield
+    except BaseException:
+        transforms.pop_dynamic_layer_stack_and_undo_to_depth(depth)
+        if forbidden is None:
+            hooks._saved_tensors_hooks_enable()
+        raise
+
+
+def _unwrapped(value: Any) -> Any:
+    """The tensor with the elements of one that a transform of torch.func has wrapped."""
+    transforms = names.TRANSFORMS.load()
+    while isinstance(value, torch.Tensor) and transforms.is_functorch_wrapped_tensor(value):
+        value = transforms.get_unwrapped(value)
+    return value
+
+
 class _Seeing(Interpreter):
     """Shows each value as it is computed."""
 
@@ -142,11 +166,11 @@ class _Seeing(Interpreter):
         self._ended = False
 
     def run_node(self, n: Node) -> Any:
-        """The value of one node; None for all after the last one that is looked at."""
-        if self._ended:
-            return None
+        """The value of one node. All nodes run, also after the last one that is looked at: what one begins, a transform
+        or autocast, a later one ends.
+        """
         value = super().run_node(n)
-        if self._seen is not None and n.op not in ("placeholder", "output"):
-            with unseen():
-                self._ended = not self._seen(n, value, self._shadow)
+        if self._seen is not None and not self._ended and n.op not in ("placeholder", "output"):
+            with unseen(), names.NO_TRANSFORMS.load()():
+                self._ended = not self._seen(n, _unwrapped(value), self._shadow)
         return value

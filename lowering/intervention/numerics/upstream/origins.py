@@ -29,12 +29,15 @@ class Surroundings:
 
     autocast: tuple[tuple[str, torch.dtype, bool], ...]
     """Type of device, dtype, and whether it is on."""
+    has_gradients: bool
+    """autograd is on. Without it transforms of torch.func differentiate nothing."""
 
     @classmethod
     def here(cls) -> "Surroundings":
         """Those of this thread."""
         kinds = ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",)
-        return cls(tuple((kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)) for kind in kinds))
+        autocast = tuple((kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)) for kind in kinds)
+        return cls(autocast, torch.is_grad_enabled())
 
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
@@ -42,6 +45,7 @@ class Surroundings:
         with contextlib.ExitStack() as stack:
             for kind, dtype, is_on in self.autocast:
                 stack.enter_context(torch.autocast(kind, dtype, enabled=is_on, cache_enabled=False))
+            stack.enter_context(torch.set_grad_enabled(self.has_gradients))
             yield
 
 
