@@ -17,6 +17,12 @@ _SUBPROC_POOL = "torch._inductor.compile_worker.subproc_pool"
 _UTILS = "torch._inductor.utils"
 _OPS_HANDLER = "torch._inductor.ops_handler"
 
+_FUNCTIONALIZE = "torch._higher_order_ops.auto_functionalize"
+
+FUNCTIONALIZED = Name(
+    _FUNCTIONALIZE, "auto_functionalized_dense", "an operator is called on copies of what it changes, or of a part"
+)
+FUNCTIONALIZED_V2 = Name(_FUNCTIONALIZE, "auto_functionalized_v2_dense", "the same for views of what it changes")
 VIRTUALIZED = Name(_VIRTUALIZED, "V", "the graph and the debug context of the running thread")
 DEBUG_CONTEXT = Name(_DEBUG, "DebugContext", "one compile_fx_inner; its methods are what TORCH_COMPILE_DEBUG calls")
 DEBUG_ENTER = Name(_DEBUG, "DebugContext.__enter__", "the compile of one graph begins")

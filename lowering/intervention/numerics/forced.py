@@ -273,10 +273,13 @@ def _reason(turn: int) -> str:
 
 def value_in(plan: Plan, plain: Reference, buffer: str, node: str) -> tuple[Any, bool]:
     """What a buffer must hold if that is the value of `node`; and whether it is just that value. It is not if the node
-    changed a part of the buffer through a view, or launches a Triton kernel of the program: such a node has no value.
+    changed a part of the buffer through a view, returns something else than what it changes, or launches a Triton
+    kernel of the program: such a node has no value.
     """
     value = plain.values.get(node)
     whole = plain.after.get((node, plan.nodes.get(buffer, buffer)))
+    if whole is not None and node in plan.returns_others and isinstance(value, torch.Tensor):
+        return whole, False
     if whole is None or (value is not None and (not isinstance(value, torch.Tensor) or whole.shape == value.shape)):
         return value, True
     return whole, False

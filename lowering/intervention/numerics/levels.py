@@ -10,6 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.knowledge.numerics.levels import JOINT_PASSES
+from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, passes
 
@@ -52,16 +53,26 @@ class Levels:
         """Inductor got a graph: the one that went through passes, or a part of it."""
         if not self._is_same(module):
             self.begin(module)
+        self._here.module = weakref.ref(module)
 
     def passed(self, module: GraphModule, name: str) -> None:
-        """A pass has ended. Those over a nested graph, or over the replacement of a pattern, don't count."""
-        if self._is_same(module) and str(module.graph) != self._here.text:
+        """A pass has ended, over the graph or over one that is nested in it. Those over the replacement of a pattern
+        don't count.
+        """
+        top = self._here.module()
+        if top is not None and module is not top and any(module is one for one in top.modules()):
+            module = top
+        elif not self._is_same(module):
+            return
+        else:
+            self._here.module = weakref.ref(module)
+        if text_of(module) != self._here.text:
             self._add(module, name)
 
     def _add(self, module: GraphModule, name: str) -> None:
         try:
             self._here.levels = (*self._here.levels, Level(name, copied(module)))
-            self._here.text = str(module.graph)
+            self._here.text = text_of(module)
         except Exception as error:
             let_pass(error)
             self._here.levels = ()
@@ -123,8 +134,15 @@ def install(check: Any) -> None:
         replace(importlib.import_module(name.module), name, watched)
 
 
+def text_of(module: GraphModule) -> str:
+    """What changes if a pass changes the graph, or one that is nested in it."""
+    of_nodes = [f"{node.name}: {found}" for node in module.graph.nodes if (found := copied_by(node)) is not None]
+    nested = [text_of(one) for one in _nested(module).values()]
+    return "\n".join([str(module.graph), *of_nodes, *nested])
+
+
 def copied(module: GraphModule) -> GraphModule:
-    """The same nodes in a graph of its own; constants and nested graphs are shared.
+    """The same nodes in a graph of its own, and so for the graphs that are nested in it; constants are shared.
 
     Views are reshapes: a backward graph is compiled with values that a view of the traced ones does not always fit.
     """
@@ -133,7 +151,17 @@ def copied(module: GraphModule) -> GraphModule:
     output.meta = dict(module.graph.output_node().meta)
     for node in graph.find_nodes(op="call_function", target=torch.ops.aten.view.default):
         node.target = torch.ops.aten.reshape.default
-    return GraphModule(module, graph)
+    made = GraphModule(module, graph)
+    for name, inner in _nested(module).items():
+        setattr(made, name, copied(inner))
+    return made
+
+
+def _nested(module: GraphModule) -> dict[str, GraphModule]:
+    """The graphs that its nodes take as attributes, by their names there."""
+    names = dict.fromkeys(str(node.target) for node in module.graph.find_nodes(op="get_attr"))
+    found = {name: getattr(module, name, None) for name in names}
+    return {name: one for name, one in found.items() if isinstance(one, GraphModule)}
 
 
 def inputs_of(module: GraphModule) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether a reference may accuse: it has to reproduce the program, and itself, before something else is called wrong."""
+"""Whether a reference may accuse: it has to reproduce the program, and itself, before anything is called wrong."""
 
 from collections.abc import Callable
 

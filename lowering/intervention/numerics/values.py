@@ -104,6 +104,17 @@ class Plan:
         return frozenset({*self.nodes.values(), *changed, *results, *needed, *self.steps})
 
     @functools.cached_property
+    def returns_others(self) -> frozenset[str]:
+        """The nodes that change arguments in place, and return none of them."""
+        nodes = [node for node in self.module.graph.nodes if node.op == "call_function" and changed_values(node)]
+        schemas = {node.name: getattr(node.target, "_schema", None) for node in nodes}
+        return frozenset(
+            name
+            for name, schema in schemas.items()
+            if schema is not None and schema.returns and not any(one.alias_info for one in schema.returns)
+        )
+
+    @functools.cached_property
     def changed_as(self) -> dict[str, list[str]]:
         """Buffer → the names that it has in the operations which change it in place."""
         found: dict[str, list[str]] = {}

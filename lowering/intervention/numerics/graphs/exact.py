@@ -11,7 +11,9 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
 from inspect_compile.knowledge.numerics.verdicts import beyond
+from inspect_compile.lowering.intervention.numerics.graphs.functionalized import in_form_of, is_functionalized
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    calls_graphs,
     changed_arguments,
     changed_list,
     has_own_value,
@@ -32,8 +34,8 @@ from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memo
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
 _EXACT: Final = frozenset((
-    "abs", "alias", "amax", "amin", "as_strided", "as_strided_scatter", "cat", "constant_pad_nd", "copy", "copy_", "detach",
-    "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu", "repeat",
+    "abs", "alias", "amax", "amin", "as_strided", "as_strided_scatter", "cat", "constant_pad_nd", "copy", "copy_",
+    "detach", "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu", "repeat",
     "roll", "slice_scatter", "sort", "split", "split_with_sizes", "t", "topk", "transpose", "unbind", "unfold", "where",
 ))  # fmt: skip
 """Operators whose results are elements of their arguments, or these with another sign: they round nothing either."""
@@ -166,11 +168,15 @@ class Exact(Interpreter):
             args = self._as_compared(node, args)
         if self._noise is not None and may_use_tf32(node, own):
             args = map_aggregate(args, self._noise.in_tf32)
+        if is_functionalized(node.target):
+            kwargs = in_form_of(kwargs, torch.fx.map_arg(node.kwargs, self._own))
         try:
             given = in_rows(node.target, _unshared(node, map_aggregate(args, raised)))
-            found = _in_fp64(node)(*given, **map_aggregate(kwargs, raised))
+            found = self._called(node, given, map_aggregate(kwargs, raised))
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
-            self.taken[node.name] = f"{node.target} has no form in fp64 ({type(error).__name__})"
+            error.__traceback__ = None
+            said = str(error) if isinstance(error, NoFormError) else f"{node.target} ({type(error).__name__})"
+            self.taken[node.name] = f"{said} has no form in fp64"
             if not self._values.holds(node.name):
                 own = node.target(
                     *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
@@ -199,6 +205,27 @@ class Exact(Interpreter):
                 return False
             (node,) = node.all_input_nodes
         return _at_least_single(own := self._own(node)) is not own
+
+    def _called(self, node: Node, args: Any, kwargs: Any) -> Any:
+        """What the node gives for arguments in fp64; graphs that it calls run in fp64, too. Raises NoFormError."""
+        if not calls_graphs(node):
+            return _in_fp64(node)(*args, **kwargs)
+
+        def inside(one: Any) -> Any:
+            if not isinstance(one, GraphModule):
+                return one
+            return lambda *inputs: Inside(one, self._called_inside).run(*inputs)
+
+        return node.target(*map_aggregate(args, inside), **map_aggregate(kwargs, inside))  # type: ignore[operator]
+
+    def _called_inside(self, node: Node, args: Any, kwargs: Any) -> Any:
+        """The value of a node of a nested graph. Raises NoFormError, or what the operator raises."""
+        if why := "its random numbers" if is_random(node) else without_form(node):
+            raise NoFormError(f"{why} in a nested graph")
+        own = node.meta.get("val")
+        args, kwargs = map_aggregate(args, raised), map_aggregate(kwargs, raised)
+        found = _wide(self._called(node, in_rows(node.target, args), kwargs))
+        return self._moved(node, own, found, [*leaves(list(args)), *leaves(list(kwargs.values()))])
 
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
@@ -242,6 +269,25 @@ class Exact(Interpreter):
         if value.layout is not torch.strided:  # oneDNN's own form of a weight
             return value
         return self._noise.on(value, own.dtype, in_place=is_new)  # type: ignore[union-attr]
+
+
+class NoFormError(RuntimeError):
+    """Something in a nested graph has no form in fp64: the message says what."""
+
+
+class Inside(Interpreter):
+    """A nested graph in fp64: all of its nodes, in their order."""
+
+    def __init__(self, module: GraphModule, computed: Callable[[Node, Any, Any], Any]) -> None:
+        """`computed` gives the value of a node that calls a function, from its arguments."""
+        super().__init__(module)
+        self._computed = computed
+
+    def run_node(self, n: Node) -> Any:
+        """The value of one node."""
+        if n.op == "call_function":
+            return self._computed(n, *self.fetch_args_kwargs_from_env(n))
+        return _wide(super().run_node(n)) if n.op in ("placeholder", "get_attr") else super().run_node(n)
 
 
 class Exacts:

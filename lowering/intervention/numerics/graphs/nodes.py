@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_aggregate
 
+from inspect_compile.lowering.intervention.numerics.graphs.functionalized import changed_without_copy
 from inspect_compile.lowering.intervention.numerics.graphs.own_kernels import launches_own_kernel, written
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
 
@@ -24,6 +25,22 @@ _IN_PLACE: Final = "_inplace_generalized_scatter"
 """A function of torch's that changes its first argument; operators say so in their schema."""
 _DENSE: Final = ("flex_attention", "flex_attention_backward")
 """Operators that run their nested graphs themselves, in the dtypes of what they are given."""
+_CALLING: Final = (
+    "auto_functionalized",
+    "auto_functionalized_v2",
+    "with_effects",
+    "out_dtype",
+    "cond",
+    "while_loop",
+    "while_loop_stack_output",
+    "map_impl",
+    "scan",
+    "associative_scan",
+    "invoke_subgraph",
+    "control_deps",
+    "hints_wrapper",
+)
+"""Higher-order operators that do nothing but call an operator, or graphs that are nested in theirs."""
 _STATES: Final = ("philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask")
 """What the schemas of attentions call the state of their random numbers, and what they leave empty."""
 _COLLECTIVES: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -98,9 +115,15 @@ def depends_on_random(module: GraphModule) -> set[str]:
     found: set[str] = set()
     for node in module.graph.nodes:
         draws = is_random(node) and not has_no_dropout(node)
+        draws = draws or any(map(_draws_inside, nested_in(node)))
         if draws or any(each.name in found for each in node.all_input_nodes):
             found.add(node.name)
     return found
+
+
+def _draws_inside(module: GraphModule) -> bool:
+    inner = [one for one in module.modules() if isinstance(one, GraphModule)]
+    return any(is_random(node) and not has_no_dropout(node) for one in inner for node in one.graph.nodes)
 
 
 def has_no_dropout(node: Node) -> bool:
@@ -123,6 +146,8 @@ def changed_values(node: Node) -> list[Any]:
     """The arguments that the node changes in place: nodes, and lists of them."""
     if launches_own_kernel(node):
         return list(written(node))
+    if uncopied := changed_without_copy(node):
+        return uncopied
     return [node.args[at] for at in changed_arguments(node) if at < len(node.args)]
 
 
@@ -169,10 +194,29 @@ def without_form(node: Node) -> str:
         return f"{getattr(node.target, '__name__', node.target)} is lowered as one, by a function of IR"
     if launches_own_kernel(node):
         return "a Triton kernel of the program has no form in fp64"
-    is_nesting = any(kind.__name__ == "HigherOrderOperator" for kind in type(node.target).__mro__)
-    if is_nesting and str(node.target) not in _DENSE:
-        return f"{node.target} calls a nested graph"
+    if is_higher_order(node.target) and name_of(node.target) not in (*_DENSE, *_CALLING):
+        return f"{node.target} has no form in fp64"
     return ""
+
+
+def is_higher_order(target: Any) -> bool:
+    """True for an operator that calls other operators, or graphs."""
+    if hasattr(target, "overloadpacket"):
+        return False
+    return any(kind.__name__ == "HigherOrderOperator" for kind in type(target).__mro__)
+
+
+def calls_graphs(node: Node) -> bool:
+    """True for a node whose nested graphs can be run in its place, node by node."""
+    return is_higher_order(node.target) and name_of(node.target) in _CALLING
+
+
+def nested_in(node: Node) -> list[GraphModule]:
+    """The graphs that the node calls."""
+    sources = [one for one in node.all_input_nodes if one.op == "get_attr"]
+    root = node.graph.owning_module
+    found = [getattr(root, str(one.target), None) for one in sources] if root is not None else []
+    return [one for one in found if isinstance(one, GraphModule)]
 
 
 def has_own_value(node: Node) -> bool:

@@ -10,6 +10,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
+from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by, without_copies
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     RANDINT,
     RANDOM,
@@ -273,6 +274,8 @@ class Plain(Interpreter):
         pattern = pattern_of(n)
         if pattern is not None:
             return pattern.run(*self.fetch_args_kwargs_from_env(n))
+        if copied_by(n) is not None:
+            return without_copies(n, *self.fetch_args_kwargs_from_env(n))
         inner = self._nested.get(n.name)
         if inner is None:
             return super().run_node(n)

@@ -138,7 +138,10 @@ class Gradients(NamedTuple):
 def transforms_ended() -> Iterator[None]:
     """Transforms of torch.func (grad, vmap, jvp) that a run which fails leaves begun end with this block."""
     transforms, hooks = names.TRANSFORMS.load(), names.SAVED_TENSORS.load()
-    depth, forbidden = transforms.get_dynamic_layer_stack_depth(), hooks._saved_tensors_hooks_get_disabled_error_message()
+    depth, forbidden = (
+        transforms.get_dynamic_layer_stack_depth(),
+        hooks._saved_tensors_hooks_get_disabled_error_message(),
+    )
     try:
         yield
     except BaseException:

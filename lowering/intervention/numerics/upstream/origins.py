@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 
 from inspect_compile.knowledge.numerics.levels import BACKEND, DYNAMO, PRE_GRAD
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.lowering.intervention.numerics.levels import Level, copied, inputs_of
+from inspect_compile.lowering.intervention.numerics.levels import Level, copied, inputs_of, text_of
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, dynamo, passes
 
@@ -120,7 +120,7 @@ class Origins:
         if self._here.is_traced or self._here.depth > 1 or origin is None:
             return
         last = origin.dynamo[-1].module
-        if inputs_of(last) == inputs_of(module) and str(last.graph) != str(module.graph):
+        if inputs_of(last) == inputs_of(module) and text_of(last) != text_of(module):
             origin.dynamo = (*origin.dynamo, Level(name, copied(module)))
 
     @contextlib.contextmanager
