@@ -206,6 +206,11 @@ def is_higher_order(target: Any) -> bool:
     return any(kind.__name__ == "HigherOrderOperator" for kind in type(target).__mro__)
 
 
+def runs_itself(target: Any) -> bool:
+    """True for a higher-order operator that computes in the dtypes of what it is given, as other operators do."""
+    return name_of(target) in _DENSE
+
+
 def calls_graphs(node: Node) -> bool:
     """True for a node whose nested graphs can be run in its place, node by node."""
     return is_higher_order(node.target) and name_of(node.target) in _CALLING

@@ -15,11 +15,14 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    is_higher_order,
     operator_without_form,
+    runs_itself,
     takes_from_values,
     written_arguments,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.reference import once_there
+from inspect_compile.lowering.intervention.numerics.upstream.nesting import as_calls
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
 
@@ -167,6 +170,9 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if (calls := as_calls(func)) is not None:
+            with self:
+                return calls(*args, **kwargs)
         self.has_sizes_of_values = self.has_sizes_of_values or takes_from_values(func)
         given = list(_tensors((args, kwargs)))
         before: list[_Memory] = []
@@ -216,7 +222,7 @@ class Shadow(_Mode):  # type: ignore[misc]
     ) -> None:
         """Repeat an operator that has run."""
         name = str(func)
-        operator = hasattr(func, "overloadpacket")
+        operator = not is_higher_order(func) or runs_itself(func)
         if name.startswith(_ANEW):
             self.broken = f"{name} changes where a tensor's memory is"
             return
@@ -226,7 +232,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         reason = next((memory.reason for memory in before if memory.reason), "")
         values: list[Any] | None = None
         if not operator:
-            reason = reason or f"{name} calls a nested graph"
+            reason = reason or f"{name} has no form in fp64"
         elif lacking := operator_without_form(func):
             reason = reason or lacking
         elif not is_random:
