@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_for
 from inspect_compile.codegen.numerics.probed_kernel import WithPoints, probed_kernel
 from inspect_compile.codegen.numerics.triton_kernel import triton_kernel
+from inspect_compile.codegen.runtime.loaded_code import Changed, Places, first_statement, names_in, places
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.lowering.core.nested_graphs import nested_graphs
@@ -37,6 +38,8 @@ class Launch:
     """The names in the statement, each once."""
     operations: tuple[str, ...]
     """All operations of the kernel, which may have other launches too."""
+    is_made: bool = True
+    """False for one that torch generated and that the loaded code does not make."""
 
 
 class Watcher(Protocol):
@@ -74,6 +77,8 @@ class Code:
         """Variable → the variable whose memory it has: reused, or a view."""
         self.launches: list[Launch] = []
         """All that were found, as their lines follow in the source."""
+        self.changed: tuple[Changed, ...] = ()
+        """The lines that were loaded in another form than torch generated them."""
         self.bodies: Mapping[str, Sequence[Lines]] = {}
         """C++ kernel → the operations of its statements, for each group that it was generated for."""
         self._module = module
@@ -82,28 +87,43 @@ class Code:
         self._calls = WithCalls({}, {}, [])
         self._watcher: Watcher | None = None
 
-    def read(self, source: str, path: str, calls: Calls, offset: int) -> None:
-        """Find the launches, which are `offset` lines further down in `source` than in output_code.py."""
+    def read(self, source: str, path: str, calls: Calls, found: Places) -> None:
+        """Find the launches, which are at these places in `source`."""
         self.source = source
-        lines = {line + offset: (graph, kernel, line) for graph, kernel, line, _ in calls.launches}
+        self.changed = found.changed
+        tree, generated = ast.parse(source), calls.text.splitlines()
+        lines: dict[int, list[tuple[str, str, int]]] = {}
+        for graph, kernel, own, _ in calls.launches:
+            line = found.lines.get(own)
+            if line is None and own in found.missing:  # it would be made before the next statement
+                line = first_statement(tree, found.missing[own])
+            if line is None:
+                self.lost.append(kernel)
+            else:
+                lines.setdefault(line, []).append((graph, kernel, own))
         statements: dict[int, list[Launch]] = {line: [] for line in lines}
         around = {
             line: (functools.partial(self._before, waiting), functools.partial(self._after, waiting))
             for line, waiting in statements.items()
         }
         self._calls = with_calls(self._module, source, path, around, given="locals()")
-        for line, (graph, kernel, own) in lines.items():
+        for line, graph, kernel, own in [(line, *one) for line, all_ in lines.items() for one in all_]:
             statement = self._calls.found.get(line)
             if statement is None:
                 self.lost.append(kernel)
                 continue
-            used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
+            is_made = own in found.lines
+            used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)] if is_made else []
+            if found.changed:  # what it was to write counts, too, if something else stands there
+                used += names_in(generated[own - 1])
             operations = calls.operations.get((graph, kernel, own), ())
-            launch = Launch(graph, kernel, own, tuple(dict.fromkeys(used)), operations)
+            launch = Launch(graph, kernel, own, tuple(dict.fromkeys(used)), operations, is_made)
             statements[line].append(launch)
             self.launches.append(launch)
+        for waiting in statements.values():
+            waiting.sort(key=lambda launch: (launch.is_made, launch.line))
         self.launches.sort(key=lambda launch: launch.line)
-        for node in ast.walk(ast.parse(source)):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 origin = _same_memory(node.value)
                 if origin:
@@ -165,11 +185,19 @@ class Code:
             vars(self._module)[kernel] = plain
 
     def _before(self, launches: list[Launch], local: dict[str, Any]) -> Any:
-        return self._watcher.before(launches[0], local) if self._watcher is not None else None
+        """`launches`: those that are not made, and the one that is, if the statement is one."""
+        watcher = self._watcher
+        if watcher is None:
+            return None
+        for one in launches:
+            if one.is_made:
+                return watcher.before(one, local)
+            watcher.after(one, watcher.before(one, local), local)
+        return None
 
     def _after(self, launches: list[Launch], state: Any, local: dict[str, Any]) -> None:
-        if self._watcher is not None:
-            self._watcher.after(launches[0], state, local)
+        if self._watcher is not None and launches and launches[-1].is_made:
+            self._watcher.after(launches[-1], state, local)
 
 
 def install(check: Check) -> None:
@@ -212,11 +240,11 @@ def _code(module: Any, calls: Calls | None) -> Code:
             module, call, "the generated code is no Python" if calls is not None else "its launches are unknown"
         )
     source = Path(path).read_text(encoding="utf-8")
-    before, is_there, _ = source.partition(calls.text)
-    if not is_there:
-        return Code(module, call, "the loaded code is not the one that was generated")
+    found = places(calls.text, source, {line: kernel for _, kernel, line, _ in calls.launches})
+    if found is None:
+        return Code(module, call, "the loaded code is another one than torch generated")
     code = Code(module, call)
-    code.read(source, path, calls, before.count("\n"))
+    code.read(source, path, calls, found)
     return code
 
 

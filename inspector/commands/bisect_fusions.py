@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.commands.numerics import NOT_CHECKED, WRONG, status_of
+from inspect_compile.commands.numerics import NOTHING_WRONG, WRONG
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -159,27 +159,29 @@ class _Search:
         last_record(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
         ended = how
+        compared = 0
         if self._by_numerics:
-            run, how = _judged(run)
+            run, how, compared = _judged(run)
         sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
         if run.trouble:
             raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
-        if run.status == NOT_CHECKED and self._by_numerics:
+        if self._by_numerics and not compared:
             raise UndecidedError(f"no launch could be checked, so nothing can be decided; the program {ended}", run)
         return run
 
 
-def _judged(run: "Run") -> tuple["Run", str]:
-    """The run with the status that `numerics` has for it, and that in words."""
+def _judged(run: "Run") -> tuple["Run", str, int]:
+    """The run with a status that says whether something is wrong, that in words, and how many results were compared."""
     from inspect_compile.analysis.numerics.verdicts import summary
     from inspect_compile.dump import Dump
     from inspect_compile.tables.text import number_of
 
     sums = [summary(part) for part in (Dump(run.root), *map(Dump, Dump(run.root).other_processes))]
-    status = status_of(sums)
+    status = WRONG if any(one.is_wrong for one in sums) else NOTHING_WRONG
+    compared = sum(one.compared for one in sums)
     wrong = number_of(sum(one.wrong for one in sums), "result")
-    words = {NOT_CHECKED: "not checked", WRONG: f"{wrong} wrong"}.get(status, "nothing wrong")
-    return replace(run, status=status), words
+    words = f"{wrong} wrong" if status == WRONG else "nothing wrong" if compared else "not checked"
+    return replace(run, status=status), words, compared
 
 
 def _full_name(run: "Run", graph: str) -> str:

@@ -15,14 +15,14 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from inspect_compile.analysis.numerics.verdicts import Summary
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Asked
     from inspect_compile.facts.numerics import Ranges
 
 NOTHING_WRONG: Final = 0
 WRONG: Final = 1
-NOT_CHECKED: Final = 2
+NOT_COMPARED: Final = 3
+"""Nothing wrong was found, and something was compared at no level."""
 
 KEPT: Final = 256 << 20
 """Maximum number of bytes of inputs that are kept in a dump."""
@@ -41,8 +41,9 @@ class Numerics:
         parser.epilog = (
             "The program's own calls run as always, except with --continue-with reference: a checked call is made a "
             "second time, on copies. What is found is printed on stderr once the program has ended; `show DUMP "
-            "numerics` prints it again. Exit status: 0 where nothing is wrong, 1 where something is, 2 where nothing "
-            "could be checked, or for an error. A directory without a __main__.py in the place of the SCRIPT is the "
+            "numerics` prints it again. Exit status: 0 where all results of the checked calls were compared and are "
+            "right, 1 where something is wrong, 2 for an error, 3 where nothing wrong was found and something was "
+            "compared at no level. A directory without a __main__.py in the place of the SCRIPT is the "
             "DUMP of such a run."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
@@ -189,38 +190,36 @@ def _said(root: Path, status: int, *, nonfinite: bool) -> int:
     shown = os.path.relpath(root)
     parts = [Dump(root), *(Dump(path) for path in Dump(root).other_processes)]
     console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
-    said = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
+    from inspect_compile.analysis.numerics.coverage import uncompared_in
+    from inspect_compile.tables.numerics.coverage import uncompared_lines
+
+    missing = uncompared_in(parts)
+    is_wrong = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
+    for line in uncompared_lines(missing):
+        console.print(line)
     if status:
         ended = f"with status {status}" if status > 0 else f"by signal {-status}"
         console.print(f"the program itself ended {ended}", style="dim")
-    return said
+    return WRONG if is_wrong else NOT_COMPARED if missing else NOTHING_WRONG
 
 
-def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
+def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> bool:
+    """Print what was found, and return whether something is wrong."""
     from inspect_compile.analysis.numerics.verdicts import summary
     from inspect_compile.tables.numerics.numerics import found
 
     sums = [summary(part) for part in parts]
     console.print(found(parts, sums, shown))
-    return status_of(sums)
+    return any(one.is_wrong for one in sums)
 
 
-def status_of(sums: "Sequence[Summary]") -> int:
-    """The exit status for what was checked in all processes."""
-    if any(one.wrong or one.unstable for one in sums):
-        return WRONG
-    return NOTHING_WRONG if any(one.compared for one in sums) else NOT_CHECKED
-
-
-def _nonfinite(parts: "Sequence[Dump]", shown: str, console: "Console") -> int:
-    from inspect_compile.analysis.dumps.graphs import outermost
+def _nonfinite(parts: "Sequence[Dump]", shown: str, console: "Console") -> bool:
+    """The same for NaN and Inf."""
     from inspect_compile.facts import FlaggedCalls, NonFinite
     from inspect_compile.tables.numerics.nonfinite import found
 
     console.print(found(parts, shown))
-    if any(part.rows(NonFinite) or any(row.flagged for row in part.rows(FlaggedCalls)) for part in parts):
-        return WRONG
-    return NOTHING_WRONG if any(outermost(part) for part in parts) else NOT_CHECKED
+    return any(part.rows(NonFinite) or any(row.flagged for row in part.rows(FlaggedCalls)) for part in parts)
 
 
 def _positive(text: str) -> int:

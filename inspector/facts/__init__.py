@@ -39,6 +39,7 @@ from inspect_compile.facts.numerics import (
     Checked,
     FlaggedCalls,
     KeptInputs,
+    LoadedLine,
     NonFinite,
     NumericsCall,
     Operand,
@@ -77,7 +78,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
     Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
-    StatementsOf,
+    StatementsOf, LoadedLine,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -91,9 +92,10 @@ __all__ = [
     "Asked", "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
     "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FirstCall", "FlaggedCalls", "Frame", "FusionCombo",
     "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "Hook", "Imported",
-    "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "Location",
-    "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite", "NumericsCall",
-    "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize", "Recompile", "Recording",
+    "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "LoadedLine",
+    "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite",
+    "NumericsCall", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize",
+    "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling",
     "Timed", "TimerBegan", "Tuning", "WrapperLine",

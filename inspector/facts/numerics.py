@@ -22,6 +22,14 @@ KEPT_IN_MEMORY: Final = 4 << 30
 """How many bytes of memory the recorder takes at most, if nothing else is said."""
 
 
+LOADED: Final = "loaded"
+"""The code of a graph was loaded, and its calls can be checked."""
+NOT_ASKED: Final = "not asked"
+"""The first call of a graph that was not to be checked."""
+BEGUN: Final = "begun"
+"""The check of a call began."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 
@@ -224,6 +232,26 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     """Why it got those of the compiled code, if the reference's were asked for."""
     reason: str = ""
     """Why the call, or a part of it, was not checked; empty if it was."""
+    against: str = ""
+    """What could not be compared with the call, if that is all that was not checked: the program's function."""
+    results: Int64 = 0
+    """Number of tensors that the call returns, or changes, and that the compiled code's were compared with."""
+    stage: str = ""
+    """LOADED, NOT_ASKED or BEGUN for a row that says no more than that; empty for the end of a check."""
+
+
+class LoadedLine(Fact, frozen=True, kw_only=True, tag="loaded_line"):
+    """A line of a graph's code that was loaded in another form than torch generated it."""
+
+    table: ClassVar[str] = "numerics"
+    per_graph: ClassVar[bool] = False
+
+    line: Int64
+    """Line number in output_code.py; of a line that was added, that of the line behind it."""
+    generated: str = ""
+    """Empty for one that was added."""
+    loaded: str = ""
+    """Empty for one that is missing."""
 
 
 class KeptInputs(Fact, frozen=True, kw_only=True, tag="kept_inputs"):

@@ -27,6 +27,7 @@ from inspect_compile.facts import (
     KeptInputs,
     Kernel,
     KernelLookup,
+    LoadedLine,
     Lowering,
     MemoryPlan,
     Metrics,
@@ -185,11 +186,14 @@ def _pass_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
 
 def _numerics(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.numerics.causes import causes
+    from inspect_compile.analysis.numerics.coverage import uncompared
     from inspect_compile.analysis.numerics.statements import kernel_statements
     from inspect_compile.analysis.numerics.verdicts import judged
 
     yield from judged(dump, graph)
+    yield from uncompared(dump, graph)
     yield from kernel_statements(dump, graph)
+    yield from (row for row in dump.rows(LoadedLine) if graph in (None, row.graph))
     yield from (row for row in dump.rows(KeptInputs) if graph in (None, row.graph))
     yield from causes(dump, graph)
 

@@ -58,6 +58,7 @@ from inspect_compile.analysis.memory.holders import Holder
 from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.numerics.causes import Counterfactual
+from inspect_compile.analysis.numerics.coverage import Uncompared
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
 from inspect_compile.analysis.numerics.statements import KernelStatements
 from inspect_compile.analysis.numerics.verdicts import Judged
@@ -189,6 +190,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     SharedFile,
     MeasuredTime,
     Judged,
+    Uncompared,
     KernelStatements,
     Counterfactual,
     NonFiniteRow,

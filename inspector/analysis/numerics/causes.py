@@ -100,15 +100,19 @@ def causes(dump: Dump, graph: str | None = None) -> list[Counterfactual]:
         again = readable_dump(part.dump.root)
         if again is None or graph not in (None, again.run.replay_of):
             continue
-        if again.rows(NumericsCall) or again.run.exception:
+        if _is_checked(again) or again.run.exception:
             key = tuple(again.run.config.items()), again.run.denied
             found.setdefault(again.run.replay_of, {})[key] = number, again
     rows: list[Counterfactual] = []
     for name, tried in found.items():
         as_it_was = tried.get(((), ()))
-        if (of := dump.graph(name)) is not None and as_it_was is not None and as_it_was[1].rows(NumericsCall):
+        if (of := dump.graph(name)) is not None and as_it_was is not None and _is_checked(as_it_was[1]):
             rows += _of_graph(dump, of, tried)
     return rows
+
+
+def _is_checked(dump: Dump) -> bool:
+    return any(not call.stage for call in dump.rows(NumericsCall))
 
 
 def _of_graph(dump: Dump, graph: Graph, tried: dict[tuple[object, ...], tuple[int, Dump]]) -> Iterator[Counterfactual]:

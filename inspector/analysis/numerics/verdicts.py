@@ -76,6 +76,11 @@ class Summary(msgspec.Struct, frozen=True):
         """Number of wrong results."""
         return self.verdicts.get(WRONG, 0)
 
+    @property
+    def is_wrong(self) -> bool:
+        """Something is wrong, or not the same each time."""
+        return bool(self.wrong or self.unstable)
+
 
 def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
     """The results of all checked launches, in the order in which they ran."""

@@ -14,9 +14,15 @@ PARTITIONER: Final = "the partitioner"
 ALL_PASSES: Final = "all passes"
 LOWERING: Final = "the lowering"
 """All that follows the passes, for a result that no FX node of a launch has the value of."""
+COMPILED: Final = "the compiled code"
+"""All that was generated, in a call in which nothing is forced: more than one launch makes a result, and the code
+between launches.
+"""
 CALL: Final = "the whole call"
 """In the place of a level: something below is wrong, or nothing is."""
-NOT_PASSES: Final = frozenset({DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, LOWERING, CALL})
+NOT_PASSES: Final = frozenset(
+    {DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, LOWERING, COMPILED, CALL}
+)
 
 LOWERED_GRAPH: Final = "the graph that is lowered"
 BEFORE_PASSES: Final = "the graph before the passes"

@@ -7,6 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
@@ -23,6 +24,8 @@ from inspect_compile.knowledge.numerics.verdicts import (
 )
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.numerics.causes import cause_lines
+from inspect_compile.tables.numerics.coverage import uncompared_lines
+from inspect_compile.tables.numerics.launching import launching_lines
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import Request, command, limited
@@ -136,10 +139,13 @@ def numerics(request: Request) -> RenderableType:
     if request.names:
         tables.append(statement_tables(request, statements))
     else:
-        tables += [Stack(list(blamed_lines(row)), gap=False) for row in statements]
+        wrong = [row for row in judged(request.dump, request.graph) if row.verdict == WRONG]
+        if lines := list(_wrong_lines(request.dump, wrong, statements)):
+            tables.append(Stack(lines, gap=False))
     tables += [Stack(list(_eager_alone(request.dump, request.graph)), gap=False)] if not request.names else []
     mended = cause_lines(request.dump, request.graph, request.dump_argument)
-    return Stack([*tables, Stack([*_sums([whole]), *mended], gap=False)])
+    missing = uncompared_lines(uncompared(request.dump, request.graph))
+    return Stack([*tables, Stack([*_sums([whole]), *missing, *mended], gap=False)])
 
 
 def _concerns(row: KernelStatements, names: Sequence[str]) -> bool:
@@ -166,7 +172,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
         wrong = [row for row in judged(dump) if row.verdict == WRONG or row.measured.unstable]
         if wrong:
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
-        lines += [line for row in list(kernel_statements(dump))[:_KERNELS] for line in blamed_lines(row)]
+        lines += _wrong_lines(dump, wrong, list(kernel_statements(dump))[:_KERNELS])
         lines += _eager_alone(dump)
     lines += _sums(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
@@ -192,6 +198,14 @@ def _eager_alone(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
     for found in nonfinite_rows(dump, graph):
         if found.of_node:
             yield from finding_lines(found)
+
+
+def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[Text]:
+    """The lines of code that make results `wrong`, and the wrong ones among the `statements` of kernels."""
+    named = [(row.graph, row.kernel) for row in statements if row.blamed is not None]
+    yield from launching_lines(dump, [row for row in wrong if row.verdict == WRONG], named)
+    for row in statements:
+        yield from blamed_lines(row)
 
 
 def _words(row: Judged) -> tuple[str, ...]:

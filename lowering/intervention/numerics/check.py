@@ -6,9 +6,10 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from inspect_compile.facts import Asked, Fact, NumericsCall
+from inspect_compile.facts import Asked, Fact, LoadedLine, NumericsCall
+from inspect_compile.facts.numerics import BEGUN, LOADED, NOT_ASKED
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.graphs import patterns
@@ -25,6 +26,9 @@ from inspect_compile.lowering.intervention.numerics.upstream.upstream_check impo
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import inductor as names
+
+_CHANGED: Final = 40
+"""Maximum number of lines of a graph's code that are told as loaded in another form."""
 
 
 class Check:
@@ -73,9 +77,8 @@ class Check:
         is_backward = scope is not None and scope.kind == "backward"
         origin = self.origins.of(levels[0].module, is_backward=is_backward) if levels else None
         try:
-            if code.reason:
-                self._tell(NumericsCall(graph=graph, reason=code.reason))
-                return None
+            if code.reason and asked.only_nonfinite:
+                return self._refused(graph, code, code.reason)
             if code.lost:
                 lost = ", ".join(code.lost[:3])
                 self._tell(NumericsCall(graph=graph, reason=f"not found in a function of the code: {lost}"))
@@ -83,8 +86,10 @@ class Check:
             found = plan(lowering, _graph_of, lambda one: taken.setdefault(id(one), self.lowered.pop(one, Lowered())))
         except Exception as error:
             let_pass(error)
-            self._tell(NumericsCall(graph=graph, reason=f"{type(error).__name__}: {error}"[:300]))
-            return None
+            return self._refused(graph, code, f"{type(error).__name__}: {error}"[:300])
+        self._tell(NumericsCall(graph=graph, stage=LOADED))
+        for one in code.changed[:_CHANGED]:
+            self._tell(LoadedLine(graph=graph, line=one.line, generated=one.generated, loaded=one.loaded))
         if self._recorder is not None:
             self._ended_early()
             calls = GraphCalls(found, code, "inference" if scope is None else scope.kind, self._recorder.room)
@@ -101,14 +106,36 @@ class Check:
             )
             check = LaunchCheck(found, levels, upstream, code, asked, self._tell, self._lock, keeper)
         done = 0
+        is_told = False
 
         def call(args: list[Any]) -> Any:
-            nonlocal done
+            nonlocal done, is_told
             done += 1
             if self.eager is not None:
                 self.eager.ran(graph)
-            is_checked = self._asked is asked and asked.has_call(done)
-            return check.call(args, done) if is_checked else code.call(args)
+            if self._asked is not asked:
+                return code.call(args)
+            if asked.has_call(done):
+                if not asked.nonfinite:
+                    self._tell(NumericsCall(graph=graph, call=done, stage=BEGUN))
+                return check.call(args, done)
+            if not is_told:
+                is_told = True
+                self._tell(NumericsCall(graph=graph, call=done, stage=NOT_ASKED))
+            return code.call(args)
+
+        return call
+
+    def _refused(self, graph: str, code: Any, reason: str) -> Callable[[list[Any]], Any]:
+        """The graph's function, of which no call can be checked: that is told once there is one."""
+        is_told = False
+
+        def call(args: list[Any]) -> Any:
+            nonlocal is_told
+            if not is_told:
+                is_told = True
+                self._tell(NumericsCall(graph=graph, call=1, reason=reason))
+            return code.call(args)
 
         return call
 

@@ -5,7 +5,6 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +19,7 @@ from inspect_compile.lowering.intervention.numerics.finite import of_eager_alone
 from inspect_compile.lowering.intervention.numerics.forced import Forced
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
-from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand
+from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, draws_numbers
 from inspect_compile.lowering.intervention.numerics.inputs import (
@@ -42,6 +41,7 @@ from inspect_compile.lowering.intervention.numerics.statements.one_launch import
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
+from inspect_compile.lowering.intervention.numerics.whole_check import Left, whole_rows
 from inspect_compile.probe import let_pass
 
 _KERNELS: Final = 8
@@ -113,7 +113,7 @@ class LaunchCheck:
         rows: list[Checked] = []
         told: list[Fact] = []
         instead: Continued | None = None
-        launches, unstable, seconds = 0, 0, 0.0
+        launches, compared, unstable, seconds = 0, 0, 0, 0.0
         started = time.perf_counter()
         try:
             store = Offload() if self._offloads else None
@@ -133,11 +133,12 @@ class LaunchCheck:
                 kept = Kept(judge)
                 written: list[Checked] = []
                 forced = self._forced(args, run, number, kept if self._repeats else judge, written, state)
-                launches, reason = forced.launches, forced.trouble
+                launches, reason = forced.launches, forced.trouble or self._code.reason
                 plain.results.hold()  # what no launch has asked for runs, too
                 seconds = run.seconds
                 give_back()
-                own = OwnResults(None if self._is_collective else functools.partial(self._alone, args, state))
+                left = functools.cache(functools.partial(self._left, args, state))
+                own = OwnResults(None if self._is_collective else lambda: left().results)
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self._upstream is None:
@@ -153,6 +154,12 @@ class LaunchCheck:
                 if levels is not None and not reason:
                     rows += levels.launched(plain, forced.results, rows)
                 del levels, own
+                whole = whole_rows(self._plan, run, left(), args, number, always_exact=self._always_exact)
+                compared = len(whole)
+                # What is wrong because something else is would be accused a second time.
+                is_explained = any(verdict(row) == WRONG for row in rows)
+                rows += [row for row in whole if not (is_explained and verdict(row) == WRONG)]
+                left.cache_clear()
                 give_back()
                 if any(row.kernel and verdict(row) == WRONG for row in written):
                     plain = run.whole()
@@ -184,6 +191,7 @@ class LaunchCheck:
                 graph=self._plan.graph,
                 call=number,
                 launches=launches,
+                results=compared,
                 repeated=self._repeats,
                 unstable_results=unstable,
                 reference_seconds=round(seconds, 6),
@@ -195,12 +203,12 @@ class LaunchCheck:
         )
         return None if instead is None or instead.obstacle else instead
 
-    def _alone(self, args: Sequence[Any], state: RandomState) -> Sequence[Any]:
-        """The results of a call in which nothing is forced."""
+    def _left(self, args: Sequence[Any], state: RandomState) -> Left:
+        """What a call leaves behind in which nothing is forced."""
         state.restore()
-        with torch.no_grad():
-            found: Sequence[Any] = self._code.call(copies(args, self._written_inputs))
-        return found
+        inputs = copies(args, self._written_inputs)
+        with torch.no_grad(), self._code.as_generated() as call:
+            return Left(call([*inputs]), inputs)
 
     def _level_check(
         self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
@@ -210,15 +218,16 @@ class LaunchCheck:
 
     def _run(
         self, args: Sequence[Any], draws: philox.Form | None, shared: Shared, state: RandomState
-    ) -> "OnDemand | _Whole":
+    ) -> "OnDemand | Whole":
         """The graph that is lowered, whose values a forced call asks for."""
         module, nodes = self._plan.module, self._plan.compared
         # Launches that are made twice get the same values: an operator of eager's need not be deterministic either. And
         # ranks take part in collectives equally often, in the same order: nothing is computed again on one of them.
         if nodes is None or self._repeats or self._is_collective:
             started = time.perf_counter()
-            plain = reference(module, given(module, args), draws, self._plan.nested, shared, only=nodes)
-            return _Whole(plain, time.perf_counter() - started)
+            inputs = given(module, args)
+            plain = reference(module, inputs, draws, self._plan.nested, shared, only=nodes)
+            return Whole(plain, time.perf_counter() - started, inputs)
         if self._last_uses is None:
             self._last_uses = last_uses(self._plan, self._chain, self._launches)
         is_random = draws_numbers(module)
@@ -231,7 +240,7 @@ class LaunchCheck:
     def _forced(
         self,
         args: Sequence[Any],
-        run: "OnDemand | _Whole",
+        run: "OnDemand | Whole",
         number: int,
         judge: ByReference | Kept | ByEarlier,
         rows: list[Checked],
@@ -253,13 +262,14 @@ class LaunchCheck:
         self, args: Sequence[Any], plain: Reference, judge: ByReference, rows: Sequence[Checked], state: RandomState
     ) -> Iterator[StatementsOf]:
         """The statements of each kernel with wrong results: for the worst element of the first result that shows which
-        statement is wrong, or of the first one.
+        statement is wrong, or of the first one. Not of launches whose line is not the generated one: that is wrong.
         """
         wrong: dict[str, list[Checked]] = {}
         if self._is_collective:
             return
+        changed = {one.line for one in self._code.changed}
         for row in rows:
-            if row.kernel and verdict(row) == WRONG:
+            if row.kernel and row.line not in changed and verdict(row) == WRONG:
                 wrong.setdefault(row.kernel, []).append(row)
         for results in list(wrong.values())[:_KERNELS]:
             said: list[StatementsOf] = []
@@ -284,26 +294,8 @@ class LaunchCheck:
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""
-        pairs = zip(self._alone(args, state), self._alone(args, state), strict=True)
+        pairs = zip(self._left(args, state).results, self._left(args, state).results, strict=True)
         return sum(1 for one, other in pairs if isinstance(one, torch.Tensor) and differing_bits(one, other))
-
-
-@dataclass(frozen=True)
-class _Whole:
-    """All values of a graph, which are held; otherwise like `OnDemand`."""
-
-    reference: Reference
-    seconds: float
-
-    def passed(self, position: int) -> None:
-        """Nothing is let go."""
-
-    def close(self) -> None:
-        """Nothing needs to be let go: the values go with this."""
-
-    def whole(self) -> Reference:
-        """The values of all nodes."""
-        return self.reference
 
 
 def _with_unstable(row: Checked, changed: dict[tuple[int, str], int]) -> Checked:

@@ -75,7 +75,7 @@ for wrong in ({"call": 3}, {"calls": "all"}, {"nonfinite": True, "continue_with"
     result = program(tmp_path, code, inductor_cache)
 
     assert result.returncode == 0, result.stderr
-    calls = Dump(tmp_path / "dump").rows(NumericsCall)
+    calls = [row for row in Dump(tmp_path / "dump").rows(NumericsCall) if not row.stage]
     assert [(row.call, row.repeated) for row in calls] == [(2, True), (4, True), (5, True)]
     assert len({row.graph for row in calls}) == 1
     assert "no such option as call; there are: calls, every" in result.stdout
@@ -99,7 +99,7 @@ torch.compile(lambda x: x.sin() + 1)(a)
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump")
     assert len(dump.graphs()) == 3
-    assert [row.graph for row in dump.rows(NumericsCall)] == [dump.graphs()[1].graph]
+    assert {row.graph for row in dump.rows(NumericsCall)} == {dump.graphs()[1].graph}
 
 
 def test_exact_values_of_results_that_can_not_be_wrong(tmp_path: Path, inductor_cache: Path) -> None:

@@ -35,8 +35,9 @@ _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze",
 """Nodes that move values and round nothing."""
 _EXACT: Final = frozenset((
     "abs", "alias", "amax", "amin", "as_strided", "as_strided_scatter", "cat", "constant_pad_nd", "copy", "copy_",
-    "detach", "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu", "repeat",
-    "roll", "slice_scatter", "sort", "split", "split_with_sizes", "t", "topk", "transpose", "unbind", "unfold", "where",
+    "detach", "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu",
+    "repeat", "roll", "slice_scatter", "sort", "split", "split_with_sizes", "t", "topk", "transpose", "unbind",
+    "unfold", "where",
 ))  # fmt: skip
 """Operators whose results are elements of their arguments, or these with another sign: they round nothing either."""
 _IN_SINGLE: Final = frozenset((

@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -48,7 +49,8 @@ class OnDemand:
         self._block = aside()
         self.seconds = 0.0
         """How long it has run."""
-        given = inputs()
+        self.inputs = given = list(inputs())
+        """The inputs, in the state in which the nodes that have run left them."""
         self._apart = {memory_of(one) for one in given if isinstance(one, torch.Tensor)} - {0}
         known = SharedRun(shared, module, given, None) if can_share(module) else None
         results = {one.name for one in results_of(module) if isinstance(one, torch.fx.Node)}
@@ -80,6 +82,7 @@ class OnDemand:
             one.data.clear()
         self.reference.results.close()
         self._run = self._whole = None
+        self.inputs.clear()
 
     def whole(self) -> Reference:
         """The values of all nodes, which are computed anew and held."""
@@ -118,6 +121,26 @@ class OnDemand:
 
     def _new(self) -> Values:
         return Values(self._store, self._apart, is_fixed=self._is_fixed)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All values of a graph, which are held; otherwise like `OnDemand`."""
+
+    reference: Reference
+    seconds: float
+    inputs: list[Any]
+    """The inputs, as the graph left them."""
+
+    def passed(self, position: int) -> None:
+        """Nothing is let go."""
+
+    def close(self) -> None:
+        """Nothing needs to be let go: the values go with this."""
+
+    def whole(self) -> Reference:
+        """The values of all nodes."""
+        return self.reference
 
 
 class _Asked(Values):

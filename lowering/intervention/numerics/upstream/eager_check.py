@@ -111,7 +111,8 @@ class EagerCheck:
             blames = verdict(row) == WRONG and not is_wrong and not is_unknown
             self._tell(with_fields(row, level=DYNAMO) if blames else row)
         if reason:
-            self._tell(NumericsCall(graph=graph, call=number, reason=f"the program's function: {reason}"))
+            reason = f"the program's function: {reason}"
+            self._tell(NumericsCall(graph=graph, call=number, reason=reason, against=FUNCTION))
         return found
 
     def _eager(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[_Value], str]:
