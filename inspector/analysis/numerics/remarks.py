@@ -7,7 +7,7 @@ from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Remark
-from inspect_compile.knowledge.numerics.levels import makes
+from inspect_compile.knowledge.numerics.levels import made_wrong
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 
 WRONG_RESULT: Final = "numerics-wrong"
@@ -35,7 +35,7 @@ def _wrong(row: Judged) -> Remark:
         values = f": it is {found.mismatch}"
     if row.level:
         source = f", first {found.source} ({found.operator})" if found.source else ""
-        what = f"{makes(row.level)} {row.buffer} of the graph wrong{source}"
+        what = f"{made_wrong(row.level, f'{row.buffer} of the graph')}{source}"
     else:
         what = f"{row.kernel} computes something else than its FX node {row.node}"
     return Remark(

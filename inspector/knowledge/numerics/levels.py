@@ -33,14 +33,25 @@ AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GR
 """What results of a graph, or of a call, are compared with."""
 
 
+COMPILED: Final = "the compiled code"
+
+
+def between(earlier: str, later: str) -> str:
+    """In the place of a level: what is right at `earlier` is wrong at `later`, and nothing in between was compared."""
+    return f"{_BETWEEN}{earlier} and {later}"
+
+
 def level_words(level: str) -> str:
     """What a level is called: passes have names of their own."""
-    return level if level in NOT_PASSES else f"pass {level}"
+    return level if level in NOT_PASSES or level.startswith(_BETWEEN) else f"pass {level}"
 
 
-def makes(level: str) -> str:
-    """The level and its verb: `pass remove_noop_ops makes`."""
-    return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'}"
+def made_wrong(level: str, what: str) -> str:
+    """Which level made something wrong: `pass remove_noop_ops makes result 0 wrong`."""
+    if level.startswith(_BETWEEN):
+        return f"{what} becomes wrong {level}"
+    return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'} {what} wrong"
 
 
+_BETWEEN: Final = "between "
 _SEVERAL: Final = frozenset({PRE_GRAD, AOT, JOINT_PASSES, ALL_PASSES})

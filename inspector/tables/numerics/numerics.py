@@ -12,7 +12,7 @@ from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
-from inspect_compile.knowledge.numerics.levels import AGAINST, level_words, makes
+from inspect_compile.knowledge.numerics.levels import AGAINST, level_words, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -222,7 +222,7 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
             made = f"{first.kernel}, line {first.line} of {first.graph}"
             made += f", or {' or '.join(others)}, which wrote what it reads" if others else ""
         else:
-            made = f"{makes(first.level)} {first.buffer} of {first.graph} wrong"
+            made = made_wrong(first.level, f"{first.buffer} of {first.graph}")
         node = _source(first) if first.measured.source else first.node
         yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "bold")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)

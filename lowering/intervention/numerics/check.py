@@ -13,6 +13,7 @@ from inspect_compile.facts.numerics import BEGUN, LOADED, NOT_ASKED
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.graphs import patterns
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
@@ -111,18 +112,20 @@ class Check:
         def call(args: list[Any]) -> Any:
             nonlocal done, is_told
             done += 1
-            if self.eager is not None:
-                self.eager.ran(graph)
-            if self._asked is not asked:
-                return code.call(args)
-            if asked.has_call(done):
-                if not asked.nonfinite:
-                    self._tell(NumericsCall(graph=graph, call=done, stage=BEGUN))
-                return check.call(args, done)
-            if not is_told:
+            is_checked = self._asked is asked and asked.has_call(done)
+            if is_checked and not asked.nonfinite:
+                self._tell(NumericsCall(graph=graph, call=done, stage=BEGUN))
+            elif self._asked is asked and not is_checked and not is_told:
                 is_told = True
                 self._tell(NumericsCall(graph=graph, call=done, stage=NOT_ASKED))
-            return code.call(args)
+            if self.eager is None:
+                return check.call(args, done) if is_checked else code.call(args)
+            self.eager.ran(graph)
+            inputs = list(args)
+            found = check.call(args, done) if is_checked else code.call(args)
+            traced = check.upstream.traced if is_checked and isinstance(check, LaunchCheck) and check.upstream else None
+            self.eager.returned(Left(found, inputs), traced)
+            return found
 
         return call
 

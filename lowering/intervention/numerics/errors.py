@@ -237,9 +237,7 @@ def _unlike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.ne(one, other, out=torch.empty_like(one)).sum()
 
 
-def _floating(
-    compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, *, is_complex: bool
-) -> dict[str, Any]:
+def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, *, is_complex: bool) -> dict[str, Any]:
     sums = _Sums(compiled.dtype, step=_step(compiled.numel()), is_complex=is_complex)
     ordered, order = _in_order(compiled, eager, exact)
     for start, values in _in_parts(*ordered):

@@ -127,9 +127,7 @@ def of_eager_alone(plan: Plan, plain: Reference, row: Checked) -> Iterator[NonFi
     first = _first_above(plain, INF, nodes.get(found["from_inf"])) if found["from_inf"] else {}
     for its_kind, fields in ((INF, first), (kind, found)):
         if "node" in fields and not (fields is first and first["node"] == found["node"]):
-            yield NonFinite(
-                graph=row.graph, call=row.call, kind=its_kind, output=-1, of_node=row.node, **fields
-            )
+            yield NonFinite(graph=row.graph, call=row.call, kind=its_kind, output=-1, of_node=row.node, **fields)
 
 
 def overflow_above(plan: Plan, plain: Reference, node: str) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """One forced call: each launch gets the reference's values as inputs, and what it writes is judged."""
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -12,6 +12,7 @@ from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference, arrived
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
 
@@ -91,8 +92,8 @@ class Forced:
         self._turns = {plan.graph: self.turn}
         """Graph → the latest time that it ran."""
         self.launches = 0
-        self.results: Sequence[Any] = ()
-        """What the call returned."""
+        self.left = Left((), ())
+        """What the call left behind."""
         self.trouble = ""
         self._unknown = ""
         """Why the results of the launch that was begun last are not compared; empty if they are."""

@@ -25,7 +25,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     unexplained,
 )
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise, widened
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_graph
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
@@ -200,6 +200,19 @@ def compared_graphs(
     if not always_exact and not is_equal(value, eager) and (found := near(row, value, eager)):
         return found
     return compared(row, value, eager, node, exact)
+
+
+def compared_with_eager(row: Checked, value: Any, eager: Any, why: str) -> Checked:
+    """`row` with how far `value` is from `eager`: what is exact is not known, and `why`; empty if `eager` is exact."""
+    if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
+        return with_fields(row, reason=NO_TENSOR)
+    row = described(row, value)
+    if other := of_another_kind(row, value, eager, lambda: False):
+        return other
+    if is_equal(value, eager):
+        return with_fields(row, is_equal=True)
+    wide = widened(eager)
+    return by_exact(with_fields(row, no_exact=why), value, eager, wide, lambda _: wide, has_seeds=False)
 
 
 def of_another_kind(

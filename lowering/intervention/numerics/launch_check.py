@@ -21,6 +21,7 @@ from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, draws_numbers
 from inspect_compile.lowering.intervention.numerics.inputs import (
     OwnRandomNumbers,
@@ -41,7 +42,7 @@ from inspect_compile.lowering.intervention.numerics.statements.one_launch import
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
-from inspect_compile.lowering.intervention.numerics.whole_check import Left, whole_rows
+from inspect_compile.lowering.intervention.numerics.whole_check import whole_rows
 from inspect_compile.probe import let_pass
 
 _KERNELS: Final = 8
@@ -78,7 +79,7 @@ class LaunchCheck:
         self._is_collective = plan.has_collectives
         """What this rank finds makes no further call of the graph: the others would not take part in it."""
         self._levels = levels[:1] if self._is_collective else levels
-        self._upstream = upstream
+        self.upstream = upstream
         self._code = code
         self._repeats = asked.repeats
         self._always_exact = asked.exact
@@ -97,8 +98,8 @@ class LaunchCheck:
         """Check one call of the graph, and make it."""
         instead = self._check(args, number)
         found = self._code.call(args) if instead is None else instead.call(args)
-        if self._upstream is not None:
-            self._upstream.returned(found)
+        if self.upstream is not None:
+            self.upstream.returned(found)
         return found
 
     def _check(self, args: Sequence[Any], number: int) -> Continued | None:
@@ -141,18 +142,18 @@ class LaunchCheck:
                 own = OwnResults(None if self._is_collective else lambda: left().results)
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
-                if self._upstream is None:
+                if self.upstream is None:
                     rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
                 else:
-                    rows += self._upstream.rows(args, number, state, shared, own)
+                    rows += self.upstream.rows(args, number, state, shared, own, forced.left)
                 give_back()
                 levels = self._level_check(args, number, state, shared, own) if self._levels else None
                 if levels is not None:
-                    rows += levels.rows(plain)
+                    rows += levels.rows(plain, run.inputs)
                 del shared
                 rows += written
                 if levels is not None and not reason:
-                    rows += levels.launched(plain, forced.results, rows)
+                    rows += levels.launched(plain, run.inputs, forced.left, rows)
                 del levels, own
                 whole = whole_rows(self._plan, run, left(), args, number, always_exact=self._always_exact)
                 compared = len(whole)
@@ -214,7 +215,17 @@ class LaunchCheck:
         self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
     ) -> LevelCheck:
         plan, levels, always_exact = self._plan, self._levels, self._always_exact
-        return LevelCheck(plan, levels, args, number, state, always_exact=always_exact, shared=shared, own=own)
+        return LevelCheck(
+            plan,
+            levels,
+            args,
+            number,
+            state,
+            always_exact=always_exact,
+            shared=shared,
+            own=own,
+            visible=() if self.upstream is None or self._is_collective else self.upstream.visible,
+        )
 
     def _run(
         self, args: Sequence[Any], draws: philox.Form | None, shared: Shared, state: RandomState
@@ -255,7 +266,8 @@ class LaunchCheck:
 
         forced = Forced(self._plan, self._code.aliases, run.reference, number, judge, rows.append, passed)
         with self._code.watched(OneThread(forced)) as call, torch.no_grad():
-            forced.results = call(copies(args, self._written_inputs))
+            inputs = copies(args, self._written_inputs)
+            forced.left = Left(call(list(inputs)), inputs)
         return forced
 
     def _statements(

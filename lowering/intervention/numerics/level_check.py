@@ -1,22 +1,38 @@
 """What the passes made of a graph's results: the graph as it was before them, run beside the one that is lowered."""
 
 import functools
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.levels import ALL_PASSES, BEFORE_PASSES, LOWERED_GRAPH, LOWERING
+from inspect_compile.knowledge.numerics.levels import (
+    ALL_PASSES,
+    BEFORE_PASSES,
+    LOWERED_GRAPH,
+    LOWERING,
+    between,
+)
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.left import (
+    InputsCheck,
+    Pair,
+    alone,
+    changed,
+    sharing,
+    strides_of,
+    with_sharing,
+    with_strides,
+)
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.values import Plan
@@ -38,9 +54,11 @@ class LevelCheck:
         always_exact: bool,
         shared: Shared,
         own: OwnResults,
+        visible: Sequence[int],
     ) -> None:
         """`levels` begins with the graph before the passes; for `always_exact` see `compared_graphs`. `shared` has what
-        other graphs compute from `args`, and `own` what the compiled code gives.
+        other graphs compute from `args`, and `own` what the compiled code gives. `visible`: positions of the results
+        that the program gets in the memory, and with the strides, that the compiled code gives them.
         """
         self._own = own
         self._shared = shared
@@ -49,6 +67,7 @@ class LevelCheck:
         self._args = args
         self._number = number
         self._state = state
+        self._visible = visible
         self._always_exact = always_exact
         first = levels[0].module
         self._random = depends_on_random(first)
@@ -56,59 +75,121 @@ class LevelCheck:
         self._nodes = results_of(first)
         names = {one.name for one in self._nodes if isinstance(one, Node)}
         self._exact = Exacts(first, lambda: before.for_exact, (), {}, names)
+        self._inputs = InputsCheck(first, args, before, self._exact, always_exact=always_exact)
         self._later: dict[int, Results] = {}
         """Position of a level → its results."""
 
-    def rows(self, plain: Reference) -> list[Checked]:
-        """A row for each result of the graph that is a tensor; `plain` has the values of the graph that is lowered."""
+    def rows(self, plain: Reference, afterwards: Sequence[Any]) -> list[Checked]:
+        """A row for each result of the graph that is a tensor, and for each input that it changes. `plain` has the
+        values of the graph that is lowered, and `afterwards` are its inputs after it ran.
+        """
         found = []
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node):
                 continue
-            row = self._row(at, after.name, ALL_PASSES, BEFORE_PASSES)
+            row = self._row(f"result {at}", after.name, ALL_PASSES, BEFORE_PASSES)
             if before.name in self._random:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(self._compared, row, before.name)
-            judged = compared(plain.results[at])
-            if verdict(judged) == WRONG:
-                judged = self._own.mended(with_fields(judged, level=self._blamed(row, at)), at, compared)
-            found.append(judged)
+            found.append(self._judged(compared(plain.results[at]), Place(at), compared))
             self._exact.passed(before.name)
+        for at in changed(self._args, self._before.inputs, afterwards):
+            name = self._inputs.names[at]
+            row, writer = self._row_of_input(name, ALL_PASSES, BEFORE_PASSES), self._inputs.writer(at)
+            if writer is not None and writer.name in self._random:
+                found.append(with_fields(row, reason=_RANDOM))
+                continue
+            compared = functools.partial(self._inputs.compared, row, at)
+            found.append(self._judged(compared(afterwards[at]), Place(at, is_input=True), compared))
         return found
 
-    def launched(self, plain: Reference, found: Sequence[Any], rows: Sequence[Checked]) -> list[Checked]:
-        """A row for each result of a forced call, `found`, that is in no buffer which a launch was judged by.
+    def _judged(self, row: Checked, place: Place, compared: Callable[[Any], Checked]) -> Checked:
+        """`row`, which says of what is at this place what `compared` says of values, with the pass that is blamed."""
+        if verdict(row) != WRONG:
+            return row
+        return self._own.mended(with_fields(row, level=self._blamed(row, place, compared)), place, compared)
 
-        A lowering can give it a buffer that is smaller than any node's value, for one. `rows` are those of the call.
-        A result that is assembled from what a wrong launch wrote is wrong with it, and no fault of its lowering.
+    def launched(
+        self, plain: Reference, afterwards: Sequence[Any], left: Left, rows: Sequence[Checked]
+    ) -> list[Checked]:
+        """What a forced call `left` behind, where no row of a launch says it: a row for each result that is in no
+        buffer which a launch was judged by, as a lowering can give it one that is smaller than any node's value; and
+        for each result or input that is wrong in the end, though what a launch wrote was right. `rows` are those of the
+        call. What is assembled from what a wrong launch wrote is wrong with it, and no fault of its lowering.
         """
+        module = self._plan.module
         judged = [row for row in rows if row.kernel and row.graph == self._plan.graph and not row.is_step]
         known = {row.node for row in judged if verdict(row) != NOT_COMPARABLE}
-        known.update(node.name for node in self._plan.module.graph.find_nodes(op="placeholder"))
+        known.update(node.name for node in module.graph.find_nodes(op="placeholder"))
         memories = {plain.values.memory(name) for name in known}
         wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
-        explained = _made_of(self._plan.module, {row.node for row in judged if verdict(row) == WRONG})
+        explained = _made_of(module, {row.node for row in judged if verdict(row) == WRONG})
         told = []
-        for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
+        pairs = sharing(left, self._inputs.names, self._visible)
+        pairs -= self._pairs(self._levels[0].module) if pairs else set()
+        for at, (before, after) in enumerate(zip(self._nodes, results_of(module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node) or f"result {at}" in wrong:
+                continue
+            row = self._row(f"result {at}", after.name, LOWERING, LOWERED_GRAPH)
+            row = self._with_form(row, at, left.results[at], before, pairs)
+            if verdict(row) == WRONG:
+                told.append(row)
                 continue
             if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
-            if plain.results.memory(at) in memories:
+            row = self._compared(row, before.name, left.results[at])
+            if plain.results.memory(at) not in memories or verdict(row) == WRONG:
+                told.append(row)
+        for at in changed(self._args, afterwards, left.inputs):
+            name, writer = self._inputs.names[at], self._inputs.writer(at)
+            if name in wrong or (writer is not None and writer.name in self._random):
                 continue
-            row = self._row(at, after.name, LOWERING, LOWERED_GRAPH)
-            told.append(self._compared(row, before.name, found[at]))
+            if any(node in explained or node.name in plain.unknown for node in _writers(module, name)):
+                continue
+            row = self._row_of_input(name, LOWERING, LOWERED_GRAPH)
+            row = self._inputs.compared(row, at, left.inputs[at])
+            if verdict(row) == WRONG:
+                told.append(row)
         return told
 
-    def _row(self, at: int, node: str, level: str, against: str) -> Checked:
+    def _with_form(self, row: Checked, at: int, value: Any, before: Node, pairs: set[Pair]) -> Checked:
+        """`row`, wrong if a result that the program gets as it is has other strides than before the passes, or shares
+        memory as one of `pairs`, which share none before the passes.
+        """
+        if at not in self._visible:
+            return row
+        if any(one == row.buffer for one, _ in pairs):
+            level = self._sharer(row.buffer, pairs)
+            against = row.against if level == LOWERING else BEFORE_PASSES
+            return with_sharing(with_fields(row, against=against), pairs, level)
+        return with_strides(row, value, strides_of(before.meta.get("val")))
+
+    def _sharer(self, buffer: str, pairs: set[Pair]) -> str:
+        """The first pass after which this result shares memory as one of `pairs` does."""
+        for level in self._levels[1:]:
+            if any(one == buffer for one, _ in self._pairs(level.module) & pairs):
+                return level.name
+        if any(one == buffer for one, _ in self._pairs(self._plan.module) & pairs):
+            return self._last_level()
+        return LOWERING
+
+    def _pairs(self, module: GraphModule) -> set[Pair]:
+        """What shares memory after a graph of these has run."""
+        return sharing(alone(module, self._args, self._state), self._inputs.names, self._visible)
+
+    def _row_of_input(self, name: str, level: str, against: str) -> Checked:
+        writers = _writers(self._plan.module, name)
+        return self._row(name, writers[-1].name if writers else name, level, against)
+
+    def _row(self, buffer: str, node: str, level: str, against: str) -> Checked:
         return Checked(
             graph=self._plan.graph,
             call=self._number,
             index=-1,
             level=level,
             against=against,
-            buffer=f"result {at}",
+            buffer=buffer,
             node=node,
         )
 
@@ -117,23 +198,31 @@ class LevelCheck:
         eager = self._before.value(before)
         return compared_graphs(row, value, eager, before, self._exact, always_exact=self._always_exact)
 
-    def _blamed(self, row: Checked, at: int) -> str:
-        """The first pass after which the result `at`, whose row is `row`, is wrong."""
+    def _blamed(self, row: Checked, place: Place, compared: Callable[[Any], Checked]) -> str:
+        """The first pass after which what is at this place is wrong, as `row` is."""
+        if len(self._levels) == 1:
+            return row.level
         for position, level in enumerate(self._levels[1:], start=1):
             if position not in self._later:
                 self._later[position] = self._values(level.module)
-            if verdict(self._compared(row, self._nodes[at].name, self._later[position].last[at])) == WRONG:
+            later = self._later[position]
+            if verdict(compared(place.of(later.left))) == WRONG:
                 return level.name
-        return row.level
+        return self._last_level()
+
+    def _last_level(self) -> str:
+        """What changed the graph after its last copy."""
+        last = self._levels[-1]
+        return between(f"pass {last.name}" if len(self._levels) > 1 else BEFORE_PASSES, LOWERED_GRAPH)
 
     def _values(self, module: GraphModule, without: Collection[str] = ()) -> Results:
-        args, state, shared = self._args, self._state, self._shared
+        return Results(module, self._args, self._state, self._shared, without=without)
 
-        def run(only: Collection[str] | None) -> Reference:
-            state.restore()
-            return reference(module, given(module, args), shared=shared, only=only)
 
-        return Results(module, run, without)  # which does not know this check, and goes with it
+def _writers(module: GraphModule, name: str) -> list[Node]:
+    """The nodes that change the input of this name in place."""
+    nodes = [node for node in module.graph.nodes if node.op == "call_function"]
+    return [node for node in nodes if any(isinstance(one, Node) and one.name == name for one in changed_values(node))]
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:

@@ -6,7 +6,7 @@ runs as it was loaded, and what comes out is compared: results, and inputs that 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from torch.fx import Node
@@ -18,19 +18,12 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, described, near
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _NO_NODE: Final = "no single node of the graph has the value that this input is changed to"
-
-
-class Left(NamedTuple):
-    """What a call left behind."""
-
-    results: Sequence[Any]
-    inputs: Sequence[Any]
-    """The inputs that it was given, as they are afterwards."""
 
 
 def whole_rows(

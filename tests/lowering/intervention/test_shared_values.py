@@ -15,10 +15,10 @@ from inspect_compile.lowering.intervention.numerics.errors import apart, measure
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
-from inspect_compile.lowering.intervention.numerics.inputs import given
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import near
 
 X = torch.linspace(-2, 2, 64)
@@ -200,16 +200,12 @@ def test_random_numbers_are_drawn_by_each_graph() -> None:
 
 def test_values_of_levels_are_kept_once_they_are_needed() -> None:
     module = traced(lambda x: x.sin().exp() + 1, X)
-    kept: list[Reference] = []
 
-    def run(only: Any) -> Reference:
-        kept.append(reference(module, [X], only=only))
-        return kept[-1]
-
-    results = Results(module, run)
+    results = Results(module, [X], RandomState([X]), Shared())
     exacts = Exacts(module, lambda: results.whole, (), {}, {"add"})
 
-    assert set(kept[0].values) == {"add"}
+    assert results.value("add") is not None
+    assert results.value("exp") is None
     exact = exacts.of()
     assert torch.equal(exact.value("add"), X.double().sin().exp() + 1)
     assert [node.name for node in exact.env] == ["add"]

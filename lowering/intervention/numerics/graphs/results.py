@@ -1,38 +1,81 @@
-"""The results of a graph that runs node by node, and all of its values where something turns out to need them."""
+"""What a graph that runs node by node leaves behind, and all of its values where something turns out to need them."""
 
 import functools
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives, has_own_value, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Number, Shared
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
+
+
+class Left(NamedTuple):
+    """The results of a call, and its inputs as they are after it."""
+
+    results: Sequence[Any]
+    inputs: Sequence[Any]
+
+
+class Place(NamedTuple):
+    """A result or an input of a graph."""
+
+    at: int
+    is_input: bool = False
+
+    def of(self, left: Left) -> Any:
+        """Its value in what a call left behind."""
+        values = left.inputs if self.is_input else left.results
+        return values[self.at] if self.at < len(values) else None
 
 
 class Results:
-    """The values of the results; memory for the others is taken only once they are asked for."""
+    """The values of the results and the inputs as the graph leaves them. Memory for other values is taken only once
+    they are asked for.
+    """
 
     def __init__(
         self,
         module: GraphModule,
-        run: Callable[[Collection[str] | None], Reference],
+        args: Sequence[Any],
+        state: RandomState,
+        shared: Shared,
+        *,
+        numbers: Sequence[Number] | None = None,
         without: Collection[str] = (),
     ) -> None:
-        """`run` runs the graph, and keeps the values of these nodes; None for all. Ranks take part in collectives
-        equally often, so that a graph with some runs once. `without`: nodes whose values nothing needs.
+        """The graph runs on `args`, which stay as they are, from that `state` of the generators. For `shared` and
+        `numbers` see `reference`. Ranks take part in collectives equally often, so that a graph with some runs once.
+        `without`: nodes whose values nothing needs.
         """
-        self._run = run
         self._module = module
+        self._args, self._state, self._shared, self._numbers = args, state, shared, numbers
         self._given = results_of(module)
         """The arguments of the graph's output node: nodes, and what is no node."""
+        self.inputs: list[Any] = []
+        """Those of the graph, in the state in which the last node left them."""
         names = {one.name for one in self._given if isinstance(one, Node)} - set(without)
-        ran = self.whole if has_collectives(module) else run(names)
+        ran = self.whole if has_collectives(module) else self._run(names)
         self._values = ran.values
         self.last = ran.results
         """The results in the state in which the last node left their memory."""
         self.numbers = [ran.numbers.get(one.name) if isinstance(one, Node) else None for one in self._given]
         """The number of each among the values that graphs share; None for one that has none."""
+
+    def _run(self, only: Collection[str] | None) -> Reference:
+        """Run the graph, and keep the values of these nodes; None for all."""
+        inputs = given(self._module, self._args)
+        self._state.restore()
+        ran = reference(self._module, inputs, shared=self._shared, numbers=self._numbers, only=only)
+        self.inputs = self.inputs or inputs
+        return ran
+
+    @property
+    def left(self) -> Left:
+        """What the graph left behind."""
+        return Left(self.last, self.inputs)
 
     @functools.cached_property
     def whole(self) -> Reference:

@@ -1,7 +1,7 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -9,17 +9,23 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
-from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Results
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given, unseen
-from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.left import (
+    alone,
+    sharing,
+    strides_of,
+    with_sharing,
+    with_strides,
+)
+from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
@@ -74,14 +80,15 @@ class DynamoCheck:
         """Exact values are computed before it is known whether they matter."""
         self._more_noise = _MORE_NOISE
         """How often the graph may still run with other noise before results are judged by the first seed alone."""
+        self.left: Left | None = None
+        """What Dynamo's graph leaves behind, at the places of AOTAutograd's graph; None if it did not run."""
+        self.visible: tuple[int, ...] = ()
+        """Positions of the results that the program gets as the compiled code gives them; empty if it is not known."""
         self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
-    def results(
-        self, module: GraphModule, values: Results, afterwards: Sequence[Any], args: Sequence[Any]
-    ) -> list[Checked]:
-        """A row for each result, and for each input that is changed in place, of AOTAutograd's graph `module`.
-
-        `values` are the results, `afterwards` its inputs after it ran, `args` those before.
+    def results(self, module: GraphModule, values: Results, args: Sequence[Any], left: Left) -> list[Checked]:
+        """A row for each result, and for each input that is changed in place, of AOTAutograd's graph `module`, which
+        leaves `values` behind of `args`, and the compiled code in a forced call what it `left`.
         """
         wanted = []
         described = _descriptions(module)
@@ -100,7 +107,9 @@ class DynamoCheck:
             return None
 
         exact = _exact(module, values)
-        rows = self._rows(wanted, args, of, None, module, exact) + self._changed(module, afterwards, args)
+        rows = self._rows(wanted, args, of, None, module, exact)
+        self.left = self._left(rows, args, module)
+        rows = self._with_forms(rows, wanted, args, module, left) + self._changed(module, values.inputs, args)
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
         node = self._looked_for(lambda: self._first_wrong(module, values.whole, args))
@@ -194,7 +203,8 @@ class DynamoCheck:
             row = reproduced(row, plain, None if self._is_collective else again, "Dynamo's graph")
             if verdict(row) == WRONG:
                 row = with_fields(row, level=AOT)
-                row = self._own.mended(row, at, functools.partial(beside, plain, eager=eager, shadow=shadow))
+                compared = functools.partial(beside, plain, eager=eager, shadow=shadow)
+                row = self._own.mended(row, None if at is None else Place(at), compared)
                 for edits, level in enumerate(self._edits(), start=1):
                     edited, _ = self._ran(edits, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
@@ -238,6 +248,47 @@ class DynamoCheck:
         written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
         wanted = [_Wanted(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
+
+    def _left(self, rows: list[Checked], args: Sequence[Any], module: GraphModule) -> Left | None:
+        if rows and all(row.reason for row in rows):
+            return None
+        try:
+            ran, _ = self._ran(0, args, None, BOTH if self._at_once else ())
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return None
+        results: list[Any] = [None] * len(results_of(module))
+        for at, given_as in plain_results(module).items():
+            results[at] = ran.results[given_as] if given_as < len(ran.results) else None
+        return Left(results, ran.inputs)
+
+    def _with_forms(
+        self, rows: list[Checked], wanted: Sequence[_Wanted], args: Sequence[Any], module: GraphModule, left: Left
+    ) -> list[Checked]:
+        """`rows` of `wanted`, wrong where AOTAutograd's graph gives a result other strides than Dynamo's, or has it
+        share memory that it has not there: AOTAutograd makes results anew that share some there, and no others.
+        """
+        if self._is_collective or self.left is None:
+            return rows
+        names = inputs_of(module)
+        shared = sharing(self.left, names, tuple(plain_results(module)))
+        # What is in the memory of an input is made anew from the input when the graph has returned.
+        made = {one for one, other in shared if other in names}
+        visible = self.visible = tuple(at for at in plain_results(module) if f"result {at}" not in made)
+        pairs = sharing(left, names, visible) - shared
+        if pairs:
+            pairs &= sharing(alone(module, args, self._state), names, visible)
+        shares = {one for pair in shared for one in pair}
+        found = []
+        for row, one in zip(rows, wanted, strict=True):
+            node = results_of(module)[one.at] if one.at is not None and one.at in visible else None
+            if isinstance(node, Node) and one.at is not None and verdict(row) not in (WRONG, NOT_COMPARABLE):
+                row = with_sharing(row, pairs, AOT)
+                if row.buffer not in shares and not row.mismatch:
+                    row = with_strides(row, node.meta.get("val"), strides_of(self.left.results[one.at]))
+            found.append(row)
+        return found
 
     def _edits(self) -> Sequence[Level]:
         """Dynamo's graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
@@ -323,18 +374,12 @@ class DynamoCheck:
         )
 
 
-def forward_values(
-    module: GraphModule, args: Sequence[Any], state: RandomState, shared: Shared
-) -> tuple[Results, list[Any]]:
-    """The results of AOTAutograd's graph, and its inputs after it ran. For `shared` see `reference`."""
-    afterwards: list[Any] = []
-
-    def run(only: Collection[str] | None) -> Reference:
-        afterwards[:] = given(module, args)
-        state.restore()
-        return reference(module, afterwards, shared=shared, only=only)
-
-    return Results(module, run), afterwards
+def plain_results(module: GraphModule) -> dict[int, int]:
+    """Positions of the results of AOTAutograd's graph that the program gets as they are, and where Dynamo's graph
+    returns them.
+    """
+    described = _descriptions(module)
+    return {at: one.idx for at, one in described.items() if type(one).__name__ == "PlainAOTOutput"}
 
 
 def _exact(module: GraphModule, values: Results) -> Exacts:

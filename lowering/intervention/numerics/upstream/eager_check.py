@@ -7,16 +7,22 @@ import random
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall
-from inspect_compile.knowledge.numerics.levels import CALL, DYNAMO, FUNCTION
+from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, DYNAMO_GRAPH, FUNCTION, between
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left
+from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
+from inspect_compile.lowering.intervention.numerics.judges import near
+from inspect_compile.lowering.intervention.numerics.left import Pair, sharing, strides_of, with_strides
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import ChangesHistoryError, Shadow, Shadowed
 from inspect_compile.probe import let_pass, replace
@@ -39,17 +45,33 @@ class _Value(NamedTuple):
     shadowed: Shadowed | None
     now: Any
     """For one that it changed, the tensor itself."""
+    strides: tuple[int, ...] | None = None
+    """See `strides_of`."""
+
+
+class _Function(NamedTuple):
+    """What the program's function did."""
+
+    values: list[_Value]
+    pairs: set[Pair]
+    """What shared memory when it had returned."""
+    itself: set[str]
+    """Results that are an argument, or another result, itself: what returns its argument in eager, as a dropout outside
+    of training, may return a copy.
+    """
 
 
 class _Here(threading.local):
     is_inside: bool = False
     """A compiled function runs, and what it calls is a part of it."""
-    graph: str = ""
-    """The first compiled graph that ran in it."""
+    graphs: tuple[str, ...] = ()
+    """The compiled graphs that ran in it, in their order."""
     is_wrong: bool = False
     """Something was wrong at another level."""
     is_unknown: bool = False
     """A result of a graph could not be compared with the level above it."""
+    traced: tuple[tuple[Any, Any], ...] = ()
+    """What its graphs returned or changed, and the same of Dynamo's graphs on the same inputs."""
 
 
 class EagerCheck:
@@ -62,10 +84,24 @@ class EagerCheck:
 
     def ran(self, graph: str) -> None:
         """A compiled graph is about to run in this thread."""
-        self._here.graph = self._here.graph or graph
+        if self._here.is_inside:
+            self._here.graphs = (*self._here.graphs, graph)
+
+    def returned(self, left: Left, traced: Left | None) -> None:
+        """A call of a graph `left` this behind, and Dynamo's graph `traced`; None if that did not run."""
+        if not self._here.is_inside:
+            return
+        if traced is None:
+            self._here.is_unknown = True
+            return
+        pairs = (*zip(left.inputs, traced.inputs, strict=False), *zip(left.results, traced.results, strict=False))
+        tensors = [pair for pair in pairs if all(isinstance(one, torch.Tensor) for one in pair)]
+        self._here.traced = (*self._here.traced, *tensors)
 
     def told(self, fact: Fact) -> None:
         """Something was found in this thread."""
+        if isinstance(fact, NumericsCall):
+            self._here.is_unknown = self._here.is_unknown or bool(fact.reason)
         if isinstance(fact, Checked):
             said = verdict(fact)
             self._here.is_wrong = self._here.is_wrong or said == WRONG
@@ -94,61 +130,100 @@ class EagerCheck:
         return call
 
     def _checked(self, compiled: Callable[..., Any], args: Any, kwargs: Any, number: int) -> Any:
-        self._here.graph, self._here.is_wrong, self._here.is_unknown = "", False, False
-        values, reason = self._eager(getattr(compiled, ORIGINAL), args, kwargs)
+        here = self._here
+        here.graphs, here.traced, here.is_wrong, here.is_unknown = (), (), False, False
+        original = getattr(compiled, ORIGINAL)
+        given = _arguments(original, args, kwargs)
+        function, reason = self._eager(original, args, kwargs, given)
         found = compiled(*args, **kwargs)
-        graph = self._here.graph or str(getattr(compiled, "__name__", "function"))
+        graph = here.graphs[0] if here.graphs else str(getattr(compiled, "__name__", "function"))
         rows: list[Checked] = []
         if not reason:
             try:
                 with torch.no_grad():
-                    rows = self._rows(graph, number, values, found)
+                    rows = self._rows(graph, number, function, found, given)
             except Exception as error:
                 let_pass(error)
                 reason = _text(error)
-        is_wrong, is_unknown = self._here.is_wrong, self._here.is_unknown
+        here.traced = ()
         for row in rows:
-            blames = verdict(row) == WRONG and not is_wrong and not is_unknown
-            self._tell(with_fields(row, level=DYNAMO) if blames else row)
+            self._tell(row)
         if reason:
             reason = f"the program's function: {reason}"
             self._tell(NumericsCall(graph=graph, call=number, reason=reason, against=FUNCTION))
         return found
 
-    def _eager(self, function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[list[_Value], str]:
-        """What the program's function returns and changes, all put back afterwards; and why it is not known."""
+    def _eager(
+        self, function: Callable[..., Any], args: Any, kwargs: Any, named: Sequence[tuple[str, Any]]
+    ) -> tuple[_Function, str]:
+        """What the program's function does, all put back afterwards; and why it is not known. `named` are tensors that
+        it has beside those that it makes.
+        """
+        nothing = _Function([], set(), set())
         given = [one for _, one in _leaves((args, kwargs))]
         reason = not_checked(given)
         if reason:
-            return [], reason
+            return nothing, reason
         shadow = Shadow()
-        values: list[_Value] = []
         try:
             with RandomState(given), _other_random():
                 try:
                     with torch.compiler.set_stance("force_eager"), shadow:
                         found = function(*args, **kwargs)
-                    values = _values(found, shadow)
+                    done = _Function(_values(found, shadow), _pairs(named, found), _itself(named, found))
                 finally:
                     shadow.undo()
         except Exception as error:
             let_pass(error)
-            return [], _text(error)
-        return values, ""
+            return nothing, _text(error)
+        return done, ""
 
-    def _rows(self, graph: str, number: int, values: list[_Value], found: Any) -> list[Checked]:
+    def _rows(
+        self, graph: str, number: int, function: _Function, found: Any, named: Sequence[tuple[str, Any]]
+    ) -> list[Checked]:
         row = Checked(graph=graph, call=number, index=-1, level=CALL, against=FUNCTION)
         compiled = dict(_leaves(found))
+        pairs = _pairs(named, found)
         rows = []
-        for one in values:
+        for one in function.values:
             now = one.now if one.now is not None else compiled.get(one.name)
-            named = with_fields(row, buffer=one.name)
+            named_row = with_fields(row, buffer=one.name)
             if isinstance(one.plain, torch.Tensor) and one.shadowed is not None:
-                rows.append(beside(named, now, one.plain, functools.partial(_known, one.shadowed)))
+                said = beside(named_row, now, one.plain, functools.partial(_known, one.shadowed))
+                if verdict(said) == WRONG:
+                    said = with_fields(said, level=self._blamed(named_row, one, now))
+                elif one.now is None and not said.reason:
+                    said = _with_sharing(said, pairs, function)
+                    if not said.mismatch:
+                        said = with_strides(said, now, one.strides)
+                    if said.mismatch and not self._here.is_wrong:
+                        said = with_fields(said, level=between(FUNCTION, COMPILED))
+                rows.append(said)
             elif type(now) in _EXACT:
-                said = "" if now == one.plain else f"{now!r}, not {one.plain!r}"[:_LONGEST]
-                rows.append(with_fields(named, is_equal=not said, mismatch=said))
+                # No graph computes it: it comes from sizes and from what Python does.
+                differs = "" if now == one.plain else f"{now!r}, not {one.plain!r}"[:_LONGEST]
+                level = DYNAMO if differs and not self._here.is_wrong and not self._here.is_unknown else CALL
+                rows.append(with_fields(named_row, is_equal=not differs, mismatch=differs, level=level))
         return rows
+
+    def _blamed(self, row: Checked, value: _Value, now: Any) -> str:
+        """The level that made this wrong. Dynamo, if its graph gives what the compiled function gives, and not what the
+        program's does, on inputs that are right.
+        """
+        here = self._here
+        if here.is_wrong:
+            return CALL
+        traced = next((one for left, one in reversed(here.traced) if _is_same(left, now)), None)
+        shadowed = value.shadowed
+        if not isinstance(traced, torch.Tensor) or shadowed is None or (here.is_unknown and len(here.graphs) > 1):
+            return between(FUNCTION, COMPILED)
+        said = verdict(beside(row, traced, value.plain, functools.partial(_known, shadowed)))
+        if said == NOT_COMPARABLE:
+            return between(FUNCTION, COMPILED)
+        if said != WRONG:
+            return between(DYNAMO_GRAPH, COMPILED)
+        is_given = traced.shape == now.shape and (is_equal(now, traced) or near(row, now, traced) is not None)
+        return DYNAMO if is_given else between(FUNCTION, COMPILED)
 
 
 def install(check: Any) -> None:
@@ -175,12 +250,59 @@ def _values(found: Any, shadow: Shadow) -> list[_Value]:
     with torch.no_grad():
         for name, one in _leaves(found):
             if isinstance(one, torch.Tensor):
-                values.append(_Value(name, one.detach().clone(), _copied(shadow.value(one)), None))
+                values.append(_Value(name, one.detach().clone(), _copied(shadow.value(one)), None, strides_of(one)))
             elif type(one) in _EXACT and not shadow.has_sizes_of_values:
                 values.append(_Value(name, one, None, None))
         for at, one in enumerate(shadow.changed()):
             values.append(_Value(f"changed tensor {at}", one.detach().clone(), _copied(shadow.value(one)), one))
     return values
+
+
+def _is_same(one: torch.Tensor, other: Any) -> bool:
+    """True if these are one tensor, or look the same at one memory."""
+    if not isinstance(other, torch.Tensor) or not memory_of(one) or memory_of(one) != memory_of(other):
+        return False
+    return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
+
+
+def _arguments(function: Any, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
+    """The tensors that a function has beside those that it makes, with names: arguments, and those of its module."""
+    module = getattr(function, "__self__", None)
+    owned = [*module.named_parameters(), *module.named_buffers()] if isinstance(module, torch.nn.Module) else []
+    return [*_leaves(args, "argument"), *_leaves(kwargs, "argument"), *owned]
+
+
+def _pairs(named: Sequence[tuple[str, Any]], found: Any) -> set[Pair]:
+    """Which results share memory with others, or with what has these names."""
+    results = list(_leaves(found))
+    names = [*(name for name, _ in named), *(name for name, _ in results)]
+    left = Left([one for _, one in results], [one for _, one in named])
+    plain = sharing(left, names, range(len(results)))
+    called = {f"result {at}": name for at, (name, _) in enumerate(results)}
+    return {(called[one], called.get(other, other)) for one, other in plain}
+
+
+def _itself(named: Sequence[tuple[str, Any]], found: Any) -> set[str]:
+    """See `_Function`."""
+    tensors = [(name, one) for name, one in (*named, *_leaves(found)) if isinstance(one, torch.Tensor)]
+    counts = Counter(id(one) for _, one in tensors)
+    return {name for name, one in tensors if counts[id(one)] > 1}
+
+
+def _with_sharing(row: Checked, pairs: set[Pair], function: _Function) -> Checked:
+    """`row`, wrong if the result shares memory as `pairs` say and not as in the program's function."""
+    more = sorted(other for one, other in pairs - function.pairs if one == row.buffer)
+    less = sorted(other for one, other in function.pairs - pairs if one == row.buffer)
+    less = (
+        []
+        if row.buffer in function.itself
+        else [one for one in less if one not in function.itself or "result" not in one]
+    )
+    if not more and not less:
+        return row
+    words = [f"in the memory of {', '.join(more)}, not in its own"] if more else []
+    words += [f"in its own memory, not in that of {', '.join(less)}"] if less else []
+    return with_fields(row, mismatch="; ".join(words)[:_LONGEST])
 
 
 def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
@@ -198,11 +320,11 @@ def _copied(shadowed: Shadowed) -> Shadowed:
     )
 
 
-def _leaves(value: Any) -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, what: str = "result") -> Iterator[tuple[str, Any]]:
     """What is in nested containers, with a name for each."""
     found, _ = names.FLATTEN.load()(value)
     for path, one in found:
-        yield f"result{names.PATH_TEXT.load()(path)}", one
+        yield f"{what}{names.PATH_TEXT.load()(path)}", one
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """What the passes over the joint graph, and the partitioner, made of its results."""
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from torch.fx import GraphModule, Node
@@ -12,10 +12,7 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Results
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Number, Shared
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
+from inspect_compile.lowering.intervention.numerics.graphs.results import Place, Results
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 
@@ -72,7 +69,7 @@ class JointCheck:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(self._compared, row, node.name)
-            judged = self._own.mended(compared(value), at, compared)
+            judged = self._own.mended(compared(value), Place(at), compared)
             if stages is not None and verdict(judged) == WRONG:
                 blamed = PARTITIONER
                 for position, (level, compute) in enumerate(stages):
@@ -89,25 +86,6 @@ class JointCheck:
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
         eager = self._values.value(node)
         return compared_graphs(row, value, eager, node, self._exact, always_exact=self._always_exact)
-
-
-def results(
-    module: GraphModule,
-    args: Sequence[Any],
-    state: RandomState,
-    shared: Shared,
-    numbers: Sequence[Number] | None = None,
-    without: Collection[str] = (),
-) -> Results:
-    """What a graph computes from `args`, which stay as they are. For `shared` and `numbers` see `reference`, for
-    `without` `Results`.
-    """
-
-    def run(only: Collection[str] | None) -> Reference:
-        state.restore()
-        return reference(module, given(module, args), shared=shared, numbers=numbers, only=only)
-
-    return Results(module, run, without)
 
 
 def names_of(module: GraphModule) -> list[str]:

@@ -16,19 +16,15 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
-from inspect_compile.lowering.intervention.numerics.graphs.results import Results
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
-from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck, forward_values
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
-from inspect_compile.lowering.intervention.numerics.upstream.joint_check import (
-    JointCheck,
-    names_of,
-    results,
-)
+from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, names_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.probe import let_pass
 
@@ -66,20 +62,28 @@ class UpstreamCheck:
         self._module = level.module
         self._origin = origin
         self._is_backward = is_backward
+        self.traced: Left | None = None
+        """What Dynamo's graph left behind in the latest call, at the places of AOTAutograd's; None if it did not run.
+        """
         self._before: tuple[list[Any], Offload | None, RandomState] | None = None
         assert origin.traced is not None
         self._forward = forward_part(origin.traced, origin.primals) if origin.is_joint else origin.traced
+        self.visible: tuple[int, ...] = ()
+        """Positions of the results of the latest call that the program gets in the memory that the compiled code gives
+        them, as far as Dynamo's graph tells.
+        """
 
     def rows(
-        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
+        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults, left: Left
     ) -> list[Checked]:
         """What was found in one call of the graph. A level that cannot be run is a row, too. `shared` has what other
-        graphs compute from `args`, and `own` what the compiled code gives.
+        graphs compute from `args`, `own` what the compiled code gives, and `left` what a forced call of it left behind.
         """
+        self.traced, self.visible = None, ()
         try:
             if self._is_backward:
                 return self._of_backward(args, number, shared.store, own)
-            return self._of_forward(args, number, state, shared, own)
+            return self._of_forward(args, number, state, shared, own, left)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -97,19 +101,21 @@ class UpstreamCheck:
             del self._origin.pending[:-_WAITING]
 
     def _of_forward(
-        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults
+        self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults, left: Left
     ) -> list[Checked]:
-        values, afterwards = forward_values(self._forward, args, state, shared)
-        rows = self._dynamo(number, state, own).results(self._forward, values, afterwards, args)
+        values = Results(self._forward, args, state, shared)
+        dynamo = self._dynamo(number, state, own)
+        rows = dynamo.results(self._forward, values, args, left)
+        self.traced, self.visible = dynamo.left, dynamo.visible
         if not self._origin.is_joint:
             return rows
         if self._origin.backward_inputs:
             self._before = *_kept(args, None if shared.store is None else Offload()), state
         check = self._joint(number, self._forward, values, 0, own)
         primals = self._origin.primals
-        stages = self._stages(lambda module: results(forward_part(module, primals), args, state, shared).values())
+        stages = self._stages(lambda module: Results(forward_part(module, primals), args, state, shared).values())
         without = depends_on_random(self._module)
-        return rows + check.rows(results(self._module, args, state, shared, without=without).values(), stages)
+        return rows + check.rows(Results(self._module, args, state, shared, without=without).values(), stages)
 
     def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None, own: OwnResults) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
@@ -122,11 +128,11 @@ class UpstreamCheck:
         whole = [*call.args, *tangents]
         first = len(results_of(self._forward))
         shared = Shared(store)
-        values = results(joint, whole, call.state, shared)
+        values = Results(joint, whole, call.state, shared)
         give_back()
         rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first, own)
-        stages = self._stages(lambda module: results(module, whole, call.state, shared).values()[first:])
+        stages = self._stages(lambda module: Results(module, whole, call.state, shared).values()[first:])
         found = self._as_joint(forward, call.args, first, shared, check.compared)
         return rows + check.rows(self._cut(forward, call, tangents, first, shared) if found is None else found, stages)
 
@@ -169,14 +175,14 @@ class UpstreamCheck:
         """The results of the backward graph, after the forward graph has run. `shared` has those of the joint graph,
         whose inputs are those of the forward graph and then `tangents`.
         """
-        ran = results(forward, call.args, call.state, shared)
+        ran = Results(forward, call.args, call.state, shared)
         saved = list(zip(ran.values(), ran.numbers, strict=True))[first:]
         tensors = [pair for pair in saved if isinstance(pair[0], torch.Tensor)]
         others = [pair for pair in saved if not isinstance(pair[0], torch.Tensor)]
         of_tangents = [(one, shared.of_input(at)) for at, one in enumerate(tangents, start=len(call.args))]
         values, numbers = zip(*others, *tensors, *of_tangents, strict=True)
         given_numbers = [shared.alone() if one is None else one for one in numbers]
-        return results(self._module, values, call.state, shared, given_numbers).values()
+        return Results(self._module, values, call.state, shared, numbers=given_numbers).values()
 
     def _call(self, args: Sequence[Any]) -> _Forward | None:
         """The call of the forward graph that saved these inputs of the backward graph."""

@@ -1,0 +1,134 @@
+"""What a call of a graph leaves behind beside its results: the inputs that it changed, and who shares whose memory."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+from torch.fx import GraphModule, Node
+
+from inspect_compile.facts import Checked
+from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values
+from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
+from inspect_compile.lowering.intervention.numerics.levels import inputs_of
+
+_PARTLY: Final = "the graph changes it in parts, which have no exact value"
+
+
+def changed(args: Sequence[Any], *afterwards: Sequence[Any]) -> list[int]:
+    """Positions of the inputs that have other elements afterwards, in one of several runs on `args`."""
+    found = []
+    for at, before in enumerate(args):
+        after = [run[at] for run in afterwards if at < len(run)]
+        if isinstance(before, torch.Tensor) and any(_is_changed(before, one) for one in after):
+            found.append(at)
+    return found
+
+
+def _is_changed(before: torch.Tensor, after: Any) -> bool:
+    if not isinstance(after, torch.Tensor) or before.layout is not torch.strided:
+        return False
+    if memory_of(before) == memory_of(after) and memory_of(before):  # it was not copied, as nothing changes it
+        return False
+    return before.shape != after.shape or not is_equal(before, after)
+
+
+class InputsCheck:
+    """Compares inputs that a graph changes in place with those of the same graph at an earlier level."""
+
+    def __init__(
+        self, module: GraphModule, args: Sequence[Any], before: Results, exact: Exacts, *, always_exact: bool
+    ) -> None:
+        """`module` is the graph at the earlier level, `before` what it left behind of `args`, and `exact` the same in
+        fp64. For `always_exact` see `compared_graphs`.
+        """
+        self.names = inputs_of(module)
+        self._module, self._args, self._before, self._exact = module, args, before, exact
+        self._always_exact = always_exact
+
+    def writer(self, at: int) -> Node | None:
+        """The node that leaves its value in this input; None if none does, or in a part of it only."""
+        for node in reversed(self._module.graph.nodes):
+            for one in changed_values(node) if node.op == "call_function" else ():
+                if not isinstance(one, Node) or one.op != "placeholder" or self._is_shared(at):
+                    return None
+                if one.name == self.names[at]:
+                    return node if node.target is torch.ops.aten.copy_.default else None
+        return None
+
+    def compared(self, row: Checked, at: int, value: Any) -> Checked:
+        """`row` with how near `value` is to what the graph leaves in this input."""
+        eager, writer = self._before.inputs[at], self.writer(at)
+        if writer is not None:
+            return compared_graphs(row, value, eager, writer.name, self._exact, always_exact=self._always_exact)
+        is_changed = bool(changed([self._args[at]], [eager]))
+        return compared_with_eager(row, value, eager, _PARTLY if is_changed else "")
+
+    def _is_shared(self, at: int) -> bool:
+        """True if another input has the same memory."""
+        own = memory_of(self._args[at])
+        others = (one for other, one in enumerate(self._args) if other != at and isinstance(one, torch.Tensor))
+        return any(memory_of(one) == own for one in others)
+
+
+Pair = tuple[str, str]
+"""A result, and an input or an earlier result in whose memory it is."""
+
+
+def sharing(left: Left, names: Sequence[str], visible: Sequence[int]) -> set[Pair]:
+    """The pairs of results, at the positions `visible`, and inputs, which are called `names`, that share memory."""
+    known: dict[int, list[str]] = {}
+    for name, one in zip(names, left.inputs, strict=False):
+        if memory := _own_memory(one):
+            known.setdefault(memory, []).append(name)
+    found: set[Pair] = set()
+    for at in visible:
+        if memory := _own_memory(left.results[at] if at < len(left.results) else None):
+            found.update((f"result {at}", other) for other in known.get(memory, ()))
+            known.setdefault(memory, []).append(f"result {at}")
+    return found
+
+
+def _own_memory(value: Any) -> int:
+    """The address of memory that has elements; 0 for anything else."""
+    return memory_of(value) if isinstance(value, torch.Tensor) and value.numel() else 0
+
+
+def alone(module: GraphModule, args: Sequence[Any], state: RandomState) -> Left:
+    """What a graph leaves behind that runs by itself: values that graphs share tell nothing of who shares memory."""
+    inputs = copies(args)
+    state.restore()
+    return Left(list(reference(module, inputs).results), inputs)
+
+
+def with_sharing(row: Checked, pairs: set[Pair], level: str) -> Checked:
+    """`row`, wrong as `level` made the result share memory that it should not share, if `pairs` has some of it."""
+    others = sorted(other for one, other in pairs if one == row.buffer)
+    if not others:
+        return row
+    return with_fields(row, level=level, mismatch=f"in the memory of {', '.join(others)}, not in its own")
+
+
+def strides_of(value: Any) -> tuple[int, ...] | None:
+    """The strides of a tensor, those of dimensions with one element as 0; None if they are not all numbers, or no two
+    elements could be in another order.
+    """
+    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+        return None
+    if not all(type(one) is int for one in (*value.shape, *value.stride())) or value.numel() < 2:
+        return None
+    return tuple(stride if size > 1 else 0 for size, stride in zip(value.shape, value.stride(), strict=True))
+
+
+def with_strides(row: Checked, value: Any, wanted: tuple[int, ...] | None) -> Checked:
+    """`row`, wrong if `value` has other strides than `wanted`; None for any."""
+    found = strides_of(value)
+    if found is None or wanted is None or found == wanted or len(found) != len(wanted):
+        return row
+    return with_fields(row, mismatch=f"strides {found}, not {wanted}")
