@@ -2,7 +2,8 @@
 
 `witness.py PROGRAM …` runs the `step` of each program on its `inputs()`, both ways, in one process. For each it writes
 a JSON object: its name, what differs, and the error of each way that did not come to its end. A program's `inputs`
-gives the arguments of one call, or a list with those of several; its `OPTIONS` are those of `torch.compile`.
+gives the arguments of one call, or a list with those of several; its `OPTIONS` are those of `torch.compile`, and its
+`around` gives what each call is made in.
 """
 
 import importlib.util
@@ -10,6 +11,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +48,15 @@ def shared(values: Sequence[Any]) -> list[int]:
     ]
 
 
-def left_behind(function: Callable[..., Any], calls: Sequence[Sequence[Any]]) -> Left:
+def left_behind(
+    function: Callable[..., Any], calls: Sequence[Sequence[Any]], around: Callable[[], AbstractContextManager[Any]]
+) -> Left:
     """All that the calls leave behind, gradients of a backward from all results among it."""
     found: Left = []
     for arguments in calls:
         torch.manual_seed(0)
-        results = list(leaves(function(*arguments)))
+        with around():
+            results = list(leaves(function(*arguments)))
         given = list(leaves(arguments))
         to_train = [one for one in results if isinstance(one, Tensor) and one.requires_grad]
         if to_train:
@@ -119,7 +124,8 @@ def seen(program: Path) -> dict[str, Any]:
         torch.manual_seed(0)
         given = inputs()
         try:
-            ways[way] = left_behind(function, given if isinstance(given, list) else [given])
+            calls = given if isinstance(given, list) else [given]
+            ways[way] = left_behind(function, calls, getattr(found, "around", nullcontext))
         except Exception as error:
             errors[way] = f"{type(error).__name__}: {error}".splitlines()[0]
     if errors:

@@ -1,5 +1,9 @@
-# after pytorch#153044: the backward of code compiled under autocast runs in bfloat16
+# after pytorch#153044: the backward of what was compiled under autocast runs in bfloat16, in eager it does not
 import torch
+
+
+def around():
+    return torch.amp.autocast("cpu", dtype=torch.bfloat16)
 
 
 def step(x, weight):
@@ -15,7 +19,7 @@ def inputs():
 if __name__ == "__main__":
     for run in (step, torch.compile(step)):
         x, weight = inputs()
-        with torch.amp.autocast("cpu", dtype=torch.bfloat16):
+        with around():
             out = run(x, weight)
         out.sum().backward()
         print(weight.grad[0, :4])
