@@ -55,6 +55,7 @@ SLOW: Final = frozenset(
         "lowering/passes/test_passes.py",
         "lowering/test_nothing_lives_longer.py",
         "lowering/test_returned_again.py",
+        "reports/test_reports.py",
         "targets/test_jagged.py",
         "targets/test_lacking.py",
         "targets/test_own_operators.py",

@@ -11,6 +11,7 @@ from tests.reports.witness import DTYPE, ERROR, FINITE, GRADIENT, INPUT, RESULT,
 
 KERNEL: Final = "a kernel"
 NOOP: Final = "remove_noop_ops"
+FOLD: Final = "constant_fold_uniform_value"
 PATTERN: Final = "pattern_matcher"
 REINPLACE: Final = "reinplace_inplaceable_ops"
 MUTABLE: Final = "decompose_auto_functionalized"
@@ -86,7 +87,7 @@ WRONG: Final = (
     Report("pytorch", 183986, "rows_added_to_one_row", differs=(RESULT,), levels=(REINPLACE,)),
     Report("pytorch", 189518, "running_sum_of_ones", differs=(DTYPE,), levels=(PATTERN,)),
     Report("pytorch", 195320, "permuted_key_attention", differs=(RESULT,), levels=(PATTERN,)),
-    Report("pytorch", 189799, "negative_zero_plus_zero", differs=(FINITE,), levels=(NOOP,)),
+    Report("pytorch", 189799, "negative_zero_plus_zero", differs=(FINITE,), levels=(FOLD,)),
     Report("pytorch", 195422, "dropout_identity_changed", differs=(INPUT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 191821, "region_reads_a_global", differs=(RESULT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 139789, "aliased_inputs_later", differs=(RESULT,), levels=(AOT,), options=(*EAGER, *TWO_CALLS)),
@@ -94,7 +95,7 @@ WRONG: Final = (
     Report("pytorch", 153044, "autocast_outside", differs=(GRADIENT,), levels=(AOT,)),
     Report("pytorch", 191308, "int8_matmul_dtype", differs=(DTYPE,), levels=(KERNEL, LOWERING)),
     Report("pytorch", 190717, "dropout_drawn_again", differs=(RESULT,), levels=(PARTITIONER,)),
-    Report("pytorch", 195327, "loop_condition_changes_state", differs=(INPUT,), levels=(MUTABLE, LOWERING)),
+    Report("pytorch", 195327, "loop_condition_changes_state", differs=(INPUT,), levels=(MUTABLE, LOWERING, KERNEL)),
     Report("pytorch", 197091, "ldexp_dtype", differs=(DTYPE,), levels=(KERNEL, LOWERING), names="ldexp"),
     Report("pytorch", 193492, "largest_pooled", differs=(RESULT,), levels=(KERNEL,), names="argmax"),
     Report("pytorch", 193661, "largest_row_of_transposed", differs=(RESULT,), levels=(KERNEL,), names="argmax"),

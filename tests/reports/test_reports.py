@@ -80,17 +80,26 @@ def outcome(report: Report, said: Said) -> str:
     return {0: ALL_CLEAR, 1: ALARM, 3: NOT_COMPARED}.get(said.status, ERROR)
 
 
+def files(frame: Frame) -> Iterator[str]:
+    """That of a frame, and those it is called from."""
+    yield frame.file
+    place = frame.caller
+    while place is not None:
+        yield place.file
+        place = place.caller
+
+
 def by_program(dump: Dump) -> dict[str, list[Judged]]:
     """The checked results of each program that ran in one process."""
     programs: dict[str, str] = {}
     for frame in dump.rows(Frame):
-        for file in (frame.file, frame.caller.file if frame.caller is not None else ""):
+        for file in files(frame):
             if Path(file).parent.name == PROGRAMS.name:
                 programs.setdefault(frame.graph, Path(file).stem)
     compiled = {graph.graph: graph.compile_id or "" for graph in dump.outermost()}
     found: dict[str, list[Judged]] = {}
     for row in judged(dump):
-        found.setdefault(programs[compiled[row.graph.partition("/")[0]]], []).append(row)
+        found.setdefault(programs.get(compiled.get(row.graph.partition("/")[0], ""), ""), []).append(row)
     return found
 
 
