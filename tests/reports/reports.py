@@ -185,7 +185,7 @@ PUZZLING: Final = (
     Report("pytorch", 197094, "complex_sgd", FAILING, learns=("is not an OpOverload",)),
     Report("pytorch", 171593, "module_keys", RECOMPILES, learns=("limit", "eager")),
     Report("pytorch", 120934, "learning_rate", RECOMPILES, learns=("limit", "eager", "['lr']")),
-    Report("pytorch", 149405, "float_argument", RECOMPILES, table="dynamo", learns=(RECOMPILED, "by == 1.5")),
+    Report("pytorch", 149405, "float_argument", RECOMPILES, table="overview", learns=('"recompiles":0',)),
     Report("torchtune", 1663, "cache_position", RECOMPILES, table="dynamo", learns=(RECOMPILED, "self.size == 0")),
     Report("pytorch", 154707, "backend_changed", RECOMPILES, table="dynamo", learns=(RECOMPILED, "backend")),
     Report("pytorch", 141486, "mask_for_each_length", RECOMPILES, learns=("dynamic=False",)),

@@ -1,4 +1,4 @@
-# after pytorch#149405: a Python float makes a compile of its own, even with dynamic=True
+# after pytorch#149405: a Python float made a compile of its own even with dynamic=True; by now it does not
 import torch
 
 
