@@ -118,7 +118,7 @@ RIGHT: Final = (
     # On the edge of a floor in float16 eager rounds first: the same for the next two.
     Report("pytorch", 145466, "floor_of_cosine", differs=(RESULT,)),
     # Inductor draws other random numbers than eager, as documented.
-    Report("pytorch", 158643, "dropout_of_its_own_draw", differs=(RESULT,)),
+    Report("pytorch", 158643, "dropout_of_its_own_draw", differs=(RESULT,), status=(0, NOT_COMPARED)),
     # Eager overflows in float16, the compiled code is right: the same for the next one.
     Report("pytorch", 183605, "half_variance_is_nan", differs=(FINITE,)),
     Report("pytorch", 183607, "half_square_overflows", differs=(FINITE,)),
@@ -142,7 +142,6 @@ RIGHT: Final = (
     Report("pytorch", 154036, "jacrev_aux_under_vmap"),
     Report("pytorch", 159154, "softmax_by_einsum"),
     Report("pytorch", 160730, "expanded_branch"),
-    Report("pytorch", 173793, "norm_of_huge_numbers"),
     Report("pytorch", 174049, "attention_scale_ignored"),
     Report("pytorch", 174073, "argmin_of_transposed_change"),
     Report("pytorch", 174891, "complex_broadcast_add"),
