@@ -10,7 +10,7 @@ import shlex
 import statistics
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ class Summary:
 
     def __init__(self, bound: float | None) -> None:
         self.bound = bound
-        self.cpu: Counter[str] = Counter()
+        self.cpu: defaultdict[str, float] = defaultdict(float)
         """CPU seconds of each file."""
         self.total = 0.0
         """Those of everything, imports and fixtures of the whole session too."""
@@ -81,7 +81,7 @@ class Summary:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """A worker has ended: each of them left out the same tests."""
-        nothing = 0.0, {}, self.left_out, []
+        nothing: tuple[Any, ...] = 0.0, {}, self.left_out, []
         total, cpu, self.left_out, yardsticks = getattr(node, "workeroutput", {}).get("summary", nothing)
         self.total += total
         self.yardsticks += yardsticks
@@ -108,7 +108,7 @@ class Summary:
             for name in failed[:_FAILURES]:
                 say(f"  {shlex.quote(sys.argv[0])} -l --basetemp FOLDER {shlex.quote(name)}")
         terminalreporter.section(f"{self.total:.0f} CPU seconds")
-        for file, seconds in self.cpu.most_common(_SLOWEST):
+        for file, seconds in sorted(self.cpu.items(), key=lambda found: -found[1])[:_SLOWEST]:
             say(f"{seconds:7.1f}  {file}")
         for marker, count in self.left_out.items():
             say(f"Left out: {count} tests, which `{_COMMANDS[marker]}` runs")

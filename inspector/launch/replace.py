@@ -47,7 +47,7 @@ def restore_signals() -> None:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
 
 
-def hold_interrupts() -> set[signal.Signals]:
+def hold_interrupts() -> set[int | signal.Signals]:
     """Make Ctrl-C wait; returns the mask that `release_interrupts` takes.
 
     One in the middle of `subprocess.Popen(...)` would leave a process running that nobody knows.
@@ -55,12 +55,12 @@ def hold_interrupts() -> set[signal.Signals]:
     return signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
-def release_interrupts(mask: set[signal.Signals]) -> None:
+def release_interrupts(mask: set[int | signal.Signals]) -> None:
     """Let Ctrl-C through again; raises KeyboardInterrupt if one has waited."""
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def as_it_was_started(mask: set[signal.Signals]) -> None:
+def as_it_was_started(mask: set[int | signal.Signals]) -> None:
     """In a process that is about to become a program: signals as they are where nobody holds or ignores them."""
     restore_signals()
     release_interrupts(mask)

@@ -33,9 +33,6 @@ AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GR
 """What results of a graph, or of a call, are compared with."""
 
 
-COMPILED: Final = "the compiled code"
-
-
 def between(earlier: str, later: str) -> str:
     """In the place of a level: what is right at `earlier` is wrong at `later`, and nothing in between was compared."""
     return f"{_BETWEEN}{earlier} and {later}"

@@ -139,7 +139,7 @@ class LaunchCheck:
                 seconds = run.seconds
                 give_back()
                 left = functools.cache(functools.partial(self._left, args, state))
-                own = OwnResults(None if self._is_collective else lambda: left().results)
+                own = OwnResults(None if self._is_collective else left)
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self.upstream is None:

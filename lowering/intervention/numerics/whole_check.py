@@ -6,7 +6,7 @@ runs as it was loaded, and what comes out is compared: results, and inputs that 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch.fx import Node
