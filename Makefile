@@ -1,6 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests, but for the slow ones
-# make test-all  the slow ones, too
+# make test-slow  only those
+# make test-all  both
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
 #              witness on every sample, many more hostile dumps; make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
@@ -23,6 +24,9 @@ COUNTED := gpt2-12 bert resnet-training
 WORKERS ?= 2
 # Which of them: a folder, a file, file::test.
 TESTS ?= tests
+# CPU seconds that make test may take, and a fifth more; CI sets it.
+CPU_BOUND ?=
+PYTEST = $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 CONSTRAINTS := $(wildcard $(PIP_CONSTRAINT))
 # Another torch has an environment of its own, unless VENV names one; the packages whose versions it does not bound
 # itself are CI's, unless PIP_CONSTRAINT names some.
@@ -32,7 +36,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-all harmless targets bench bench-all compat pictures check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -46,15 +50,18 @@ demo: $(VENV)/.for-use
 	@echo "Walk through it in the terminal (q quits, ? lists the keys): $(BIN)/inspect-compile open $(DEMO)"
 
 test: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m "not slow and not harmless and not targets" $(TESTS)
+	$(PYTEST) -m "not slow and not harmless and not targets" $(if $(CPU_BOUND),--cpu-bound $(CPU_BOUND)) $(TESTS)
+
+test-slow: $(VENV)/.for-development
+	$(PYTEST) -m "slow and not harmless and not targets" $(TESTS)
 
 test-all: $(VENV)/.for-development pytest
 
 harmless: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m harmless $(TESTS)
+	$(PYTEST) -m harmless $(TESTS)
 
 targets: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal -m targets $(TESTS)
+	$(PYTEST) -m targets $(TESTS)
 
 bench: $(VENV)/.for-development
 	$(BIN)/python benchmarks/bench_compile.py --pairs 3 --minutes 6 --ways facts inspected --models $(COUNTED)
@@ -95,7 +102,7 @@ contracts: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.for-development
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal $(TESTS)
+	$(PYTEST) $(TESTS)
 
 links: $(VENV)/.for-development
 	@$(BIN)/python scripts/link_tree.py

@@ -94,9 +94,10 @@ class UpstreamCheck:
         before, self._before = self._before, None
         if before is None:
             return
-        saved = [one for one in found[len(results_of(self._forward)) :] if isinstance(one, torch.Tensor)]
-        addresses = frozenset(one.data_ptr() for one in saved if one.numel())
-        if addresses:
+        saved = found[len(results_of(self._forward)) :]
+        addresses = frozenset(one.data_ptr() for one in saved if isinstance(one, torch.Tensor) and one.numel())
+        # A backward that needs nothing of its forward gives the same for each call of it.
+        if addresses or not saved:
             self._origin.pending.append(_Forward(*before, addresses))
             del self._origin.pending[:-_WAITING]
 
