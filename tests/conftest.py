@@ -30,6 +30,12 @@ KEPT = pytest.StashKey[str]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the tests got into tests/golden/")
     parser.addoption(
+        "--vectors",
+        choices=("default", "avx2", "avx512"),
+        default="avx2",
+        help="the vector instructions that C++ kernels are generated for; golden files hold those of avx2",
+    )
+    parser.addoption(
         "--cpu-bound", type=float, metavar="SECONDS", help="fail if the tests take a fifth more CPU seconds than these"
     )
 
@@ -54,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # What `doctor` measured on this machine would stand in golden files.
     os.environ["XDG_CACHE_HOME"] = str(TESTS / "no_such_cache")
     # The C++ that Inductor generates depends on the width of the processor's vectors and on the number of threads.
-    os.environ["ATEN_CPU_CAPABILITY"] = "avx2"
+    os.environ["ATEN_CPU_CAPABILITY"] = config.getoption("--vectors")
     os.environ["OMP_NUM_THREADS"] = "2"
     # A shell that starts the tests in the background has them, and every program that they start, ignore Ctrl-C.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -111,8 +111,8 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     turn: Int64 = 0
     """In a nested graph, which time it ran in the call, from 1: of a loop's body, which turn; 0 in other graphs."""
     level: str = ""
-    """Not of a launch: a result of a graph, beside that of the same graph at an earlier level. The level that made it
-    wrong, or all levels in between.
+    """Not of a launch: a result of a graph, or an input that it changes, beside that of the same graph at an earlier
+    level. The level that made it wrong, the two that it became wrong between, or all levels in between.
     """
     against: str = ""
     """For such a row, what it was compared with: the graph before the passes, the joint graph, Dynamo's graph or the

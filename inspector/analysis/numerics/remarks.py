@@ -35,7 +35,7 @@ def _wrong(row: Judged) -> Remark:
         values = f": it is {found.mismatch}"
     if row.level:
         source = f", first {found.source} ({found.operator})" if found.source else ""
-        what = f"{made_wrong(row.level, f'{row.buffer} of the graph')}{source}"
+        what = f"{made_wrong(row.level, row.buffer, 'the graph')}{source}"
     else:
         what = f"{row.kernel} computes something else than its FX node {row.node}"
     return Remark(

@@ -43,12 +43,14 @@ def level_words(level: str) -> str:
     return level if level in NOT_PASSES or level.startswith(_BETWEEN) else f"pass {level}"
 
 
-def made_wrong(level: str, what: str) -> str:
-    """Which level made something wrong: `pass remove_noop_ops makes result 0 wrong`."""
+def made_wrong(level: str, buffer: str, graph: str) -> str:
+    """Which level made a result, or an input, of a graph wrong: `pass remove_noop_ops makes result 0 of … wrong`."""
+    what = f"{buffer if buffer.startswith(_NOT_INPUTS) else f'input {buffer}'} of {graph}"
     if level.startswith(_BETWEEN):
         return f"{what} becomes wrong {level}"
     return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'} {what} wrong"
 
 
+_NOT_INPUTS: Final = ("result", "changed tensor")
 _BETWEEN: Final = "between "
 _SEVERAL: Final = frozenset({PRE_GRAD, AOT, JOINT_PASSES, ALL_PASSES})

@@ -222,7 +222,7 @@ def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
             made = f"{first.kernel}, line {first.line} of {first.graph}"
             made += f", or {' or '.join(others)}, which wrote what it reads" if others else ""
         else:
-            made = made_wrong(first.level, f"{first.buffer} of {first.graph}")
+            made = made_wrong(first.level, first.buffer, first.graph)
         node = _source(first) if first.measured.source else first.node
         yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "bold")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)

@@ -10,6 +10,7 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import (
     ALL_PASSES,
     BEFORE_PASSES,
+    COMPILED,
     LOWERED_GRAPH,
     LOWERING,
     between,
@@ -163,7 +164,8 @@ class LevelCheck:
             level = self._sharer(row.buffer, pairs)
             against = row.against if level == LOWERING else BEFORE_PASSES
             return with_sharing(with_fields(row, against=against), pairs, level)
-        return with_strides(row, value, strides_of(before.meta.get("val")))
+        formed = with_strides(row, value, strides_of(before.meta.get("val")))
+        return with_fields(formed, level=between(BEFORE_PASSES, COMPILED)) if formed.mismatch else formed
 
     def _sharer(self, buffer: str, pairs: set[Pair]) -> str:
         """The first pass after which this result shares memory as one of `pairs` does."""

@@ -19,7 +19,9 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
 from inspect_compile.lowering.intervention.numerics.left import (
+    Pair,
     alone,
+    changed,
     sharing,
     strides_of,
     with_sharing,
@@ -82,6 +84,9 @@ class DynamoCheck:
         """How often the graph may still run with other noise before results are judged by the first seed alone."""
         self.left: Left | None = None
         """What Dynamo's graph leaves behind, at the places of AOTAutograd's graph; None if it did not run."""
+        self.suspects: set[Pair] = set()
+        """What shares memory in what the compiled code leaves behind, and neither in Dynamo's nor AOTAutograd's graph.
+        """
         self.visible: tuple[int, ...] = ()
         """Positions of the results that the program gets as the compiled code gives them; empty if it is not known."""
         self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
@@ -246,6 +251,7 @@ class DynamoCheck:
         """Rows of inputs that the graph changes in place."""
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
         written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
+        written.update(names[at] for at in self._lost(module, args))
         wanted = [_Wanted(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
         return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
 
@@ -278,7 +284,8 @@ class DynamoCheck:
         visible = self.visible = tuple(at for at in plain_results(module) if f"result {at}" not in made)
         pairs = sharing(left, names, visible) - shared
         if pairs:
-            pairs &= sharing(alone(module, args, self._state), names, visible)
+            of_aot = sharing(alone(module, args, self._state), names, visible)
+            self.suspects, pairs = pairs - of_aot, pairs & of_aot
         shares = {one for pair in shared for one in pair}
         found = []
         for row, one in zip(rows, wanted, strict=True):
@@ -289,6 +296,19 @@ class DynamoCheck:
                     row = with_strides(row, node.meta.get("val"), strides_of(self.left.results[one.at]))
             found.append(row)
         return found
+
+    def _lost(self, module: GraphModule, args: Sequence[Any]) -> list[int]:
+        """Inputs that Dynamo's graph changes, and whose new elements AOTAutograd's returns to nobody."""
+        if self.left is None:
+            return []
+        where = places(module, self._origin.dynamo[0].module)
+        described = _descriptions(module).values()
+        returned = {where.place_of(getattr(one, "mutated_input", None)) for one in described}
+        kept = [
+            one if isinstance(one, torch.Tensor) and _form(one) == _form(before) else before
+            for before, one in zip(args, self.left.inputs, strict=False)
+        ]
+        return [at for at in changed(args, kept) if at not in returned]
 
     def _edits(self) -> Sequence[Level]:
         """Dynamo's graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
@@ -391,6 +411,11 @@ def _descriptions(module: GraphModule) -> dict[int, Any]:
     """Position of a result → what AOTAutograd says it is."""
     found = module.graph.output_node().meta.get("desc") or ()
     return {at: one for at, one in enumerate(found) if one is not None}
+
+
+def _form(value: Any) -> Any:
+    """Sizes and strides: a function can change those of an input, too, and leave its elements as they are."""
+    return (value.shape, value.stride()) if isinstance(value, torch.Tensor) else None
 
 
 def _is_half(value: Any) -> bool:

@@ -7,16 +7,21 @@ from typing import Any, Final
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.levels import JOINT_GRAPH, JOINT_PASSES, PARTITIONER
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, JOINT_GRAPH, JOINT_PASSES, PARTITIONER, between
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.results import Place, Results
+from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.left import InputsCheck, Pair, changed, with_sharing
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
+
+Stages = Sequence[tuple[str, Callable[[], Left]]]
+"""Passes, and what the graph leaves behind after each."""
+Pairs = Callable[[], set[Pair]]
 
 
 class JointCheck:
@@ -41,6 +46,7 @@ class JointCheck:
         self._always_exact = always_exact
         self._own = own
         self._row = Checked(graph=graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
+        self._module = module
         self._values = values
         self._nodes = results_of(module)[first:]
         wanted = {one.name for one in self._nodes if isinstance(one, Node)}
@@ -51,17 +57,15 @@ class JointCheck:
         self.compared = [isinstance(one, Node) and one.name not in self.random for one in self._nodes]
         """Whether each result is compared."""
 
-    def rows(
-        self, found: Sequence[Any], stages: Sequence[tuple[str, Callable[[], Sequence[Any]]]] | None
-    ) -> list[Checked]:
-        """A row for each result; `found` are those of what became of the graph.
+    def rows(self, found: Left, stages: Stages | None) -> list[Checked]:
+        """A row for each result; `found` is what became of the graph left behind.
 
-        `stages` are passes, and what computes the results of the graph after each; the partitioner is blamed if none
-        of them is. None if it cannot be said which is.
+        `stages` are passes, and what the graph leaves behind after each; the partitioner is blamed if none of them is.
+        None if it cannot be said which is.
         """
         rows = []
-        later: dict[int, Sequence[Any]] = {}
-        for at, (node, value, name) in enumerate(zip(self._nodes, found, self._names, strict=False)):
+        later: dict[int, Left] = {}
+        for at, (node, value, name) in enumerate(zip(self._nodes, found.results, self._names, strict=False)):
             if not isinstance(node, Node) or not name:
                 continue
             row = with_fields(self._row, buffer=f"result {at}", node=name)
@@ -69,19 +73,59 @@ class JointCheck:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(self._compared, row, node.name)
-            judged = self._own.mended(compared(value), Place(at), compared)
-            if stages is not None and verdict(judged) == WRONG:
-                blamed = PARTITIONER
-                for position, (level, compute) in enumerate(stages):
-                    if position not in later:
-                        later[position] = compute()
-                    if verdict(compared(later[position][at])) == WRONG:
-                        blamed = level
-                        break
-                judged = with_fields(judged, level=blamed)
-            rows.append(judged)
+            rows.append(self._judged(compared(value), Place(at), compared, stages, later))
             self._exact.passed(node.name)
         return rows
+
+    def inputs(self, args: Sequence[Any], found: Left, stages: Stages | None) -> list[Checked]:
+        """A row for each of the inputs `args` that the graph changes, or what became of it."""
+        check = InputsCheck(self._module, args, self._values, self._exact, always_exact=self._always_exact)
+        rows = []
+        later: dict[int, Left] = {}
+        for at in changed(args, self._values.inputs, found.inputs):
+            row, writer = with_fields(self._row, buffer=check.names[at], node=check.names[at]), check.writer(at)
+            if writer is not None and writer.name in self.random:
+                rows.append(with_fields(row, reason=_RANDOM))
+                continue
+            compared = functools.partial(check.compared, row, at)
+            place = Place(at, is_input=True)
+            rows.append(self._judged(compared(found.inputs[at]), place, compared, stages, later))
+        return rows
+
+    def sharing(self, suspects: set[Pair], became: Pairs, stages: Sequence[tuple[str, Pairs]]) -> list[Checked]:
+        """A row for each result that shares memory as one of `suspects` in what became of the graph; they share none in
+        the graph itself. `stages`: passes, and what gives the pairs that share memory after each.
+        """
+        rows = []
+        pairs = suspects & became()
+        for buffer in sorted({one for one, _ in pairs}):
+            blamed = (level for level, of in stages if any(one == buffer for one, _ in of() & pairs))
+            row = with_fields(self._row, buffer=buffer, node=self._names[int(buffer.removeprefix("result "))])
+            rows.append(with_sharing(row, pairs, next(blamed, PARTITIONER)))
+        return rows
+
+    def _judged(
+        self,
+        row: Checked,
+        place: Place,
+        compared: Callable[[Any], Checked],
+        stages: Stages | None,
+        later: dict[int, Left],
+    ) -> Checked:
+        """`row`, which says of what is at this place what `compared` says of values, with the level that is blamed.
+        `later` has what was left behind after the stages that ran.
+        """
+        judged = self._own.mended(row, place, compared)
+        if stages is None and verdict(judged) == WRONG:
+            return with_fields(judged, level=between(JOINT_GRAPH, BEFORE_PASSES))
+        if stages is None or verdict(judged) != WRONG:
+            return judged
+        for position, (level, compute) in enumerate(stages):
+            if position not in later:
+                later[position] = compute()
+            if verdict(compared(place.of(later[position]))) == WRONG:
+                return with_fields(judged, level=level)
+        return with_fields(judged, level=PARTITIONER)
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
         eager = self._values.value(node)

@@ -19,12 +19,13 @@ from inspect_compile.lowering.intervention.numerics.graphs.offload import Offloa
 from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
+from inspect_compile.lowering.intervention.numerics.left import Pair, alone, sharing
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
-from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, names_of
+from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, Stages, names_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.probe import let_pass
 
@@ -114,9 +115,25 @@ class UpstreamCheck:
             self._before = *_kept(args, None if shared.store is None else Offload()), state
         check = self._joint(number, self._forward, values, 0, own)
         primals = self._origin.primals
-        stages = self._stages(lambda module: Results(forward_part(module, primals), args, state, shared).values())
-        without = depends_on_random(self._module)
-        return rows + check.rows(Results(self._module, args, state, shared, without=without).values(), stages)
+
+        def run(module: GraphModule) -> Left:
+            ran = Results(forward_part(module, primals), args, state, shared)
+            return Left(ran.values(), ran.inputs)
+
+        stages = self._stages(run)
+        ran = Results(self._module, args, state, shared, without=depends_on_random(self._module))
+        became = Left(ran.values(), ran.inputs)
+        rows += check.rows(became, stages) + check.inputs(args, became, stages)
+        if not dynamo.suspects or stages is None:
+            return rows
+
+        def pairs(module: GraphModule) -> set[Pair]:
+            return sharing(alone(module, args, state), inputs_of(module), self.visible)
+
+        levels = [
+            (one.name, functools.partial(pairs, forward_part(one.module, primals))) for one in self._origin.joint[1:]
+        ]
+        return rows + check.sharing(dynamo.suspects, functools.partial(pairs, self._module), levels)
 
     def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None, own: OwnResults) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
@@ -133,9 +150,10 @@ class UpstreamCheck:
         give_back()
         rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents)
         check = self._joint(number, joint, values, first, own)
-        stages = self._stages(lambda module: Results(module, whole, call.state, shared).values()[first:])
+        stages = self._stages(lambda module: Left(Results(module, whole, call.state, shared).values()[first:], ()))
         found = self._as_joint(forward, call.args, first, shared, check.compared)
-        return rows + check.rows(self._cut(forward, call, tangents, first, shared) if found is None else found, stages)
+        found = self._cut(forward, call, tangents, first, shared) if found is None else found
+        return rows + check.rows(Left(found, ()), stages)
 
     def _dynamo(self, number: int, state: RandomState, own: OwnResults) -> DynamoCheck:
         return DynamoCheck(self._graph, number, self._origin, state, own, always_exact=self._always_exact)
@@ -144,7 +162,7 @@ class UpstreamCheck:
         names = names_of(self._module)
         return JointCheck(self._graph, number, module, values, first, names, own, always_exact=self._always_exact)
 
-    def _stages(self, compute: Callable[[GraphModule], list[Any]]) -> list[tuple[str, Callable[[], list[Any]]]] | None:
+    def _stages(self, compute: Callable[[GraphModule], Left]) -> Stages | None:
         """The passes over the joint graph, and what computes its results after each. None if one rank alone, whose
         results are wrong, cannot compute them.
         """

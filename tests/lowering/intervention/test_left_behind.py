@@ -1,0 +1,52 @@
+"""`numerics` compares all that a call leaves behind: results, changed inputs, strides, and who shares whose memory."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.dump import Dump
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, COMPILED, between
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG
+from tests.running import COMMAND, run
+
+PROGRAM: Final = Path(__file__).parent / "programs" / "left_changed.py"
+FUNCTIONS: Final = ("pushed", "in_order", "scattered", "views", "not_written", "transposed", "trained")
+WRONG_THERE: Final = {
+    "pushed": {("remove_noop_ops", "arg1_1")},
+    "scattered": {("reinplace_inplaceable_ops", "result 0")},
+    "not_written": {("post_grad_custom_post_pass", "arg1_1")},
+    "transposed": {(between(BEFORE_PASSES, COMPILED), "result 0")},
+    "trained": {("joint_custom_post_pass", "primals_1")},
+}
+"""Function → level and what it makes wrong; the others are right."""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> tuple[str, dict[str, list[Judged]]]:
+    """What the program printed, and the rows of each function."""
+    where = tmp_path_factory.mktemp("left")
+    done = run(
+        [*COMMAND, "numerics", "--eager", "--dump", "dump", PROGRAM],
+        where,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+    )
+    rows: dict[str, list[Judged]] = {name: [] for name in FUNCTIONS}
+    for row in judged(Dump(where / "dump")):
+        rows[FUNCTIONS[int(row.graph.removeprefix("model__").split("_")[0])]].append(row)
+    return done.stdout, rows
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_a_call_leaves_behind_is_compared_at_each_level(
+    found: tuple[str, dict[str, list[Judged]]], name: str
+) -> None:
+    said, all_rows = found
+    wrong = [row for row in all_rows[name] if row.verdict == WRONG]
+
+    assert {(row.level, row.measured.buffer) for row in wrong if row.level != CALL} == WRONG_THERE.get(name, set())
+    assert all(row.verdict != NOT_COMPARABLE for row in all_rows[name])
+    is_right = name not in WRONG_THERE
+    assert f"{name} {is_right}" in said
+    assert any(row.level == CALL for row in wrong) != is_right
