@@ -225,6 +225,7 @@ class LaunchCheck:
             shared=shared,
             own=own,
             visible=() if self.upstream is None or self._is_collective else self.upstream.visible,
+            keeps_inputs=self.upstream is not None and not self.upstream.is_backward,
         )
 
     def _run(

@@ -56,10 +56,12 @@ class LevelCheck:
         shared: Shared,
         own: OwnResults,
         visible: Sequence[int],
+        keeps_inputs: bool,
     ) -> None:
         """`levels` begins with the graph before the passes; for `always_exact` see `compared_graphs`. `shared` has what
         other graphs compute from `args`, and `own` what the compiled code gives. `visible`: positions of the results
-        that the program gets in the memory, and with the strides, that the compiled code gives them.
+        that the program gets in the memory, and with the strides, that the compiled code gives them. `keeps_inputs`:
+        the compiled code may change no other inputs than the graph does; a backward uses the memory of saved values.
         """
         self._own = own
         self._shared = shared
@@ -69,6 +71,7 @@ class LevelCheck:
         self._number = number
         self._state = state
         self._visible = visible
+        self._keeps_inputs = keeps_inputs
         self._always_exact = always_exact
         first = levels[0].module
         self._random = depends_on_random(first)
@@ -142,7 +145,7 @@ class LevelCheck:
             row = self._compared(row, before.name, left.results[at])
             if plain.results.memory(at) not in memories or verdict(row) == WRONG:
                 told.append(row)
-        for at in changed(self._args, afterwards, left.inputs):
+        for at in changed(self._args, afterwards, *([left.inputs] if self._keeps_inputs else [])):
             name, writer = self._inputs.names[at], self._inputs.writer(at)
             if name in wrong or (writer is not None and writer.name in self._random):
                 continue

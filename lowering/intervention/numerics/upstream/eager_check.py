@@ -8,7 +8,8 @@ import sys
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -24,7 +25,12 @@ from inspect_compile.lowering.intervention.numerics.inputs import RandomState, n
 from inspect_compile.lowering.intervention.numerics.judges import near
 from inspect_compile.lowering.intervention.numerics.left import Pair, sharing, strides_of, with_strides
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import ChangesHistoryError, Shadow, Shadowed
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import (
+    ChangesHistoryError,
+    Shadow,
+    Shadowed,
+    memory_key,
+)
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import dynamo as names
 from inspect_compile.torch_compat.attributes import ORIGINAL, WRAPPER_ID
@@ -35,6 +41,7 @@ _COMPILES: Final = "OptimizeContext"
 _EXACT: Final = (bool, int, str)
 """Types of Python values that rounding does not change, unless they come from a tensor's values."""
 _LONGEST: Final = 120
+_KEEPS: Final = "it keeps tensors that it makes for its next call, so that a second call is another one"
 
 
 class _Value(NamedTuple):
@@ -59,6 +66,8 @@ class _Function(NamedTuple):
     """Results that are an argument, or another result, itself: what returns its argument in eager, as a dropout outside
     of training, may return a copy.
     """
+    made: dict[int, Any]
+    """The memory that it made and that is still there after its call, see `Shadow.made`."""
 
 
 class _Here(threading.local):
@@ -70,6 +79,10 @@ class _Here(threading.local):
     """Something was wrong at another level."""
     is_unknown: bool = False
     """A result of a graph could not be compared with the level above it."""
+    made: Mapping[int, Any] = MappingProxyType({})
+    """What the program's function made, see `_Function`."""
+    is_kept: bool = False
+    """A graph got something of that: the function was called in another state than the compiled one."""
     traced: tuple[tuple[Any, Any], ...] = ()
     """What its graphs returned or changed, and the same of Dynamo's graphs on the same inputs."""
 
@@ -91,6 +104,9 @@ class EagerCheck:
         """A call of a graph `left` this behind, and Dynamo's graph `traced`; None if that did not run."""
         if not self._here.is_inside:
             return
+        given = (one for one in left.inputs if isinstance(one, torch.Tensor) and one.layout is torch.strided)
+        made = (self._here.made.get(memory_key(one)) for one in given)
+        self._here.is_kept = self._here.is_kept or any(one is not None and not one.expired() for one in made)
         if traced is None:
             self._here.is_unknown = True
             return
@@ -131,11 +147,14 @@ class EagerCheck:
 
     def _checked(self, compiled: Callable[..., Any], args: Any, kwargs: Any, number: int) -> Any:
         here = self._here
-        here.graphs, here.traced, here.is_wrong, here.is_unknown = (), (), False, False
+        here.graphs, here.traced, here.is_wrong, here.is_unknown, here.is_kept = (), (), False, False, False
         original = getattr(compiled, ORIGINAL)
         given = _arguments(original, args, kwargs)
         function, reason = self._eager(original, args, kwargs, given)
+        here.made = function.made
         found = compiled(*args, **kwargs)
+        here.made = {}
+        reason = reason or (_KEEPS if here.is_kept else "")
         graph = here.graphs[0] if here.graphs else str(getattr(compiled, "__name__", "function"))
         rows: list[Checked] = []
         if not reason:
@@ -159,24 +178,29 @@ class EagerCheck:
         """What the program's function does, all put back afterwards; and why it is not known. `named` are tensors that
         it has beside those that it makes.
         """
-        nothing = _Function([], set(), set())
+        nothing = _Function([], set(), set(), {})
         given = [one for _, one in _leaves((args, kwargs))]
         reason = not_checked(given)
         if reason:
             return nothing, reason
         shadow = Shadow()
+        tensors = [one for _, one in named if isinstance(one, torch.Tensor) and one.layout is torch.strided]
+        forms = [_form(one) for one in tensors]
         try:
             with RandomState(given), _other_random():
                 try:
                     with torch.compiler.set_stance("force_eager"), shadow:
                         found = function(*args, **kwargs)
-                    done = _Function(_values(found, shadow), _pairs(named, found), _itself(named, found))
+                    reshaped = [one for one, form in zip(tensors, forms, strict=True) if _form(one) != form]
+                    values, pairs = _values(found, shadow, reshaped), _pairs(named, found)
+                    itself = _itself(named, found)
+                    del found, reshaped
                 finally:
                     shadow.undo()
         except Exception as error:
             let_pass(error)
             return nothing, _text(error)
-        return done, ""
+        return _Function(values, pairs, itself, shadow.made()), ""
 
     def _rows(
         self, graph: str, number: int, function: _Function, found: Any, named: Sequence[tuple[str, Any]]
@@ -244,8 +268,12 @@ def install(check: Any) -> None:
     replace(importlib.import_module(names.COMPILES.module), names.COMPILES, watched)
 
 
-def _values(found: Any, shadow: Shadow) -> list[_Value]:
-    """Copies of what was returned and of what was changed."""
+def _form(value: torch.Tensor) -> Any:
+    return value.size(), value.stride(), value.storage_offset()
+
+
+def _values(found: Any, shadow: Shadow, reshaped: Sequence[torch.Tensor]) -> list[_Value]:
+    """Copies of what was returned and of what was changed, or got other sizes or strides."""
     values = []
     with torch.no_grad():
         for name, one in _leaves(found):
@@ -253,7 +281,9 @@ def _values(found: Any, shadow: Shadow) -> list[_Value]:
                 values.append(_Value(name, one.detach().clone(), _copied(shadow.value(one)), None, strides_of(one)))
             elif type(one) in _EXACT and not shadow.has_sizes_of_values:
                 values.append(_Value(name, one, None, None))
-        for at, one in enumerate(shadow.changed()):
+        changed = shadow.changed()
+        changed += [one for one in reshaped if all(one is not other for other in changed)]
+        for at, one in enumerate(changed):
             values.append(_Value(f"changed tensor {at}", one.detach().clone(), _copied(shadow.value(one)), one))
     return values
 

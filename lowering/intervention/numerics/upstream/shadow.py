@@ -125,6 +125,9 @@ class Shadow(_Mode):  # type: ignore[misc]
         """Storages that an operator made."""
         self._before: dict[int, _Before] = {}
         """Storages that were there before, and were changed."""
+        self._forms: dict[int, tuple[torch.Tensor, Any, int | None]] = {}
+        """Tensors that were there before, and got other sizes or strides: these and autograd's count of changes before.
+        """
         self._leaves: dict[int, tuple[torch.Tensor, torch.Tensor | None]] = {}
         """Tensors that gradients are added up for, and those that they had."""
         self._added = 0
@@ -137,6 +140,12 @@ class Shadow(_Mode):  # type: ignore[misc]
     def changed(self) -> list[torch.Tensor]:
         """Tensors that were there before, and were changed in place."""
         return [one.tensor for one in self._before.values()]
+
+    def made(self) -> dict[int, Any]:
+        """The memory that operators made and that is still there: `memory_key` → a weak reference."""
+        self.sweep()
+        found = {key: one.reference for key, one in self._memories.items() if key in self._made}
+        return {key: one for key, one in found.items() if not one.expired()}
 
     def value(self, tensor: torch.Tensor) -> Shadowed:
         """What `tensor` is in fp64 now. Raises what torch does for a tensor without memory."""
@@ -156,6 +165,10 @@ class Shadow(_Mode):  # type: ignore[misc]
     def undo(self) -> None:
         """Put back what was there before."""
         with torch.no_grad():
+            for tensor, form, version in self._forms.values():
+                tensor.as_strided_(*form)
+                if version is not None:
+                    SET_VERSION.load()((tensor,), (version,))
             for one in self._before.values():
                 _flat(one.tensor).copy_(one.contents)
                 if one.tensor.requires_grad and not one.has_gradient:
@@ -165,6 +178,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         for tensor, gradient in self._leaves.values():
             if tensor.grad is not gradient:
                 tensor.grad = gradient
+        self._forms.clear()
         self._before.clear()
         self._leaves.clear()
 
@@ -179,6 +193,9 @@ class Shadow(_Mode):  # type: ignore[misc]
         lanes: list[Any] = []
         for one in given:
             self._note(one, is_fresh=str(func) in _FRESH)
+        if torch.Tag.inplace_view in getattr(func, "tags", ()) and memory_key(args[0]) not in self._made:
+            form = args[0].size(), args[0].stride(), args[0].storage_offset()
+            self._forms.setdefault(id(args[0]), (args[0], form, _version(args[0])))
         for one in _written(func, args, kwargs):
             self._keep(one)
         if not self.broken:
@@ -226,7 +243,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         if name.startswith(_ANEW):
             self.broken = f"{name} changes where a tensor's memory is"
             return
-        made = [one for one in _tensors(found) if _key(one) not in {_key(each) for each in given}]
+        made = [one for one in _tensors(found) if memory_key(one) not in {memory_key(each) for each in given}]
         changed = list(_written(func, args, kwargs))
         random = is_random or any(memory.is_random for memory in before)
         reason = next((memory.reason for memory in before if memory.reason), "")
@@ -246,7 +263,7 @@ class Shadow(_Mode):  # type: ignore[misc]
             if any(one.shape != lane.shape for pair in pairs for one, lane in pair):
                 values, reason = None, reason or f"{name} has another size in fp64"
         for at, one in enumerate(_tensors(found)):
-            if _key(one) in {_key(each) for each in made}:
+            if memory_key(one) in {memory_key(each) for each in made}:
                 self._add(one, None if values is None else [pair[at][1] for pair in pairs])
         for one in changed:
             if values is None:
@@ -269,7 +286,7 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     def _note(self, tensor: torch.Tensor, *, is_fresh: bool) -> None:
         """A tensor is about to be used."""
-        key = _key(tensor)
+        key = memory_key(tensor)
         if is_fresh:
             self._memories.pop(key, None)
             self._made.add(key)
@@ -278,7 +295,7 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     def _keep(self, tensor: torch.Tensor) -> None:
         """Its memory is about to be changed. Raises ChangesHistoryError."""
-        key = _key(tensor)
+        key = memory_key(tensor)
         if key in self._made:
             return
         if tensor.requires_grad and not tensor.is_leaf:
@@ -286,13 +303,12 @@ class Shadow(_Mode):  # type: ignore[misc]
             raise ChangesHistoryError(msg)
         if key not in self._before:
             self._memory(tensor)
-            version = None if tensor.is_inference() else tensor._version
-            self._before[key] = _Before(tensor, _flat(tensor).clone(), version, tensor.requires_grad)
+            self._before[key] = _Before(tensor, _flat(tensor).clone(), _version(tensor), tensor.requires_grad)
 
     def _add(self, tensor: torch.Tensor, values: list[torch.Tensor] | None) -> None:
         """An operator made a tensor; `values` are its shadows, None for its own value."""
-        self._made.add(_key(tensor))
-        self._memories.pop(_key(tensor), None)
+        self._made.add(memory_key(tensor))
+        self._memories.pop(memory_key(tensor), None)
         memory = self._memory(tensor)
         if values is None:
             return
@@ -319,7 +335,7 @@ class Shadow(_Mode):  # type: ignore[misc]
         if tensor.is_conj() or tensor.is_neg():
             msg = "it is seen as its conjugate or negative"
             raise TypeError(msg)
-        key = _key(tensor)
+        key = memory_key(tensor)
         memory = self._memories.get(key)
         if memory is None:
             flat = _flat(tensor)
@@ -346,7 +362,13 @@ def _generators(func: Any, given: list[torch.Tensor], kwargs: Any) -> list[torch
     ]
 
 
-def _key(tensor: torch.Tensor) -> int:
+def _version(tensor: torch.Tensor) -> int | None:
+    """autograd's count of changes; None for a tensor that has none."""
+    return None if tensor.is_inference() else tensor._version
+
+
+def memory_key(tensor: torch.Tensor) -> int:
+    """What tensors in one memory have in common, as long as there is a weak reference to it."""
     return int(_reference(tensor.untyped_storage()).cdata)
 
 

@@ -62,7 +62,7 @@ class UpstreamCheck:
         self._graph = graph
         self._module = level.module
         self._origin = origin
-        self._is_backward = is_backward
+        self.is_backward = is_backward
         self.traced: Left | None = None
         """What Dynamo's graph left behind in the latest call, at the places of AOTAutograd's; None if it did not run.
         """
@@ -82,7 +82,7 @@ class UpstreamCheck:
         """
         self.traced, self.visible = None, ()
         try:
-            if self._is_backward:
+            if self.is_backward:
                 return self._of_backward(args, number, shared.store, own)
             return self._of_forward(args, number, state, shared, own, left)
         except Exception as error:
