@@ -57,9 +57,11 @@ def places(generated: str, loaded: str, launches: Mapping[int, str]) -> Places |
             continue
         pairs = _pairs(old[a:b], new[c:d], {at - a: launches[at + 1] for at in range(a, b) if at + 1 in launches})
         for at, to in pairs.items():
-            if at + a + 1 in launches and to is None:
+            if at + a + 1 not in launches:
+                pass
+            elif to is None:
                 missing[at + a + 1] = _behind(pairs, at, d - c) + c + 1
-            elif at + a + 1 in launches:
+            else:
                 lines[at + a + 1] = to + c + 1
             changed.append(Changed(at + a + 1, old[at + a].strip(), "" if to is None else new[to + c].strip()))
         taken = set(pairs.values())

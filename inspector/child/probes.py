@@ -170,6 +170,8 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 """Checks the numerics of compiled graphs, if they are to be checked; `Check(tell, write)`."""
 
+_PACKAGE_CHECK: Final = "inspect_compile.lowering.intervention.numerics.upstream.package_check"
+
 CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.lowering.intervention.numerics.check:install"),
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install"),
@@ -179,6 +181,9 @@ CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.intervention.numerics.recorder.around:install"),
+    Entry("torch._inductor.codecache", f"{_PACKAGE_CHECK}:install_compiler"),
+    Entry("torch._inductor", f"{_PACKAGE_CHECK}:install_packaging"),
+    Entry("torch._inductor.package.package", f"{_PACKAGE_CHECK}:install_loading"),
 )
 """Tell it what nodes are lowered to and what statements of kernels were generated for, and hand it the generated code,
 the graph at each level and after each pass, what torch.compile returns, and what torch calls for a graph;

@@ -26,6 +26,8 @@ LOADED: Final = "loaded"
 """The code of a graph was loaded, and its calls can be checked."""
 NOT_ASKED: Final = "not asked"
 """The first call of a graph that was not to be checked."""
+PACKAGED: Final = "packaged"
+"""AOTInductor made a library of a graph: it is called through a package."""
 BEGUN: Final = "begun"
 """The check of a call began."""
 
@@ -237,7 +239,7 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     results: Int64 = 0
     """Number of tensors that the call returns, or changes, and that the compiled code's were compared with."""
     stage: str = ""
-    """LOADED, NOT_ASKED or BEGUN for a row that says no more than that; empty for the end of a check."""
+    """LOADED, PACKAGED, NOT_ASKED or BEGUN for a row that says no more than that; empty for the end of a check."""
 
 
 class LoadedLine(Fact, frozen=True, kw_only=True, tag="loaded_line"):

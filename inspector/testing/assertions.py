@@ -91,6 +91,24 @@ class Compiled:
         __tracebackhide__ = True
         self.assert_rule(f"peak{f'.{kind}' if kind else ''} <= {at_most}")
 
+    def assert_numerics(self) -> None:
+        """Every result of the calls that `capture(numerics=…)` checked was compared, and is right: what has the status
+        0 of `inspect-compile numerics`.
+        """
+        __tracebackhide__ = True
+        from inspect_compile.analysis.numerics.coverage import uncompared
+        from inspect_compile.analysis.numerics.verdicts import summary
+        from inspect_compile.tables.numerics.coverage import uncompared_lines
+        from inspect_compile.tables.numerics.numerics import summary_lines
+
+        if self.dump.run.numerics is None:
+            raise ValueError("no numerics were checked: capture(numerics=True) does that")
+        found, missing = summary(self.dump), uncompared(self.dump)
+        if found.is_wrong or missing or not found.calls:
+            lines = [*summary_lines([found]), *uncompared_lines(missing)]
+            told = "\n".join(line.plain for line in lines)
+            raise AssertionError(f"{told}\nlook with: inspect-compile show {self.path} numerics")
+
     def assert_rule(self, text: str) -> None:
         """Any rule of a contract, except those that compare with one: `no extern addmm`, `flops <= 2 GFLOP`."""
         __tracebackhide__ = True

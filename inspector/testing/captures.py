@@ -1,7 +1,7 @@
 """What the fixture gives to a test: captures, each with assertions, and contracts on disk."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -39,9 +39,9 @@ class InspectCompile:
         self._count = 0
 
     @contextmanager
-    def capture(self, *, recompile: bool = True) -> Iterator[Compiled]:
+    def capture(self, *, recompile: bool = True, numerics: bool | Mapping[str, object] = False) -> Iterator[Compiled]:
         """Record what is compiled inside the block; `recompile` makes torch forget what was compiled before, so that
-        the order of tests does not count.
+        the order of tests does not count. `numerics`: as of `inspect_compile.capture`.
         """
         __tracebackhide__ = True
         from inspect_compile import capture
@@ -49,7 +49,7 @@ class InspectCompile:
         self._count += 1
         place = self._folder / f"dump_{self._count}"
         compiled = Compiled(place, self._root)
-        with capture(place, recompile=recompile, level="facts") as dump:
+        with capture(place, recompile=recompile, level="facts", numerics=numerics) as dump:
             yield compiled
         compiled.open(dump.root)
         if self._locks is not None:

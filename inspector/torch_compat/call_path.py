@@ -41,3 +41,8 @@ PARTITIONS: Final = "partitions"
 """The generated `Runner`, whose method `call` is a graph's function, has a list of its parts here, which torch replaces
 by the same as CUDA graphs. Seen in 2.11-2.15.
 """
+LIBRARY = Name(
+    "torch._inductor.codecache", "AotCodeCompiler.compile", "AOTInductor makes a library of the code of a graph"
+)
+PACKAGES = Name("torch._inductor", "aoti_compile_and_package", "an exported module becomes a package of AOTInductor")
+LOADS_PACKAGE = Name("torch._inductor.package.package", "load_package", "a model of a package, which is called")

@@ -24,8 +24,16 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
-from inspect_compile.facts.numerics import NOT_ASKED
-from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, COMPILED, DYNAMO_GRAPH, FUNCTION, JOINT_GRAPH
+from inspect_compile.facts.numerics import NOT_ASKED, PACKAGED
+from inspect_compile.knowledge.numerics.levels import (
+    BEFORE_PASSES,
+    COMPILED,
+    DYNAMO_GRAPH,
+    EXPORTED,
+    FUNCTION,
+    JOINT_GRAPH,
+    PACKAGE,
+)
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE
 
 _STEPS: Final = (DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
@@ -37,6 +45,7 @@ _NOT_HANDED: Final = "its code was not loaded where it could be checked"
 _NO_RESULT: Final = "nothing that it returns or changes could be compared"
 _NO_PASSES: Final = "the graph before the passes could not be kept"
 _NO_DYNAMO: Final = "Dynamo's graph of it is not known"
+_PACKAGE: Final = "AOTInductor packaged it, and no call of the package was seen in this process"
 _NOT_ENDED: Final = "its check did not end"
 
 
@@ -56,7 +65,7 @@ class Uncompared(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", ta
 
 def uncompared_in(parts: Sequence[Dump]) -> list[Uncompared]:
     """All of a run, whose processes have a part of the dump each, the program's own first."""
-    found = []
+    found: list[Uncompared] = []
     for part in parts:
         has_graphs = bool(outermost(part))
         if (has_graphs or part is parts[0]) and (ended := run_state(part).text):
@@ -82,7 +91,7 @@ def uncompared(dump: Dump, graph: str | None = None) -> list[Uncompared]:
     failed = {end.graph for end in dump.rows(GraphEnd) if end.status == "failed"}
     graphs = [one for one in outermost(dump) if one.kind not in _HELPERS and one.graph not in failed]
     names = {one.graph for one in graphs}
-    found = []
+    found: list[Uncompared] = []
     for one in graphs:
         if asked.has_graph(one.graph) and graph in (None, one.graph):
             found += _of_graph(one, calls.get(one.graph, ()), rows, only_nonfinite=asked.only_nonfinite)
@@ -103,7 +112,9 @@ def _of_graph(
     yield from (Uncompared(graph=graph.graph, call=one.call, step=FUNCTION, reason=one.reason) for one in function)
     checked = [one for one in calls if one.call and one.stage != NOT_ASKED and not one.against]
     begun = {one.call for one in checked}
-    if not begun and any(one.stage == NOT_ASKED for one in calls):
+    if not begun and any(one.stage == PACKAGED for one in calls):
+        yield Uncompared(graph=graph.graph, reason=_PACKAGE)
+    elif not begun and any(one.stage == NOT_ASKED for one in calls):
         yield Uncompared(graph=graph.graph, reason=_NOT_ASKED)
     for call in sorted(begun):
         ended = [one for one in checked if one.call == call and not one.stage]
@@ -116,9 +127,12 @@ def _of_graph(
 
 
 def _of_call(call: NumericsCall, rows: Sequence[Judged]) -> Iterator[Uncompared]:
-    function = [row for row in rows if row.measured.against == FUNCTION]
+    function = [row for row in rows if row.measured.against in (FUNCTION, EXPORTED)]
     if function and all(row.verdict != NOT_COMPARABLE for row in function):
         return
+    for row in function:
+        if row.level == PACKAGE and row.verdict == NOT_COMPARABLE:
+            yield _of_row(row)
     whole = [row for row in rows if row.level == COMPILED]
     if call.reason and not whole:
         yield Uncompared(graph=call.graph, call=call.call, reason=call.reason)

@@ -113,7 +113,7 @@ def summary(dump: Dump, graph: str | None = None) -> Summary:
     """What was checked, in numbers."""
     rows = list(judged(dump, graph))
     calls = dump.rows(NumericsCall)
-    ran = [call for call in calls if call.launches]
+    ran = [call for call in calls if call.launches or call.results]
     of_graphs = [row for row in rows if row.level]
     of_launches = [row for row in rows if not row.level]
     compared = [row for row in of_launches if row.verdict != NOT_COMPARABLE]

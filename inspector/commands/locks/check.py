@@ -10,6 +10,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.contracts.report import Report
+    from inspect_compile.dump import Dump
 
 
 class Check:
@@ -70,6 +71,7 @@ class Check:
             )
         if others := other_versions(old.made, now.lock.made):
             notes.append(f"the contract was made with {', '.join(others)}")
+        notes += _of_numerics(of.dump)
         report = Report(
             arguments.lock, of.program, result.changes, os.environ.get("GITHUB_WORKSPACE") or of.root, len(rules),
             len(now.lock.graphs), clock() - started, tuple(notes),
@@ -116,3 +118,17 @@ class Check:
 
             write(Path(arguments.sarif), sarif(report, __version__))
         sys.stdout.flush()
+
+
+def _of_numerics(dump: "Dump") -> list[str]:
+    """What a check of numerics found, where the dump is of one: it does not count for the contract."""
+    from inspect_compile.analysis.numerics.coverage import uncompared
+    from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.tables.numerics.coverage import uncompared_lines
+    from inspect_compile.tables.text import number_of
+
+    if dump.run.numerics is None:
+        return []
+    wrong = summary(dump).wrong
+    found = [f"numerics: {number_of(wrong, 'result')} wrong"] if wrong else []
+    return [*found, *(f"numerics: {line.plain}" for line in uncompared_lines(uncompared(dump)))]

@@ -18,10 +18,12 @@ COMPILED: Final = "the compiled code"
 """All that was generated, in a call in which nothing is forced: more than one launch makes a result, and the code
 between launches.
 """
+PACKAGE: Final = "AOTInductor"
+"""All that it did to an exported module."""
 CALL: Final = "the whole call"
 """In the place of a level: something below is wrong, or nothing is."""
 NOT_PASSES: Final = frozenset(
-    {DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, LOWERING, COMPILED, CALL}
+    {DYNAMO, BACKEND, PRE_GRAD, AOT, JOINT_PASSES, PARTITIONER, ALL_PASSES, LOWERING, COMPILED, PACKAGE, CALL}
 )
 
 LOWERED_GRAPH: Final = "the graph that is lowered"
@@ -29,7 +31,8 @@ BEFORE_PASSES: Final = "the graph before the passes"
 JOINT_GRAPH: Final = "the joint graph"
 DYNAMO_GRAPH: Final = "Dynamo's graph"
 FUNCTION: Final = "the program's function"
-AGAINST: Final = (FUNCTION, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GRAPH)
+EXPORTED: Final = "the exported module"
+AGAINST: Final = (FUNCTION, EXPORTED, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GRAPH)
 """What results of a graph, or of a call, are compared with."""
 
 

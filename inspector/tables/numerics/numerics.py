@@ -145,7 +145,7 @@ def numerics(request: Request) -> RenderableType:
     tables += [Stack(list(_eager_alone(request.dump, request.graph)), gap=False)] if not request.names else []
     mended = cause_lines(request.dump, request.graph, request.dump_argument)
     missing = uncompared_lines(uncompared(request.dump, request.graph))
-    return Stack([*tables, Stack([*_sums([whole]), *missing, *mended], gap=False)])
+    return Stack([*tables, Stack([*summary_lines([whole]), *missing, *mended], gap=False)])
 
 
 def _concerns(row: KernelStatements, names: Sequence[str]) -> bool:
@@ -174,7 +174,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
         lines += _wrong_lines(dump, wrong, list(kernel_statements(dump))[:_KERNELS])
         lines += _eager_alone(dump)
-    lines += _sums(sums)
+    lines += summary_lines(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
     kept = [row for dump in dumps for row in dump.rows(KeptInputs) if row.file]
@@ -212,7 +212,8 @@ def _words(row: Judged) -> tuple[str, ...]:
     return row.kernel, row.buffer, row.node, row.verdict
 
 
-def _sums(sums: Sequence[Summary]) -> Iterator[Text]:
+def summary_lines(sums: Sequence[Summary]) -> Iterator[Text]:
+    """The first wrong result, and what was covered."""
     verdicts = {one: sum(found.verdicts.get(one, 0) for found in sums) for one in VERDICTS}
     first = next((found.first for found in sums if found.first is not None), None)
     if first is not None:

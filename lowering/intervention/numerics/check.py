@@ -23,6 +23,7 @@ from inspect_compile.lowering.intervention.numerics.recorder.calls import GraphC
 from inspect_compile.lowering.intervention.numerics.recorder.recorder import Recorder
 from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
+from inspect_compile.lowering.intervention.numerics.upstream.package_check import Packages
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck
 from inspect_compile.lowering.intervention.numerics.values import Lowered, plan
 from inspect_compile.probe import let_pass, replace
@@ -37,7 +38,8 @@ class Check:
 
     def __init__(self, tell: Callable[[Fact], None], write: Callable[[str, bytes], bool]) -> None:
         """`tell` receives the facts; `write` writes a file of the dump."""
-        self._asked: Asked | None = None
+        self.asked: Asked | None = None
+        """What is checked."""
         self.is_on = False
         """Graphs that are compiled now are checked."""
         self.eager: EagerCheck | None = None
@@ -48,6 +50,7 @@ class Check:
         """torch's GraphLowering → what its nodes were lowered to."""
         self.levels = Levels()
         self.origins = Origins()
+        self.packages = Packages()
         self._recorder: Recorder | None = None
         self._ends = False
         """The recorder is finished when the process ends."""
@@ -58,7 +61,7 @@ class Check:
     def ask(self, asked: Asked | None) -> None:
         """Check graphs that are compiled from now on, and no longer those of before; None: no graphs."""
         self._end()
-        self._asked = asked
+        self.asked = asked
         self._recorder = Recorder(asked, self._add, self._lock) if asked is not None and asked.recorder else None
         self.is_on = asked is not None
         self.levels.is_on = asked is not None
@@ -69,7 +72,7 @@ class Check:
 
     def loaded(self, graph: str, lowering: Any, code: Any) -> Callable[[list[Any]], Any] | None:
         """The code of a graph was loaded; see `codegen.runtime.checked`."""
-        scope, asked = SCOPES.of(lowering), self._asked
+        scope, asked = SCOPES.of(lowering), self.asked
         is_helper = scope is not None and scope.kind in ("constants", "autotune")
         if asked is None or is_helper or not asked.has_graph(graph):
             self.lowered.pop(lowering, None)
@@ -82,42 +85,42 @@ class Check:
                 return self._refused(graph, code, code.reason)
             if code.lost:
                 lost = ", ".join(code.lost[:3])
-                self._tell(NumericsCall(graph=graph, reason=f"not found in a function of the code: {lost}"))
+                self.tell(NumericsCall(graph=graph, reason=f"not found in a function of the code: {lost}"))
             taken: dict[int, Lowered] = {}
             found = plan(lowering, _graph_of, lambda one: taken.setdefault(id(one), self.lowered.pop(one, Lowered())))
         except Exception as error:
             let_pass(error)
             return self._refused(graph, code, f"{type(error).__name__}: {error}"[:300])
-        self._tell(NumericsCall(graph=graph, stage=LOADED))
+        self.tell(NumericsCall(graph=graph, stage=LOADED))
         for one in code.changed[:_CHANGED]:
-            self._tell(LoadedLine(graph=graph, line=one.line, generated=one.generated, loaded=one.loaded))
+            self.tell(LoadedLine(graph=graph, line=one.line, generated=one.generated, loaded=one.loaded))
         if self._recorder is not None:
             self._ended_early()
             calls = GraphCalls(found, code, "inference" if scope is None else scope.kind, self._recorder.room)
             return inside(self._recorder, calls) if calls.is_watched else None
         check: FiniteCheck | LaunchCheck
         if asked.nonfinite:
-            check = FiniteCheck(found, code, self._tell, self._lock)
+            check = FiniteCheck(found, code, self.tell, self._lock)
         else:
-            keeper = Keeper(found, code, self._room, self._tell)
+            keeper = Keeper(found, code, self._room, self.tell)
             upstream = (
                 UpstreamCheck(graph, levels[0], origin, is_backward=is_backward, always_exact=asked.exact)
                 if origin is not None
                 else None
             )
-            check = LaunchCheck(found, levels, upstream, code, asked, self._tell, self._lock, keeper)
+            check = LaunchCheck(found, levels, upstream, code, asked, self.tell, self._lock, keeper)
         done = 0
         is_told = False
 
         def call(args: list[Any]) -> Any:
             nonlocal done, is_told
             done += 1
-            is_checked = self._asked is asked and asked.has_call(done)
+            is_checked = self.asked is asked and asked.has_call(done)
             if is_checked and not asked.nonfinite:
-                self._tell(NumericsCall(graph=graph, call=done, stage=BEGUN))
-            elif self._asked is asked and not is_checked and not is_told:
+                self.tell(NumericsCall(graph=graph, call=done, stage=BEGUN))
+            elif self.asked is asked and not is_checked and not is_told:
                 is_told = True
-                self._tell(NumericsCall(graph=graph, call=done, stage=NOT_ASKED))
+                self.tell(NumericsCall(graph=graph, call=done, stage=NOT_ASKED))
             if self.eager is None:
                 return check.call(args, done) if is_checked else code.call(args)
             self.eager.ran(graph)
@@ -137,7 +140,7 @@ class Check:
             nonlocal is_told
             if not is_told:
                 is_told = True
-                self._tell(NumericsCall(graph=graph, call=1, reason=reason))
+                self.tell(NumericsCall(graph=graph, call=1, reason=reason))
             return code.call(args)
 
         return call
@@ -156,7 +159,8 @@ class Check:
         if self._recorder is not None:
             self._recorder.forget()
 
-    def _tell(self, fact: Fact) -> None:
+    def tell(self, fact: Fact) -> None:
+        """Something was found in this thread."""
         if self.eager is not None:
             self.eager.told(fact)
         self._add(fact)

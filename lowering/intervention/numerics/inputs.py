@@ -71,7 +71,7 @@ def _seen_as(value: torch.Tensor, storage: torch.UntypedStorage) -> torch.Tensor
     made = made.set_(storage, value.storage_offset(), value.size(), value.stride())
     if value.is_conj():  # a complex product saves such a view for its backward: the memory alone is another value
         made = made.conj()
-    return NEGATED.load()(made) if value.is_neg() else made  # type: ignore[no-any-return]
+    return NEGATED.load()(made) if value.is_neg() else made
 
 
 @contextlib.contextmanager

@@ -149,7 +149,7 @@ class EagerCheck:
         here = self._here
         here.graphs, here.traced, here.is_wrong, here.is_unknown, here.is_kept = (), (), False, False, False
         original = getattr(compiled, ORIGINAL)
-        given = _arguments(original, args, kwargs)
+        given = arguments_of(original, args, kwargs)
         function, reason = self._eager(original, args, kwargs, given)
         here.made = function.made
         found = compiled(*args, **kwargs)
@@ -295,7 +295,7 @@ def _is_same(one: torch.Tensor, other: Any) -> bool:
     return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
 
 
-def _arguments(function: Any, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
+def arguments_of(function: Any, args: Any, kwargs: Any) -> list[tuple[str, Any]]:
     """The tensors that a function has beside those that it makes, with names: arguments, and those of its module."""
     module = getattr(function, "__self__", None)
     owned = [*module.named_parameters(), *module.named_buffers()] if isinstance(module, torch.nn.Module) else []
@@ -333,6 +333,15 @@ def _with_sharing(row: Checked, pairs: set[Pair], function: _Function) -> Checke
     words = [f"in the memory of {', '.join(more)}, not in its own"] if more else []
     words += [f"in its own memory, not in that of {', '.join(less)}"] if less else []
     return with_fields(row, mismatch="; ".join(words)[:_LONGEST])
+
+
+def of_values(function: _Function, named: Sequence[tuple[str, Any]], found: Any) -> _Function:
+    """What a function does to values alone: to its results, and to those of `named` that it changes. Which memory the
+    results `found` have, and with which strides, is free.
+    """
+    known = {id(one) for _, one in named}
+    values = [one._replace(strides=None) for one in function.values if one.now is None or id(one.now) in known]
+    return function._replace(values=values, pairs=_pairs(named, found))
 
 
 def _known(shadowed: Shadowed, tensor: torch.Tensor) -> Shadowed:
