@@ -12,6 +12,7 @@ import msgspec
 
 from inspect_compile.child import surroundings
 from inspect_compile.facts import Run
+from inspect_compile.knowledge.overview.compiler_errors import brief
 
 INTERRUPTED = 130
 """Exit status, in a shell's convention, of a program that Ctrl-C ended."""
@@ -42,7 +43,7 @@ def uncaught() -> BaseException | None:
 
 def raised(value: BaseException) -> Ended:
     """The end of a program that `value` ended."""
-    text = traceback.format_exception_only(value)[-1].strip()
+    text = brief(traceback.format_exception_only(value)[-1].strip())
     return Ended("raised", text, INTERRUPTED if isinstance(value, KeyboardInterrupt) else 1)
 
 

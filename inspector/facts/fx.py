@@ -42,6 +42,11 @@ class GraphEnd(Fact, frozen=True, kw_only=True, tag="graph_end"):
     """compiled, failed, or stopped (the dump reached its size limit before the compile ended)."""
     seconds: float
     exception: str | None = None
+    """Of a C++ compiler's errors, these and the lines that they are about, without its command line."""
+    stage: str = ""
+    """Of a failed compile what failed: lowering, scheduling, code generation and so on; empty if not known."""
+    nodes: tuple[str, ...] = ()
+    """Of a failed compile the FX nodes of what was being compiled: several where one loop computes them."""
 
 
 class CallSite(Fact, frozen=True, kw_only=True, tag="call_site"):

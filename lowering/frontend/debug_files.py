@@ -13,9 +13,11 @@ from typing import Any
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
+from inspect_compile.knowledge.overview.compiler_errors import brief
 from inspect_compile.lowering.core.fx_nodes import NodeReader
 from inspect_compile.lowering.core.muted_logging import muted
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, allows_tf32, aot_graph_name, torch_object
+from inspect_compile.lowering.frontend.failures import Failed, failed_in
 from inspect_compile.lowering.passes.inherited import aot_id, origins_in
 from inspect_compile.lowering.schedule.schedule_text import Rendered, schedule_text
 from inspect_compile.probe import Probes, argument
@@ -37,12 +39,15 @@ def install(probes: Probes) -> None:
         if scope is None or not scope.announced:
             return
         error = args[1] if len(args) > 1 else None
+        failed = Failed() if error is None else failed_in(error, scope)
         sink.add(
             GraphEnd(
                 graph=scope.graph,
                 status="failed" if error is not None else "compiled",
                 seconds=round(time.perf_counter() - scope.started, 6),
-                exception=None if error is None else f"{type(error).__name__}: {str(error)[:2000]}",
+                exception=None if error is None else brief(f"{type(error).__name__}: {error}"),
+                stage=failed.stage,
+                nodes=failed.nodes,
             )
         )
         sink.flush()

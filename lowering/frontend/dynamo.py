@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.overview.compiler_errors import brief
 from inspect_compile.knowledge.overview.findings import RECOMPILE_LIMIT
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.artifacts import record_error, record_text
@@ -102,7 +103,7 @@ def install_frames(probes: Probes) -> None:
         if kind is not None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
             record_error(probes, "dynamo_error", sys.exc_info()[1])
-            tell(attempt, status, f"{kind}: {str(metrics['fail_reason'] or '')[:2000]}", _failed_at(metrics))
+            tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), _failed_at(metrics))
         elif attempt.graphs:
             tell(attempt, "compiled", None)
         else:

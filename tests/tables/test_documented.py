@@ -32,6 +32,7 @@ from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.line_cost import LineCost
+from inspect_compile.analysis.findings.looked_for import KindLookedFor
 from inspect_compile.analysis.frontend.aot_rows import AotRow
 from inspect_compile.analysis.frontend.call_path import CallRow
 from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
@@ -146,6 +147,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     PassRow,
     KernelRow,
     Finding,
+    KindLookedFor,
     Miss,
     RefusalCount,
     ScheduleRow,

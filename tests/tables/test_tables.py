@@ -257,6 +257,8 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
     for words in told:
         graph_name = only(find_graph(dump, words[words.index("--graph") + 1])).graph if "--graph" in words else None
         names = tuple(words[1 : words.index("--graph")] if "--graph" in words else words[1:])
+        if "--kinds" in names:
+            continue
         text = shown(dump, words[0], width=160, graph=graph_name, names=names)
         assert len(text.splitlines()) > 1
         assert "no such pair" not in text

@@ -10,6 +10,7 @@ from inspect_compile.analysis.findings import (
     breaks,
     caches,
     copies,
+    failures,
     fusions,
     kernels,
     oddities,
@@ -30,6 +31,7 @@ Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 """Finds what there is of one kind in these outermost graphs of a dump."""
 
 KINDS: Final[tuple[Kind, ...]] = (
+    failures.found,
     results.numerics,
     breaks.found,
     recompiles.recompiles,

@@ -10,7 +10,7 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, TYPICAL_BANDWIDTH
+from inspect_compile.knowledge.overview.findings import FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH
 
 N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
@@ -84,7 +84,7 @@ class Called(NamedTuple):
 
 
 def merged(found: Iterable[Finding], called: Mapping[str, Called]) -> list[Finding]:
-    """Equal findings as one with a count, the most expensive first: wrong results, then by what they cost.
+    """Equal findings as one with a count, the most expensive first: failed compiles, wrong results, then by their cost.
 
     `called`: graph or compile → how it came to run. That compiles of one frame were called from different lines does
     not make their findings different, nor do different lines of one function of a library.
@@ -156,4 +156,4 @@ def _order(found: Finding) -> tuple[object, ...]:
     moved = 0 if found.kind == MEMORY else size
     likely = found.seconds if found.seconds is not None else moved / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
-    return found.kind != NUMERICS, -likely, -size, own_first(where), found.what
+    return found.kind != FAILED, found.kind != NUMERICS, -likely, -size, own_first(where), found.what

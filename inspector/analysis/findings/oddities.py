@@ -32,7 +32,7 @@ def lacking(dump: Dump) -> Iterator[Finding]:
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Incomplete graphs, probes that are off, and probes that took long."""
     for one in incomplete(dump, graphs):
-        if one.status != "open":
+        if one.status not in ("open", "failed"):  # a failed compile is a finding of its own
             end = dump.graph_end(one.graph.graph)
             exception = end.exception if end is not None else None
             yield Finding(

@@ -73,6 +73,7 @@ NO_CUDAGRAPH: Final = "no-cudagraph"
 CUDAGRAPH_AGAIN: Final = "cudagraph-again"
 MEMORY: Final = "memory"
 NUMERICS: Final = "numerics"
+FAILED: Final = "failed-compile"
 INCOMPLETE: Final = "incomplete"
 PROBE: Final = "probe"
 SLOW_PROBES: Final = "slow-probes"
@@ -335,6 +336,7 @@ WORDS: Final[dict[str, Words]] = {
     CUDAGRAPH_AGAIN: Words("its CUDA graph was recorded again", "keep inputs that must not move in the same memory"),
     MEMORY: Words("memory that is kept for reuse raises the peak"),
     NUMERICS: Words("a result is not what the program computes without torch.compile"),
+    FAILED: Words("a compile failed"),
     INCOMPLETE: Words("a graph is not complete in this dump"),
     PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
@@ -351,6 +353,7 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
+    Kind(FAILED, "a compile failed, with the stage, the node and the compiler's own error"),
     Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics"),
     Kind(BREAK, "a graph break: Python runs a part of the function"),
     Kind(RECOMPILE, "a function is compiled again"),

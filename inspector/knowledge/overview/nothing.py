@@ -2,6 +2,8 @@
 
 from typing import Final, NamedTuple
 
+from inspect_compile.knowledge.overview.compiler_errors import errors_in
+
 NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 """Codes of the remarks that say why a graph was not compiled for a target."""
 
@@ -102,6 +104,8 @@ def in_one_line(why: Why) -> str:
 def first_line(exception: str) -> str:
     """The most informative line: torch wraps an exception in one with the text `backend='inductor' raised:`."""
     lines = [line.strip() for line in exception.splitlines() if line.strip()] or [""]
+    if (error := next(iter(errors_in(exception)), None)) is not None:
+        return f"{lines[0]}: {error.message}"
     return lines[1] if lines[0].endswith("raised:") and len(lines) > 1 else lines[0]
 
 

@@ -48,8 +48,8 @@ _TABLES: Final = {
 def cost_words(found: Finding) -> str:
     """`1.1 s of compiling`, `12 µs a call (131 kB)`, `≤ 131 kB a call`."""
     most = "≤ " * found.is_bound
-    if found.kind == kinds.NUMERICS:
-        return "wrong"
+    if found.kind in (kinds.NUMERICS, kinds.FAILED):
+        return "wrong" if found.kind == kinds.NUMERICS else "failed"
     if found.seconds is not None:
         time = f"{most}{time_text(found.seconds)} {'of compiling' if found.when == ONCE else 'a call'}"
         return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
@@ -62,6 +62,8 @@ def cost_words(found: Finding) -> str:
 
 def sure_words(found: Finding) -> str:
     """How the cost is known, and on how many calls it rests."""
+    if found.kind == kinds.FAILED:
+        return "recorded"
     if found.sure == MEASURED:
         return "measured" if found.calls is None else f"measured: the median of {number_of(found.calls, 'call')}"
     if found.sure == TIMED:
@@ -109,6 +111,9 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
         return why_command(dump_argument, *found.names, *which)
     if found.kind in (kinds.COPY, kinds.LAYOUT, kinds.PADDING, kinds.SPILL):
         return command(dump_argument, "kernel", *found.names, *which)
+    if found.kind == kinds.FAILED:
+        has_kernel = found.names[:1] not in ((), (found.graph,))
+        return command(dump_argument, *(("kernel", *found.names, *which) if has_kernel else ("dynamo",)))
     if found.kind == kinds.FALLBACK:
         return command(dump_argument, "node", *found.names, *which)
     if found.kind == kinds.MEMORY:

@@ -16,6 +16,7 @@ from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
+from inspect_compile.knowledge.overview.findings import FAILED
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
 from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.options import KINDS
@@ -193,7 +194,8 @@ def finding_cells(row: Finding) -> tuple[Cell, Cell]:
     places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
     head = (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
     to_do = to_do_words(row)
-    return head, (*cell(f"  {one_line(row.what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
+    what = f"{row.what}: {row.why}" if row.kind == FAILED else row.what
+    return head, (*cell(f"  {one_line(what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
 
 
 def _dynamo(found: Overview) -> Section | None:

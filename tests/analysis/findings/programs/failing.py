@@ -1,0 +1,67 @@
+"""Compiles that fail, each at another stage; the program goes on."""
+
+import torch
+from torch._inductor import lowering
+from torch._inductor.codegen import cpp
+
+
+def declared_twice(x):
+    return f"{x}; auto tmp0 = 1"
+
+
+def refused(x):
+    raise RuntimeError("no lowering on Tuesdays")
+
+
+def broken(gm, inputs):
+    raise RuntimeError("this backend is out of order")
+
+
+cpp.CppVecOverrides.asinh = cpp.CppOverrides.asinh = staticmethod(declared_twice)
+lowering.lowerings[torch.ops.aten.lgamma.default] = refused
+
+
+def compiler_error(x, y):
+    a = torch.relu(x) + y
+    b = torch.asinh(a)
+    return b * 2
+
+
+def not_comparable():
+    a = torch.ones(2, 2)
+    return torch.softmax(torch.arccosh(torch.log2(torch.atan2(a, a))), -1)
+
+
+def no_lowering(x):
+    a = x + 1
+    return torch.lgamma(a)
+
+
+def in_a_branch(x):
+    def yes(x):
+        return torch.asinh(x).cos()
+
+    return torch.cond(x.sum() > 0, yes, torch.sin, (x,))
+
+
+def of_a_backend(x):
+    return x * 3
+
+
+def well(x):
+    return x * 4
+
+
+x = torch.rand(1000)
+for function, arguments, backend in (
+    (compiler_error, (x, x), "inductor"),
+    (not_comparable, (), "inductor"),
+    (no_lowering, (x,), "inductor"),
+    (in_a_branch, (x,), "inductor"),
+    (of_a_backend, (x,), broken),
+    (well, (x,), "inductor"),
+):
+    try:
+        torch.compile(function, backend=backend)(*arguments)
+    except Exception as error:
+        print(function.__name__, type(error).__name__)

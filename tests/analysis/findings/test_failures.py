@@ -1,0 +1,89 @@
+"""A failed compile is the first finding: its stage, its node, the program's line and the error itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Frame, GraphEnd
+from inspect_compile.knowledge.overview.compiler_errors import brief, errors_in
+from tests.running import inspected
+
+PROGRAM = Path(__file__).parent / "programs" / "failing.py"
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Dump:
+    folder = tmp_path_factory.mktemp("failing")
+    done = inspected([PROGRAM], folder)
+    assert done.returncode == 0, done.stderr
+    assert "UserWarning" not in done.stderr
+    assert " -std=c++" not in done.stderr.rpartition("inspect-compile: ")[2]
+    return Dump(folder / "dump")
+
+
+def line_of(code: str) -> int:
+    (number,) = (n for n, line in enumerate(PROGRAM.read_text().splitlines(), 1) if line.strip() == code)
+    return number
+
+
+def lines(row: Finding) -> Iterator[int]:
+    return (part.where.line for part in row.parts if part.where is not None)
+
+
+def test_each_failed_compile_stands_before_all_else(dump: Dump) -> None:
+    rows = findings(dump)
+    failed = [row for row in rows if row.kind == "failed-compile"]
+    assert rows[: len(failed)] == failed
+    assert "incomplete" not in {row.kind for row in rows}
+    known = {next(iter(lines(row))): row for row in failed}
+    assert len(known) == len(failed) == 5
+
+    error = known[line_of("b = torch.asinh(a)")]
+    assert error.what == "a compile failed: compiling the generated code"
+    assert error.why.startswith("error: conflicting declaration")
+    assert "auto tmp0 = 1;` in cpp_fused" in error.why
+    assert [part.node for part in error.parts] == ["asinh"]
+    branch = known[line_of("return torch.asinh(x).cos()")]
+    assert [part.node for part in branch.parts] == ["asinh"]
+
+    folded = known[line_of("return torch.softmax(torch.arccosh(torch.log2(torch.atan2(a, a))), -1)")]
+    assert "The argument 'nan' is not comparable." in folded.why
+    assert "amax" in folded.why
+    lowered = known[line_of("return torch.lgamma(a)")]
+    assert (lowered.what, lowered.parts[0].node) == ("a compile failed: lowering", "lgamma")
+    assert lowered.why.startswith("InductorError: LoweringException: RuntimeError: no lowering on Tuesdays")
+    backend = known[line_of("torch.compile(function, backend=backend)(*arguments)")]
+    assert backend.why == "RuntimeError: this backend is out of order"
+
+
+def test_no_command_line_is_kept(dump: Dump) -> None:
+    ends = [row.exception for row in dump.rows(GraphEnd) if row.exception]
+    texts = [*ends, *(row.reason or "" for row in dump.rows(Frame))]
+    assert len(ends) >= 4
+    assert not [text for text in texts if "g++ " in text or "Command:" in text or " -std=c++" in text]
+
+
+@pytest.mark.parametrize(
+    ("output", "kept"),
+    [
+        ("a.cpp:3:7: fatal error: no.h: No such file or directory\n    3 | #include <no.h>\n", ["no.h: No such file"]),
+        ("a.cpp:3:7: error: one\n    3 | x\na.cpp:9:7: error: one\n    9 | x\n", ["one"]),
+        ("a.cpp:3: error: no column\n", ["no column"]),
+        ("a.h:1:2: warning: w\na.cpp:3:7: error: behind it\n", ["behind it"]),
+    ],
+)
+def test_of_what_a_compiler_says_its_errors_are_kept(output: str, kept: list[str]) -> None:
+    text = brief(f"CppCompileError: C++ compile error\n\nCommand:\ng++ -O3 a.cpp\n\nOutput:\n{output}")
+    found = errors_in(text)
+    assert [error.message.startswith(words) for error, words in zip(found, kept, strict=True)] == [True] * len(kept)
+    assert "-O3" not in text
+    assert "warning" not in text
+
+
+def test_of_a_linker_the_end_is_kept() -> None:
+    text = brief("C++ compile error\n\nCommand:\ng++ -O3\n\nOutput:\nld: cannot find -lgomp\ncollect2: error: ld: 1\n")
+    assert text == "C++ compile error\nld: cannot find -lgomp\ncollect2: error: ld: 1"
