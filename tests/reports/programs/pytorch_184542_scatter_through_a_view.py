@@ -1,4 +1,4 @@
-# after pytorch#184542: an indexed write through a flat view copies the buffer
+# after pytorch#184542: an indexed write through a flat view copied the whole buffer; by now it does not
 import torch
 
 
