@@ -34,6 +34,7 @@ FUNCTION: Final = "the program's function"
 EXPORTED: Final = "the exported module"
 AGAINST: Final = (FUNCTION, EXPORTED, DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES, LOWERED_GRAPH)
 """What results of a graph, or of a call, are compared with."""
+AOT_GRAPH: Final = "AOTAutograd's graph"
 
 
 def between(earlier: str, later: str) -> str:

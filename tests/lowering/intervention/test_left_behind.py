@@ -5,14 +5,14 @@ from typing import Final
 
 import pytest
 
-from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.analysis.numerics.verdicts import Judged, judged, summary
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, COMPILED, between
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.running import COMMAND, run
 
 PROGRAM: Final = Path(__file__).parent / "programs" / "left_changed.py"
-FUNCTIONS: Final = ("pushed", "in_order", "scattered", "views", "not_written", "transposed", "trained")
+FUNCTIONS: Final = ("pushed", "in_order", "scattered", "views", "not_written", "transposed", "trained", "reshaped")
 WRONG_THERE: Final = {
     "pushed": {("remove_noop_ops", "arg1_1")},
     "scattered": {("reinplace_inplaceable_ops", "result 0")},
@@ -24,29 +24,38 @@ WRONG_THERE: Final = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> tuple[str, dict[str, list[Judged]]]:
-    """What the program printed, and the rows of each function."""
+def found(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> tuple[str, Dump]:
+    """What the program printed, and the dump."""
     where = tmp_path_factory.mktemp("left")
     done = run(
         [*COMMAND, "numerics", "--eager", "--dump", "dump", PROGRAM],
         where,
         environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
     )
-    rows: dict[str, list[Judged]] = {name: [] for name in FUNCTIONS}
-    for row in judged(Dump(where / "dump")):
-        rows[FUNCTIONS[int(row.graph.removeprefix("model__").split("_")[0])]].append(row)
-    return done.stdout, rows
+    return done.stdout, Dump(where / "dump")
+
+
+def of_function(dump: Dump, at: int) -> list[Judged]:
+    """The rows of the graphs of one function."""
+    return [row for row in judged(dump) if row.graph.startswith(f"model__{at}_")]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_call_leaves_behind_is_compared_at_each_level(
-    found: tuple[str, dict[str, list[Judged]]], name: str
-) -> None:
-    said, all_rows = found
-    wrong = [row for row in all_rows[name] if row.verdict == WRONG]
+def test_what_a_call_leaves_behind_is_compared_at_each_level(found: tuple[str, Dump], name: str) -> None:
+    said, dump = found
+    rows = of_function(dump, FUNCTIONS.index(name))
+    wrong = [row for row in rows if row.verdict == WRONG]
 
     assert {(row.level, row.measured.buffer) for row in wrong if row.level != CALL} == WRONG_THERE.get(name, set())
-    assert all(row.verdict != NOT_COMPARABLE for row in all_rows[name])
+    assert all(row.verdict != NOT_COMPARABLE for row in rows)
     is_right = name not in WRONG_THERE
     assert f"{name} {is_right}" in said
     assert any(row.level == CALL for row in wrong) != is_right
+
+
+def test_a_function_that_keeps_what_it_makes_is_no_reference(found: tuple[str, Dump]) -> None:
+    _, dump = found
+
+    assert {row.verdict for row in of_function(dump, len(FUNCTIONS))} == {EXACT}
+    (trouble,) = summary(dump).trouble
+    assert "it keeps tensors that it makes for its next call" in trouble.reason

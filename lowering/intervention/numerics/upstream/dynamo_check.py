@@ -8,7 +8,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
+from inspect_compile.knowledge.numerics.levels import AOT, AOT_GRAPH, DYNAMO_GRAPH, between
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
@@ -207,7 +207,8 @@ class DynamoCheck:
 
             row = reproduced(row, plain, None if self._is_collective else again, "Dynamo's graph")
             if verdict(row) == WRONG:
-                row = with_fields(row, level=AOT)
+                is_known = not self._is_collective or len(self._origin.dynamo) == 1
+                row = with_fields(row, level=AOT if is_known else between(DYNAMO_GRAPH, AOT_GRAPH))
                 compared = functools.partial(beside, plain, eager=eager, shadow=shadow)
                 row = self._own.mended(row, None if at is None else Place(at), compared)
                 for edits, level in enumerate(self._edits(), start=1):

@@ -77,7 +77,24 @@ def other_count(graph: torch.fx.Graph) -> None:
             node.args = (node.args[0], 4)
 
 
-FUNCTIONS: tuple[Callable[..., Any], ...] = (pushed, in_order, scattered, views, not_written, transposed, trained)
+def reshaped(x: Tensor, y: Tensor) -> Tensor:
+    x.unsqueeze_(0)
+    return x + y
+
+
+def keeping(x: Tensor) -> Tensor:
+    """Its second call, of which the check of the program's function makes the first, is another one."""
+    if not STATE:
+        STATE.append(torch.ones(4))
+    STATE[0].mul_(2)
+    return STATE[0] + x
+
+
+STATE: list[Tensor] = []
+FUNCTIONS: tuple[Callable[..., Any], ...] = (
+    *(pushed, in_order, scattered, views, not_written, transposed, trained),
+    reshaped,
+)
 PASSES: dict[str, tuple[str, Callable[[torch.fx.Graph], None]]] = {
     "not_written": ("post_grad_custom_post_pass", drops_write),
     "transposed": ("joint_custom_post_pass", other_strides),
@@ -103,3 +120,4 @@ for function in FUNCTIONS:
     setting, edit = PASSES.get(name, ("joint_custom_post_pass", None))
     with config.patch({setting: edit}):
         print(name, left(torch.compile(function), name) == left(function, name))
+torch.compile(keeping)(torch.rand(4))
