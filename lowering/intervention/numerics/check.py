@@ -121,13 +121,13 @@ class Check:
             elif self.asked is asked and not is_checked and not is_told:
                 is_told = True
                 self.tell(NumericsCall(graph=graph, call=done, stage=NOT_ASKED))
-            if self.eager is None:
-                return check.call(args, done) if is_checked else code.call(args)
-            self.eager.ran(graph)
-            inputs = list(args)
+            if self.eager is not None:
+                self.eager.ran(graph)
+            inputs = [] if self.eager is None else list(args)
             found = check.call(args, done) if is_checked else code.call(args)
-            traced = check.upstream.traced if is_checked and isinstance(check, LaunchCheck) and check.upstream else None
-            self.eager.returned(Left(found, inputs), traced)
+            traced = check.upstream.taken() if isinstance(check, LaunchCheck) and check.upstream is not None else None
+            if self.eager is not None:
+                self.eager.returned(Left(found, inputs), traced)
             return found
 
         return call

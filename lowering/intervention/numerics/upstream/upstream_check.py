@@ -63,7 +63,7 @@ class UpstreamCheck:
         self._module = level.module
         self._origin = origin
         self.is_backward = is_backward
-        self.traced: Left | None = None
+        self._traced: Left | None = None
         """What Dynamo's graph left behind in the latest call, at the places of AOTAutograd's; None if it did not run.
         """
         self._before: tuple[list[Any], Offload | None, RandomState] | None = None
@@ -80,7 +80,7 @@ class UpstreamCheck:
         """What was found in one call of the graph. A level that cannot be run is a row, too. `shared` has what other
         graphs compute from `args`, `own` what the compiled code gives, and `left` what a forced call of it left behind.
         """
-        self.traced, self.visible = None, ()
+        self._traced, self.visible = None, ()
         try:
             if self.is_backward:
                 return self._of_backward(args, number, shared.store, own)
@@ -89,6 +89,11 @@ class UpstreamCheck:
             let_pass(error)
             error.__traceback__ = None
             return [not_compared(self._graph, number, f"a level above it could not be run ({type(error).__name__})")]
+
+    def taken(self) -> Left | None:
+        """What Dynamo's graph left behind in the call that was checked last, which is let go here."""
+        found, self._traced = self._traced, None
+        return found
 
     def returned(self, found: Sequence[Any]) -> None:
         """The program's own call of the graph has returned `found`, and its backward may follow."""
@@ -108,7 +113,7 @@ class UpstreamCheck:
         values = Results(self._forward, args, state, shared)
         dynamo = self._dynamo(number, state, own)
         rows = dynamo.results(self._forward, values, args, left)
-        self.traced, self.visible = dynamo.left, dynamo.visible
+        self._traced, self.visible = dynamo.left, dynamo.visible
         if not self._origin.is_joint:
             return rows
         if self._origin.backward_inputs:
