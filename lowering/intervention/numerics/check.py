@@ -13,7 +13,6 @@ from inspect_compile.facts.numerics import BEGUN, LOADED, NOT_ASKED
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
 from inspect_compile.lowering.intervention.numerics.graphs import patterns
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.kept.room import Room
 from inspect_compile.lowering.intervention.numerics.launch_check import LaunchCheck
@@ -21,6 +20,7 @@ from inspect_compile.lowering.intervention.numerics.levels import Levels
 from inspect_compile.lowering.intervention.numerics.recorder.around import inside
 from inspect_compile.lowering.intervention.numerics.recorder.calls import GraphCalls
 from inspect_compile.lowering.intervention.numerics.recorder.recorder import Recorder
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
 from inspect_compile.lowering.intervention.numerics.upstream.package_check import Packages

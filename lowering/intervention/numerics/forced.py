@@ -12,7 +12,7 @@ from inspect_compile.facts import Checked
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Returned, Values
 from inspect_compile.lowering.intervention.numerics.graphs.reference import TURNS, Reference, arrived
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_buffer
 from inspect_compile.probe import let_pass
 

@@ -21,7 +21,6 @@ from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, draws_numbers
 from inspect_compile.lowering.intervention.numerics.inputs import (
     OwnRandomNumbers,
@@ -38,6 +37,7 @@ from inspect_compile.lowering.intervention.numerics.level_check import LevelChec
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared

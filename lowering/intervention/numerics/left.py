@@ -12,11 +12,11 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
+from inspect_compile.lowering.intervention.numerics.results import Left, Results
 
 _PARTLY: Final = "the graph changes it in parts, which have no exact value"
 

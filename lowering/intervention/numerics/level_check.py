@@ -20,7 +20,6 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
@@ -36,6 +35,7 @@ from inspect_compile.lowering.intervention.numerics.left import (
 )
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"

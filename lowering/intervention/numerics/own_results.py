@@ -7,7 +7,7 @@ from typing import Any
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place
+from inspect_compile.lowering.intervention.numerics.results import Left, Place
 
 
 class OwnResults:

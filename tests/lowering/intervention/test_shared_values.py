@@ -16,10 +16,10 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Results
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
 from inspect_compile.lowering.intervention.numerics.judges import near
+from inspect_compile.lowering.intervention.numerics.results import Results
 
 X = torch.linspace(-2, 2, 64)
 

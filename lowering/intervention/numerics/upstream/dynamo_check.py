@@ -16,7 +16,6 @@ from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
 from inspect_compile.lowering.intervention.numerics.left import (
     Pair,
@@ -29,6 +28,7 @@ from inspect_compile.lowering.intervention.numerics.left import (
 )
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,

@@ -19,11 +19,11 @@ from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, DY
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
 from inspect_compile.lowering.intervention.numerics.judges import near
 from inspect_compile.lowering.intervention.numerics.left import Pair, sharing, strides_of, with_strides
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import (
     ChangesHistoryError,

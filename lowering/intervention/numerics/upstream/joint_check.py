@@ -12,10 +12,10 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.left import InputsCheck, Pair, changed, with_sharing
 from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
