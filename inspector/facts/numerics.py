@@ -189,9 +189,15 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """What noise moves 99 of 100 elements by, at most; None where no element may be wrong."""
     unexplained: Int64 = 0
     """Elements whose error is more than the tolerance, and more than rounding makes of them."""
+    unexplained_times: float | None = None
+    """The largest of their errors, as a multiple of what rounding makes of that element."""
     on_edge: Int64 = 0
     """Elements with a larger error than rounding makes of most, which rounding moves as far: they lie on the edge of a
     comparison, such as that of a dropout. `rmse` is that of the others.
+    """
+    typical: float | None = None
+    """What nine of ten elements are off by at most, as a multiple of what rounding makes of as many. None where nothing
+    is rounded to a half type on the way, or the root mean square error is no larger than rounding explains.
     """
     ulp_median: float | None = None
     """Error of the compiled value in units in the last place of its dtype, here and below."""

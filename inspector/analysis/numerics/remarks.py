@@ -24,7 +24,7 @@ def numerics_remarks(dump: Dump, graph: str | None = None) -> Iterator[Remark]:
             if is_so and (code, row.graph, row.kernel or row.level) not in seen:
                 seen.add((code, row.graph, row.kernel or row.level))
                 yield _wrong(row) if code == WRONG_RESULT else _unstable(row)
-    yield from map(_not_finite, nonfinite_rows(dump, graph))
+    yield from (_not_finite(row) for row in nonfinite_rows(dump, graph) if not row.of_node)
 
 
 def _wrong(row: Judged) -> Remark:

@@ -32,7 +32,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="j
     reason: str = ""
     """Why it is not comparable."""
     times_rounding: float | None = None
-    """Its root mean square error, as a multiple of what rounding makes."""
+    """Its root mean square error, as a multiple of what rounding makes; of elements that are wrong the largest error,
+    if that is the larger multiple.
+    """
     where: Location | None = None
     """The source line of the node."""
     measured: Checked
@@ -150,4 +152,6 @@ def _times(row: Checked) -> float | None:
     if row.rmse is None or row.is_equal:
         return None
     explained = rounding_error(row)
-    return row.rmse / explained if explained else None
+    times = row.rmse / explained if explained else None
+    # An element that is wrong may be one of many that are right.
+    return max(times or 0.0, row.unexplained_times) if row.unexplained and row.unexplained_times else times

@@ -55,6 +55,13 @@ TOLERANCE: Final[dict[str, float]] = {
 """And this, relative to the exact value of the element or, if that is larger, to the root mean square of all: the
 relative tolerance of `torch.testing.assert_close`, tenfold for float32 and float64, as it is not made for long sums.
 """
+BEYOND_TYPICAL: Final = 4.0
+"""`wrong` begins, too, where what nine of ten elements are off by at most, and the root mean square error, are so many
+times what rounding makes of them, if that is rounding to a half type. Kernels round to one less often than eager, and
+sum in float32, so that no order of a sum makes more of it: what is several times as far off is so in each element.
+"""
+FEW_TYPICAL: Final = 64
+"""With fewer elements than this, twice as many times."""
 OTHER_TOLERANCE: Final = 0.125
 """For 8-bit floating types: one unit in the last place of three bits."""
 NEAR: Final = 0.8
@@ -78,7 +85,7 @@ def _verdict(row: Checked) -> str:
         return ROUNDING
     if row.no_exact:
         return _against_eager(row)
-    if row.nonfinite_wrong or row.untied or row.unexplained:
+    if row.nonfinite_wrong or row.untied or row.unexplained or _is_typically_wrong(row):
         return WRONG
     if row.rmse is None:
         # Integers and truth values differ at ties only; of floating types no element is finite in both values.
@@ -88,6 +95,15 @@ def _verdict(row: Checked) -> str:
     multiplier = HALF_MULTIPLIER if row.elements < FEW or row.dtype in _HALF else MULTIPLIER
     is_explained = row.rmse <= multiplier * rounding_error(row)
     return (NEARER if row.eager_alone else ROUNDING) if is_explained else WORSE
+
+
+def _is_typically_wrong(row: Checked) -> bool:
+    """True if all elements are further off than rounding to half types makes them, and by more than the tolerance."""
+    if row.typical is None or row.rmse is None:
+        return False
+    most = BEYOND_TYPICAL * (1 if row.elements >= FEW_TYPICAL else 2)
+    is_much = row.dtype in _HALF or row.rmse > tolerance(row.dtype) * (row.exact_rms or 0.0)
+    return is_much and row.typical > most and row.rmse > most * rounding_error(row)
 
 
 def rounding_error(row: Checked) -> float:

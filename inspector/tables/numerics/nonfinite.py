@@ -57,7 +57,8 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
 
 
 def _is_overflow(row: NonFiniteRow) -> bool:
-    return row.kind == INF and row.dtype in LARGEST and not any(one.has_inf for one in row.operands)
+    is_made = not any(one.has_inf or (one.value and float(one.value) == 0) for one in row.operands)
+    return row.kind == INF and row.dtype in LARGEST and is_made  # of a zero it is a pole
 
 
 def _others(row: NonFiniteRow) -> str:

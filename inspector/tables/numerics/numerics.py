@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 ROLES: Final = {WRONG: "bad", WORSE: "warn", NOT_COMPARABLE: "dim", ROUNDING: "good", NEARER: "good", EXACT: "good"}
 """Verdict → role of its word."""
 _KERNELS: Final = 3
-"""Maximum number of kernels whose wrong statement is printed at the end of a run."""
+"""Maximum number of kernels whose wrong statement is printed at the end of a run, and of values that eager alone has
+NaN or Inf in.
+"""
 _REASONS: Final = 6
 """Maximum number of reasons that are listed."""
 
@@ -195,9 +197,11 @@ def _eager_alone(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
     name = first.node or first.buffer
     where = f" ({place_text(first.where)})" if first.where is not None else ""
     yield joined(("eager leaves the finite numbers: ", "bold"), f"{name}{where}: {_of_eager_alone(first)}")
-    for found in nonfinite_rows(dump, graph):
-        if found.of_node:
-            yield from finding_lines(found)
+    made = [row for row in nonfinite_rows(dump, graph) if row.of_node]
+    for one in made[:_KERNELS]:
+        yield from finding_lines(one)
+    if len(made) > _KERNELS:
+        yield styled(f"  {number_of(len(made) - _KERNELS, 'more value')} of eager's: show nonfinite", "dim")
 
 
 def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[Text]:

@@ -22,6 +22,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     is_equal,
     measured,
     shifted,
+    typical,
     unexplained,
 )
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
@@ -139,7 +140,10 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
             exact.forget(seed)
         return moved
 
-    return by_exact(row, value, eager, ideal, noisy)
+    row = by_exact(row, value, eager, ideal, noisy)
+    if verdict(row) == WORSE and exact.of().rounds_to_half(node):
+        row = with_fields(row, **typical(value, eager, ideal, noisy))
+    return row
 
 
 def by_exact(

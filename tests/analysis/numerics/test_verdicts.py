@@ -50,6 +50,16 @@ ROW = Checked(
         ({"rmse": 6e-8, "eager_rmse": 0.0, "noise_rmse": 0.0}, ROUNDING),
         ({"rmse": 1e-6, "worst_error": 1.4e-5}, WORSE),
         ({"unexplained": 1}, WRONG),
+        # Eager's value is not finite: there is no error of it, or it is not that of all elements.
+        ({"eager_alone": 4096, "eager_rmse": None}, NEARER),
+        ({"eager_alone": 1}, NEARER),
+        ({"eager_alone": 1, "rmse": 2.1e-7}, WORSE),
+        # What all elements are off by, where values are rounded to half types.
+        ({"rmse": 4e-3, "noise_rmse": 9e-4, "typical": 4.1}, WRONG),
+        ({"rmse": 4e-3, "noise_rmse": 9e-4, "typical": 3.9}, WORSE),
+        ({"rmse": 3e-3, "noise_rmse": 9e-4, "typical": 4.1}, WORSE),
+        ({"rmse": 4e-3, "noise_rmse": 9e-4, "typical": 4.1, "elements": 63}, WORSE),
+        ({"rmse": 1e-5, "typical": 50.0}, WORSE),
         ({"nonfinite_wrong": 1}, WRONG),
         ({"rmse": None, "eager_rmse": None, "noise_rmse": None}, NOT_COMPARABLE),
         ({"dtype": "int64", "rmse": None, "untied": 0}, ROUNDING),

@@ -4,15 +4,18 @@ from typing import Any
 
 import pytest
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from inspect_compile.lowering.intervention.numerics.errors import (
     differing_bits,
     is_equal,
     measured,
     shifted,
+    typical,
     unexplained,
 )
-from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
+from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 
 MANY = (1 << 16) + 12_345
 """More elements than are compared at once."""
@@ -85,6 +88,44 @@ def test_nothing_is_finite() -> None:
 
     assert found["nonfinite_wrong"] == 3
     assert "rmse" not in found
+
+
+def test_eager_alone_leaves_the_finite_numbers() -> None:
+    """The compiled value is judged by the exact one, and its errors are those of the other elements, too."""
+    exact = torch.tensor([0.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+    eager = torch.tensor([float("nan"), float("inf"), 3.0, 4.5]).half()
+
+    found = of(exact.half(), eager, exact)
+
+    assert (found["eager_alone"], found["nonfinite_wrong"], found["rmse"]) == (2, 0, 0.0)
+    assert found["eager_rmse"] == pytest.approx(0.5 / 2**0.5)
+    assert (found["worst"], found["compiled"], found["exact"]) == ((0,), 0.0, 0.0)
+    compiled, eager[-1] = exact.half() + torch.tensor([0.5, 0.0, 0.0, 0.0]).half(), 4.0
+    rule = {"beyond": 8.0, "tolerance": 1e-3, "scale": 3.0}
+    found = unexplained(compiled, eager, exact, lambda seed: Noise(seed).on(exact + 1e-9, torch.float16), **rule)
+    assert (found["unexplained"], found["worst"]) == (1, (0,))
+
+
+@pytest.mark.parametrize(
+    ("compiled", "eager", "exact", "is_wrong"),
+    [
+        (float("-inf"), float("inf"), float("inf"), True),
+        (float("nan"), float("inf"), 1e6, True),  # no number of the dtype: it is infinite there
+        (float("nan"), float("nan"), 1.0, False),  # both leave the finite numbers
+        (float("inf"), float("nan"), 1.0, False),
+        # At the end of the range rounding decides.
+        (65504.0, float("inf"), 65530.0, False),
+        (float("inf"), 65504.0, 65500.0, False),
+        (float("-inf"), 65504.0, 65500.0, True),
+        (float("inf"), 60000.0, 60000.0, True),
+    ],
+)
+def test_what_is_infinite_in_another_way(compiled: float, eager: float, exact: float, is_wrong: bool) -> None:
+    one, other = (torch.tensor([value, 1.0]).half() for value in (compiled, eager))
+
+    found = of(one, other, torch.tensor([exact, 1.0], dtype=torch.float64))
+
+    assert found["nonfinite_wrong"] == is_wrong
 
 
 def test_truth_values_at_a_tie() -> None:
@@ -229,6 +270,63 @@ def test_all_elements_are_wrong_beside_one_on_an_edge() -> None:
 
 def test_nothing_is_looked_at_within_the_tolerance() -> None:
     assert at_edges({7: 1 + 1e-6}, {}) == {}
+
+
+def test_the_typical_element() -> None:
+    """A tenth of a percent of all elements is no rounding to bfloat16; a few elements of any size are not typical."""
+    torch.manual_seed(0)
+    exact = torch.rand(4096, dtype=torch.float64) + 1
+
+    def noisy(seed: int) -> torch.Tensor:
+        return Noise(seed).on(exact, torch.bfloat16)
+
+    def times(compiled: torch.Tensor) -> float:
+        return float(typical(compiled, exact.bfloat16(), exact, noisy)["typical"])
+
+    some = exact.bfloat16()
+    some[::100] = 7
+
+    assert times((exact * 1.05).bfloat16()) > 10
+    assert times(exact.bfloat16()) <= 1
+    assert times(some) <= 1
+
+
+def rounded(function: Any, *args: torch.Tensor) -> tuple[float, bool]:
+    """How far noise moves a function's value, relative to it, and whether that is rounded to a half type."""
+    module = make_fx(function)(*args)
+    plain = reference(module, args)
+    exacts = Exacts(module, lambda: plain, (), {})
+    name = module.graph.output_node().args[0].name  # type: ignore[union-attr]
+    exact, moved = exacts.of().value(name), exacts.of(0).value(name)
+    return float(((moved - exact) / exact).abs().max()), exacts.of().rounds_to_half(name)
+
+
+def test_given_values_of_a_half_type_are_moved_as_what_is_computed_with_them() -> None:
+    torch.manual_seed(0)
+    x = torch.rand(8, 32).bfloat16() + 1
+
+    wide, is_half = rounded(lambda x: x.float().square().mean(-1).rsqrt(), x)
+    assert wide < 1e-6
+    assert not is_half
+    wide, is_half = rounded(lambda x: torch.cat([x, x.relu()])[3:].float().sum(-1), x)
+    assert wide < 1e-6
+    assert not is_half
+    wide, is_half = rounded(lambda x: (x + 1.001).float().square().mean(-1), x)
+    assert 1e-4 < wide < 1e-2
+    assert is_half
+    product, _ = rounded(lambda x: x.t().mm(x).sum().float(), x)  # a library may round parts of the sum
+    assert product > 1e-3
+
+
+def test_numbers_of_comparisons_are_tried_as_they_are_written() -> None:
+    """bfloat16 has no -0.2: eager compares with the number next to it, and kernels with that in float32."""
+    x = torch.tensor([-0.2, 0.5]).bfloat16()
+    module = make_fx(lambda x: x >= -0.2)(x)
+    plain = reference(module, [x])
+    exacts = Exacts(module, lambda: plain, (), {})
+
+    assert bool(plain.values["ge"][0])
+    assert [bool(exacts.of(seed).value("ge")[0]) for seed in (None, 0, 1)] == [True, True, False]
 
 
 def test_whole_numbers_are_not_moved() -> None:

@@ -17,7 +17,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changes_nothing
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, given
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, given
 from inspect_compile.lowering.intervention.numerics.judges import near
 from inspect_compile.lowering.intervention.numerics.results import Results
 
@@ -325,6 +325,16 @@ def test_only_inputs_that_a_graph_changes_are_copied() -> None:
     assert copy.data_ptr() != x.data_ptr()
     assert same.data_ptr() == y.data_ptr()
     assert view.data_ptr() == copy.data_ptr() + x.element_size()
+
+
+def test_copies_are_seen_as_conjugates_and_negatives_where_the_inputs_are() -> None:
+    x = torch.randn(4, 3, dtype=torch.complex64)
+
+    for seen in (x.conj(), x.conj().imag, x.t().conj()):
+        (copied,), (same,) = copies([seen]), copies([seen], ())
+        assert torch.equal(copied, seen)
+        assert torch.equal(same, seen)
+        assert copied.data_ptr() != seen.data_ptr() == same.data_ptr()
 
 
 def test_a_value_in_fp64_is_let_go_with_what_it_alone_needs_once_it_was_compared() -> None:

@@ -228,6 +228,12 @@ class Exact(Interpreter):
         found = _wide(self._called(node, in_rows(node.target, args), kwargs))
         return self._moved(node, own, found, [*leaves(list(args)), *leaves(list(kwargs.values()))])
 
+    def rounds_to_half(self, name: str) -> bool:
+        """True if the value of a node is rounded to a half type in its dtypes, or one is that it is computed from."""
+        above = [self._nodes[each] for each in self._above([name], ())]
+        computed = [self._own(node) for node in above if not self._is_given(node) and not rounds_nothing(node)]
+        return any(_at_least_single(one) is not one for value in computed for one in leaves([value]))
+
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
         name = node.name
@@ -241,7 +247,8 @@ class Exact(Interpreter):
 
     def _as_compared(self, node: Node, args: Any) -> Any:
         """The arguments of a comparison with a number as ATen has them: the number in the tensor's dtype. A tensor that
-        is given is not rounded before, so that it has no noise.
+        is given is not rounded before, so that it has no noise. With noise of every other seed the number is as it was
+        written, which is what kernels compare in float32.
         """
         source, number = node.args[:2]
         if not isinstance(source, Node) or not isinstance(number, float):
@@ -250,7 +257,9 @@ class Exact(Interpreter):
         if not isinstance(own, torch.Tensor) or not own.is_floating_point():
             return args
         is_exact = self._is_given(source) and (node.name, source.name) not in self._late
-        return (_wide(own) if is_exact else args[0], torch.tensor(number, dtype=own.dtype).item(), *args[2:])
+        is_as_written = self._noise is not None and self._noise.is_odd
+        limit = number if is_as_written else torch.tensor(number, dtype=own.dtype).item()
+        return (_wide(own) if is_exact else args[0], limit, *args[2:])
 
     def _moved(self, node: Node, own: Any, value: Any, known: Iterable[Any]) -> Any:
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
@@ -352,6 +361,11 @@ class Noise:
         cache.
         """
         self._turn = 0
+
+    @property
+    def is_odd(self) -> bool:
+        """True for every other seed."""
+        return bool(self._seed % 2)
 
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
