@@ -207,6 +207,11 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """The largest difference from eager's value, of a result of a graph for which that is so small that no exact value
     could make it wrong: none was computed then, and no error was measured.
     """
+    exact_apart: float | None = None
+    """How far the exact value of a result is after the passes from what it is before them: the largest difference of
+    nine of ten elements, relative to the largest of as many. None where that is no more than computing in fp64 makes,
+    or was not computed: it is of results that are rounded to half types, and are not those before to the bit.
+    """
     worst: tuple[Int64, ...] = ()
     """Index of the element with the largest error, or of the first that is NaN or Inf and should not be, or should; the
     one with the largest difference where no error was measured.

@@ -149,7 +149,7 @@ def _by_level(rows: Iterable[Judged]) -> dict[str, tuple[int, int]]:
 
 
 def _times(row: Checked) -> float | None:
-    if row.rmse is None or row.is_equal:
+    if row.rmse is None or row.is_equal or row.exact_apart is not None:
         return None
     explained = rounding_error(row)
     times = row.rmse / explained if explained else None

@@ -62,6 +62,10 @@ sum in float32, so that no order of a sum makes more of it: what is several time
 """
 FEW_TYPICAL: Final = 64
 """With fewer elements than this, twice as many times."""
+SAME_IN_FP64: Final = 1e-4
+"""Two graphs that compute the same do so within this in fp64, in the typical element, whatever their types round: the
+largest share of it that is left to what passes compute in float32 beforehand.
+"""
 OTHER_TOLERANCE: Final = 0.125
 """For 8-bit floating types: one unit in the last place of three bits."""
 NEAR: Final = 0.8
@@ -81,6 +85,8 @@ def _verdict(row: Checked) -> str:
         return WRONG
     if row.is_equal:
         return EXACT
+    if row.exact_apart is not None:
+        return WRONG
     if row.apart is not None:
         return ROUNDING
     if row.no_exact:

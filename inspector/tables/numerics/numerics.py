@@ -68,7 +68,9 @@ def _why(row: Judged) -> Cell:
         words.append(f"it is {found.mismatch}")
     if found.is_mended:
         words.append("what the compiled code gives is right")
-    if found.apart is not None:
+    if found.exact_apart is not None:
+        words.append(f"in fp64 it is another value, by {_figure(found.exact_apart)} of it: no rounding does that")
+    elif found.apart is not None:
         words.append(f"at most {_figure(found.apart)} from eager's, which cannot be wrong")
     if found.nonfinite_wrong:
         words.append(f"{found.nonfinite_wrong:,} of {found.elements:,} are NaN or Inf and should not be, or should be")

@@ -213,6 +213,14 @@ def typical(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, no
     return {"typical": found / explained if explained else None}
 
 
+def exactly_apart(one: torch.Tensor, other: torch.Tensor) -> float:
+    """The largest difference of nine of ten elements of two exact values, relative to the largest of as many."""
+    step = _step(other.numel())
+    (first, second) = (each.reshape(-1)[::step] for each in _real(one, other))
+    size = _nine_of_ten(second.abs())
+    return _nine_of_ten((first - second).abs_()) / size if size else 0.0
+
+
 def _nine_of_ten(values: torch.Tensor) -> float:
     """The largest of all but a tenth of a vector's finite elements."""
     ordered = values[values.isfinite()].sort().values

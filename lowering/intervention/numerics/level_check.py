@@ -15,7 +15,8 @@ from inspect_compile.knowledge.numerics.levels import (
     LOWERING,
     between,
 )
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
@@ -38,6 +39,7 @@ from inspect_compile.lowering.intervention.numerics.own_results import OwnResult
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
+_WIDE: Final = ("float32", "float64")
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -82,6 +84,8 @@ class LevelCheck:
         self._inputs = InputsCheck(first, args, before, self._exact, always_exact=always_exact)
         self._later: dict[int, Results] = {}
         """Position of a level → its results."""
+        self._exacts: dict[int, Exacts] = {}
+        """The same → its values in fp64."""
 
     def rows(self, plain: Reference, afterwards: Sequence[Any]) -> list[Checked]:
         """A row for each result of the graph that is a tensor, and for each input that it changes. `plain` has the
@@ -96,7 +100,11 @@ class LevelCheck:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(self._compared, row, before.name)
-            found.append(self._judged(compared(plain.results[at]), Place(at), compared))
+            row = compared(plain.results[at])
+            judged = self._judged(row, Place(at), compared)
+            if verdict(row) not in (EXACT, NOT_COMPARABLE, WRONG) and self._exact.of().rounds_to_half(before.name):
+                judged = self._in_fp64(judged, at, before.name)
+            found.append(judged)
             self._exact.passed(before.name)
         for at in changed(self._args, self._before.inputs, afterwards):
             name = self._inputs.names[at]
@@ -220,6 +228,40 @@ class LevelCheck:
         last = self._levels[-1]
         return between(f"pass {last.name}" if len(self._levels) > 1 else BEFORE_PASSES, LOWERED_GRAPH)
 
+    def _in_fp64(self, row: Checked, at: int, before: str) -> Checked:
+        """`row`, wrong if the passes made another function of the result `at`, the node `before`: a half type hides
+        what that changes, and fp64 does not.
+        """
+        known = self._exact.of().value(before)
+        last = len(self._levels) - 1
+        if last < 1 or self._apart(last, at, known, before) is None:
+            return row
+        for position, level in enumerate(self._levels[1:], start=1):
+            apart = self._apart(position, at, known, before)
+            if apart is not None:
+                return with_fields(row, level=level.name, exact_apart=apart)
+        return row
+
+    def _apart(self, position: int, at: int, known: Any, before: str) -> float | None:
+        """How far the exact value of the result `at` is from `known` in a later graph; None if it is that, or is not
+        known. What a pass computes beforehand in a half type is rounded as it would be later.
+        """
+        module = self._levels[position].module
+        node = results_of(module)[at]
+        if not isinstance(node, Node) or not _constants(module) <= _constants(self._levels[0].module):
+            return None
+        if position not in self._later:
+            self._later[position] = self._values(module)
+        if position not in self._exacts:
+            later = self._later[position]
+            self._exacts[position] = Exacts(module, lambda: later.for_exact, (), {}, None)
+        exact = self._exacts[position].of()
+        value = exact.value(node.name)
+        if exact.taken.get(node.name) or self._exact.of().taken.get(before) or value.shape != known.shape:
+            return None
+        apart = exactly_apart(value, known)
+        return apart if apart > SAME_IN_FP64 else None
+
     def _values(self, module: GraphModule, without: Collection[str] = ()) -> Results:
         return Results(module, self._args, self._state, self._shared, without=without)
 
@@ -228,6 +270,17 @@ def _writers(module: GraphModule, name: str) -> list[Node]:
     """The nodes that change the input of this name in place."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     return [node for node in nodes if any(isinstance(one, Node) and one.name == name for one in changed_values(node))]
+
+
+def _constants(module: GraphModule) -> set[str]:
+    """What a graph holds in half types apart from its inputs: the numbers in it, and its own tensors."""
+    found = set()
+    for node in module.graph.nodes:
+        dtype = getattr(node.meta.get("val"), "dtype", None)
+        is_exact = dtype is not None and (not dtype.is_floating_point or str(dtype).removeprefix("torch.") in _WIDE)
+        if not is_exact and (node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)):
+            found.add(f"{node.target} {node.args}")
+    return found
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:
