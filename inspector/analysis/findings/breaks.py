@@ -1,18 +1,17 @@
-"""What interrupted the compiled code, in seconds of compiling."""
+"""What interrupted the compiled code, and what each call loses by that."""
 
 import re
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import ONCE, Finding, parts_at
+from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Location
+from inspect_compile.facts import Frame, Graph, GraphBreak, Guard, Location
 from inspect_compile.facts.compile_id import compile_order, frame_id
-from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import BREAK, BREAK_BUILTIN, BREAK_MASK, BREAK_NUMBER, WORDS
 
@@ -35,8 +34,8 @@ _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
 """torch's optimizers interrupt whatever calls their step, on purpose: nobody can do without, and the step itself is
 compiled as a whole.
 """
-_LOST: Final = ("no graph", "skipped")
-
+_WAITS: Final = ("Tensor.item", ".item()", "aten._local_scalar_dense", "data-dependent", "aten.nonzero", "tolist")
+"""In torch's reasons: the line needs a value, or a size that depends on one."""
 _OF_MASK: Final = "`aten.nonzero.default`"
 _INDEXED: Final = re.compile(r"[\w)\]]\[")
 _TO_NUMBER: Final = re.compile(r"\bint\(|\.tolist\(\)")
@@ -47,22 +46,13 @@ Place = tuple[str, str, int]
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
-    """Graph breaks: their cost is that of compiling the rest of the function separately, and of compiles that gave
-    nothing because of them.
+    """Graph breaks. What compiling the parts took is not their cost: without the break the whole is compiled, which
+    takes no less. What the parts lose in each call is told without a time.
     """
-    times = CompileTimes(dump)
-    counted: set[str] = set()
     rows = dump.rows(GraphBreak)
-    after, lost = _rests(dump, rows), {row.graph for row in dump.rows(Frame) if row.status in _LOST}
+    after, guards = _rests(dump, rows), Counter(row.graph for row in dump.rows(Guard))
     for same in _causes(dump, rows):
-        compiles = [name for row in same for name in (*after.get(id(row), ()), *((row.graph,) * (row.graph in lost)))]
-        own = [
-            seconds
-            for name in dict.fromkeys(compiles)
-            if name not in counted
-            if (seconds := times.of(name)) is not None
-        ]
-        counted.update(compiles)
+        rests = tuple(dict.fromkeys(name for row in same for name in after.get(id(row), ())))
         row = same[0]
         if row.stack and _OPTIMIZER.search(row.stack[-1].file):
             continue
@@ -74,15 +64,29 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             graph=row.graph,
             what=WORDS[BREAK].what,
             parts=parts_at(row.where),
-            seconds=sum(own) if own else None,
-            when=ONCE,
-            sure=MEASURED if own else NOT_KNOWN,
+            each_call=_loses(
+                f"{row.reason} {why}",
+                guards[rests[0]] if rests else 0,
+                is_split=bool(rests),
+                is_on_gpu=dump.run.device != "cpu",
+            ),
             why=why.partition(_COMPUTED)[0],
             to_do=hints or WORDS[BREAK_BUILTIN if is_builtin else BREAK].to_do,
             is_torchs=bool(hints),
             instead=_instead(why, row.where) if hints else "",
-            names=(row.graph,),
+            names=(row.graph, *rests),
         )
+
+
+def _loses(why: str, guards: int, *, is_split: bool, is_on_gpu: bool) -> str:
+    """What a call loses by a break: whether it waits for the device is in torch's reason."""
+    lost = ["Python runs the line"]
+    if any(word in why for word in _WAITS):
+        lost.append("the host waits for the device" if is_on_gpu else "on a GPU the host would wait for it")
+    if is_split:
+        lost.append("what is computed before it and behind it cannot be fused, and passes through memory")
+        lost += [f"{guards:,} guard{'s' * (guards != 1)} of the rest of the function are checked"] if guards > 1 else []
+    return "; ".join(lost)
 
 
 def _causes(dump: Dump, rows: Iterable[GraphBreak]) -> list[list[GraphBreak]]:

@@ -94,7 +94,7 @@ def _failed_lowering(dump: Dump, graph: str) -> tuple[str, ...]:
 
 
 def _statement(dump: Dump, graph: str, statements: Statements, error: CompilerError) -> _Statement | None:
-    """The line of a kernel that the compiler quotes, and its nodes; the compiler's numbers are those of another file."""
+    """The line of a kernel that the compiler quotes, and its nodes; the compiler's number is that of another file."""
     if not error.code:
         return None
     for kernel in dump.rows(Kernel, graph):

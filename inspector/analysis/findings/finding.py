@@ -10,7 +10,7 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH
+from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH
 
 N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
@@ -54,6 +54,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     """Bytes that are moved, of all together, or by which the peak is higher; None if it is not about bytes."""
     is_bound: bool = False
     """Both are upper bounds."""
+    each_call: str = ""
+    """What each call loses, in words, where it is not known in seconds or bytes."""
     why: str = ""
     to_do: str = ""
     is_torchs: bool = False
@@ -84,7 +86,7 @@ class Called(NamedTuple):
 
 
 def merged(found: Iterable[Finding], called: Mapping[str, Called]) -> list[Finding]:
-    """Equal findings as one with a count, the most expensive first: failed compiles, wrong results, then by their cost.
+    """Equal findings as one with a count, the most expensive first, behind failed compiles, wrong results and breaks.
 
     `called`: graph or compile → how it came to run. That compiles of one frame were called from different lines does
     not make their findings different, nor do different lines of one function of a library.
@@ -156,4 +158,6 @@ def _order(found: Finding) -> tuple[object, ...]:
     moved = 0 if found.kind == MEMORY else size
     likely = found.seconds if found.seconds is not None else moved / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
-    return found.kind != FAILED, found.kind != NUMERICS, -likely, -size, own_first(where), found.what
+    # What a graph break costs is not known, and nothing behind it can make up for it.
+    first = next((rank for rank, kind in enumerate((FAILED, NUMERICS, BREAK)) if found.kind == kind), 3)
+    return first, -likely, -size, own_first(where), found.what

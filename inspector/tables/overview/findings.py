@@ -62,8 +62,8 @@ def cost_words(found: Finding) -> str:
 
 def sure_words(found: Finding) -> str:
     """How the cost is known, and on how many calls it rests."""
-    if found.kind == kinds.FAILED:
-        return "recorded"
+    if found.kind in (kinds.FAILED, kinds.BREAK):
+        return "recorded; what it costs in time is not measured" if found.kind == kinds.BREAK else "recorded"
     if found.sure == MEASURED:
         return "measured" if found.calls is None else f"measured: the median of {number_of(found.calls, 'call')}"
     if found.sure == TIMED:
@@ -203,6 +203,8 @@ def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Itera
         yield Claim(joined("   ", _places(row), (f"   {code[0]}" if code and len(row.parts) == 1 else "", "dim")))
     if row.why:
         yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))
+    if row.each_call:
+        yield Claim(joined("   ", ("a call ", "dim"), one_line(row.each_call)))
     if to_do := to_do_words(row):
         yield Claim(joined("   ", ("to do  ", "cyan"), to_do))
     names = " ".join(map(one_line, row.names)) if row.kind == kinds.MISSED_FUSION else ""

@@ -10,7 +10,8 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Location, Recompile
+from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile
+from inspect_compile.tables.overview.findings import cost_words
 from tests.conftest import DumpOf
 from tests.handmade import made
 
@@ -43,7 +44,8 @@ def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(t
         frame("2/0", "Net.torch_dynamo_resume_in_forward_at_9", 9, 1.0, own),
     )
 
-    assert one.seconds == 1.0
+    assert one.seconds is None  # compiling the whole takes no less than its parts
+    assert one.names == ("0/0", "2/0")
 
 
 def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:
         frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
     )
 
-    assert [(row.parts[0].where, row.seconds) for row in breaks] == [(HELPER, 2.0), (other, 1.0)]
+    assert {row.parts[0].where: row.names for row in breaks} == {HELPER: ("0/0", "1/0"), other: ("1/0", "2/0")}
 
 
 def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: Path) -> None:
@@ -71,12 +73,12 @@ def test_a_call_that_breaks_its_caller_and_what_it_calls_is_one_break(tmp_path: 
     ]
     (one,) = told(tmp_path / "one", *facts)
 
-    assert (one.count, one.seconds) == (1, 3.0)
+    assert (one.count, one.names) == (1, ("0/0", "3/0", "2/0"))
 
     facts[3] = frame("1/0", "helper", 3, 4.0, Location("net.py", 40, "main"))
     (one,) = told(tmp_path / "called_elsewhere", *facts)
 
-    assert (one.count, one.seconds) == (2, 3.0)
+    assert (one.count, one.names) == (2, ("0/0", "3/0"))
 
 
 def test_a_function_that_was_compiled_again_has_a_rest_for_each_compile(tmp_path: Path) -> None:
@@ -92,7 +94,7 @@ def test_a_function_that_was_compiled_again_has_a_rest_for_each_compile(tmp_path
     )
 
     rows = list(found(dump, [], Costs(dump)))
-    assert [(row.graph, row.seconds) for row in rows] == [("0/0", 2.0), ("0/1", 1.5)]
+    assert [row.names for row in rows] == [("0/0", "1/0"), ("0/1", "1/1", "1/2")]
 
 
 def test_the_break_of_an_optimizers_step_is_none_that_somebody_can_mend(dump_of: DumpOf) -> None:
@@ -130,7 +132,26 @@ def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:
         frame("2/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS),
     )
 
-    assert (one.count, one.seconds) == (2, 3.0)
+    assert (one.count, one.names) == (2, ("0/0", "1/0"))
+
+
+def test_what_a_call_loses_is_told_and_no_time(tmp_path: Path) -> None:
+    rest = "torch_dynamo_resume_in_forward_at_9"
+    guards = [Guard(graph="1/0", source=f"L['x{n}']", kind="TENSOR_MATCH", code=("…",)) for n in range(3)]
+    (one,) = told(
+        tmp_path,
+        msgspec.structs.replace(broken("0/0", CALLS), explanation="Tensor.item() with capture_scalar_outputs=False"),
+        frame("0/0", "forward", 7, 8.0, at_main()),
+        frame("1/0", rest, 9, 2.0, CALLS),
+        *guards,
+    )
+
+    assert one.each_call == (
+        "Python runs the line; on a GPU the host would wait for it;"
+        " what is computed before it and behind it cannot be fused, and passes through memory;"
+        " 3 guards of the rest of the function are checked"
+    )
+    assert cost_words(one) == ""
 
 
 def test_of_a_function_in_c_torchs_two_guesses_are_not_told(tmp_path: Path) -> None:
