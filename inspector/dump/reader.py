@@ -301,6 +301,10 @@ def find_dumps(folder: Path) -> list[Path]:
     return [path for _, path in sorted(found)]
 
 
+_MOST_FOLDERS = 2_000
+"""Maximum number of folders that are looked through for a dump that nobody named."""
+
+
 def newest_dump() -> Dump:
     """The newest dump below the current directory."""
     here = Path()
@@ -308,8 +312,26 @@ def newest_dump() -> Dump:
         return open_dump(here)
     found = find_dumps(here)
     if not found:
-        raise DumpError("none", "no dump below the current directory")
+        raise DumpError("none", _farther(here))
     return open_dump(found[-1])
+
+
+def _farther(folder: Path) -> str:
+    """What is said where neither `folder` nor its torch_compile_debug holds a dump: whether one is farther below."""
+    waiting, looked = [folder], 0
+    for below in waiting:
+        if looked == _MOST_FOLDERS:
+            return f"no dump in the first {_MOST_FOLDERS:,} folders below the current directory"
+        looked += 1
+        if found := find_dumps(below):
+            return f"no dump in the current directory; farther below is {found[-1]}"
+        try:
+            with os.scandir(below) as entries:
+                names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+        waiting += [below / name for name in names if not name.startswith(".")]
+    return "no dump below the current directory"
 
 
 def _known() -> str:

@@ -95,6 +95,17 @@ def test_a_dump_that_is_not_there(capsys: Capture, words: list[str], told: str) 
     assert told in errors(capsys, *words)
 
 
+def test_a_dump_that_is_farther_below_is_named(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made(tmp_path / "a" / "b" / "c" / "torch_compile_debug" / "run_1")
+    monkeypatch.chdir(tmp_path)
+
+    told = errors(capsys)
+    assert "farther below is a/b/c/torch_compile_debug/run_1" in told
+    assert "no dump below" not in told
+
+
 def test_a_directory_that_is_no_dump(capsys: Capture, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
 
