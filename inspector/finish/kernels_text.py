@@ -77,7 +77,9 @@ def _kernel(
     body = statements.body(kernel.graph, kernel.name, calls[0].operations)
     computed = [] if body is None else statements.computed(body)
     if body is not None:
-        yield from (f"  {line}" for line in computes_lines(computed, len(calls[0].nodes)))
+        first = moved.of(calls[0])
+        told = computes_lines(computed, len(calls[0].nodes), is_reading=bool(first.read) or not first.is_known)
+        yield from (f"  {line}" for line in told)
     own = {row.node for row in computed}
     names = dict.fromkeys(calls[0].nodes)
     rows = [_Origin(name, nodes.get((kernel.graph, name)), name in own or body is None) for name in names]

@@ -18,6 +18,7 @@ from inspect_compile.analysis.dumps.rows import ResultCache
 from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Node, Operation, Symbol, WrapperLine
+from inspect_compile.knowledge.kernels.library_kernels import is_wait
 
 
 class KernelTraffic(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_traffic"):
@@ -161,7 +162,7 @@ class LaunchTraffic:
     ) -> KernelTraffic:
         name, kind = (launch.kernel.name, launch.kernel.kind) if launch is not None else ("", "")
         found = self.groups.sums(groups, kind, name)
-        buffers = found.rows()
+        buffers = [] if is_wait(name) else found.rows()  # it returns its argument
         return KernelTraffic(
             graph,
             name,
@@ -176,7 +177,7 @@ class LaunchTraffic:
             nodes,
             launch.lines if launch is not None else (),
             tuple(sorted(buffers, key=lambda row: (-row.read - row.written, row.buffer))),
-            found.is_known,
+            found.is_known or is_wait(name),
         )
 
 

@@ -16,11 +16,13 @@ from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.kernels.launch_times import measured as in_the_run
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.knowledge.kernels.library_kernels import is_collective
 
 MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
 LAUNCH: Final = "launch"
 NOTHING: Final = ""
+OVER_LINKS: Final = "it moves its bytes over the links between devices, of which no figure is known"
 
 
 class CallTime(msgspec.Struct, frozen=True):
@@ -100,7 +102,8 @@ def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None
     peak = roof.peak_of(dtype, may_round=may_round) if heavy else roof.vector_of(dtype)
     by_units = [heavy / roof.peak[peak] if heavy else 0.0, scalar / roof.vector[roof.vector_of(dtype)]]
     compute = max(by_units)
-    memory = row.sure / roof.bandwidth
+    is_between = is_collective(row.kernel)  # the memory's bandwidth is no bound for what goes over links
+    memory = 0.0 if is_between else row.sure / roof.bandwidth
     least = max(memory, compute)
     bound = NOTHING
     if least:
@@ -128,7 +131,7 @@ def _bounds(row: KernelTraffic, work: Work | None, roof: Roof, tf32: bool | None
         row.is_symbolic,
         row.nodes,
         row.lines,
-        work.uncounted if work is not None else "",
+        OVER_LINKS if is_between else work.uncounted if work is not None else "",
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.cost.roofline import Bounds, roofline
+from inspect_compile.analysis.cost.roofline import OVER_LINKS, Bounds, roofline
 from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
 from inspect_compile.analysis.kernels.launches import Launch
@@ -62,7 +62,8 @@ class Costs:
         if (took := self._times.get(_key(launch))) is not None:
             return Cost(took.milliseconds / 1e3, sure_of(took.timed), took.timed)
         bounds = self._bounds_of(_outer(launch)).get(_key(launch))
-        return Cost(None, NOT_KNOWN) if bounds is None else Cost(bounds.least_seconds, ESTIMATED)
+        is_known = bounds is not None and bounds.uncounted != OVER_LINKS
+        return Cost(bounds.least_seconds, ESTIMATED) if bounds is not None and is_known else Cost(None, NOT_KNOWN)
 
     def of_launching(self, launches: int) -> Cost:
         """The time of launching so many kernels one by one on a GPU."""

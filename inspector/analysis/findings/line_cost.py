@@ -27,4 +27,4 @@ class LineCost(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag=
     """Number of launches whose bytes are not fully known."""
     flops: int
     share: float
-    """Share of the seconds of all launches; where they are not known, of bytes or FLOPs, whichever is larger."""
+    """Share of the seconds of all launches; where they are not known, of the bytes; of the FLOPs if no bytes are."""

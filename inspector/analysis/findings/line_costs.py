@@ -104,9 +104,9 @@ class _Whole:
         """The sum of some of them."""
         seconds = _seconds(rows)
         moved, flops = sum(row.traffic.least for row in rows), sum(row.flops for row in rows)
-        shares = [moved / (self._bytes or 1), flops / (self._flops or 1)]
+        share = moved / self._bytes if self._bytes else flops / (self._flops or 1)
         if self._seconds is not None and seconds is not None:
-            shares = [seconds / (self._seconds or 1.0)]
+            share = seconds / (self._seconds or 1.0)
         sure = {row.cost.sure for row in rows}
         return LineCost(
             lines=lines,
@@ -118,7 +118,7 @@ class _Whole:
             bytes=moved,
             unknown=sum(not row.traffic.is_known for row in rows),
             flops=flops,
-            share=max(shares),
+            share=share,
         )
 
 

@@ -108,6 +108,16 @@ def operator_of(kernel: str) -> str:
     return parts[1] if len(parts) > 1 else parts[0]
 
 
+def is_collective(kernel: str) -> bool:
+    """True for an extern call that moves its bytes over the links between devices."""
+    return operator_of(kernel) in CALLS["collective"]
+
+
+def is_wait(kernel: str) -> bool:
+    """True for the call that waits for a collective: it moves nothing itself."""
+    return operator_of(kernel) == "wait_tensor"
+
+
 def can_launch(kernel: str, library: Library) -> bool:
     """True if an extern call of that name can have launched a kernel of this family."""
     if library.does in CALLS:

@@ -202,7 +202,8 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
         yield from indented(_call_lines(page, calls))
     else:
         origins = len(kernel.nodes if first is None else first.nodes)
-        yield from indented(computes_lines(page.statements.computed(body), origins))
+        is_reading = first is None or bool(page.moved.of(first).read) or not page.moved.of(first).is_known
+        yield from indented(computes_lines(page.statements.computed(body), origins, is_reading=is_reading))
     bodies = _bodies(page, kernel, calls)
     each = [page.statements.all_annotated(kernel, own.operations) for own, _ in bodies]
     rows = each[0] if each else page.statements.all_annotated(kernel, body.operations)
@@ -252,7 +253,8 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
         body = page.statements.body(call.graph, call.kernel.name, call.operations)
         if body is not None:
             computed = page.statements.computed(body)
-            yield from (f"  {line}" for line in computes_lines(computed, len(call.nodes)))
+            told_of = computes_lines(computed, len(call.nodes), is_reading=bool(moved.read or not moved.is_known))
+            yield from (f"  {line}" for line in told_of)
     if len(calls) > _MOST_CALLS:
         yield f"… {number_of(len(calls) - _MOST_CALLS, 'more call')}"
 
@@ -271,10 +273,20 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
             yield f"output_code.py:{call.line} took {took} ({runs}), {told}"
 
 
-def computes_lines(computed: Iterable[Computed], origins: int) -> Iterator[str]:
-    """What a call of a kernel computes, in words: which of its origins, which of them again, which in stages."""
+_NOTHING: Final = {
+    True: "nothing: it only moves what is there",
+    False: "no arithmetic: it writes indices or constants",
+    None: "no arithmetic: it writes indices, constants or what is there",
+}
+
+
+def computes_lines(computed: Iterable[Computed], origins: int, *, is_reading: bool | None = None) -> Iterator[str]:
+    """What a call of a kernel computes, in words: which of its origins, which of them again, which in stages.
+
+    `is_reading`: whether it reads any buffer; None if the caller does not know.
+    """
     found = list(computed)
-    names = " ".join(row.node for row in found) or "nothing: it only moves what is there"
+    names = " ".join(row.node for row in found) or _NOTHING[is_reading]
     yield one_line(f"computes {names[:_LONGEST]} ({len(found)} of {number_of(origins, 'origin')})")
     for word, others in (
         ("computed again in", {row.node: row.recomputed for row in found if row.recomputed}),

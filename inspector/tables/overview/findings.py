@@ -9,6 +9,7 @@ from rich.text import Text
 from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
+from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.findings.looked_for import KindLookedFor, looked_for
@@ -176,7 +177,9 @@ def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
 
 def nothing_words(dump: "Dump") -> str:
     """What is said where there are none."""
-    return f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
+    told = f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
+    missing = len(disabled(dump))
+    return f"{told}; {number_of(missing, 'probe')} found nothing to watch" if missing else told
 
 
 def kinds_command(dump_argument: str) -> str:

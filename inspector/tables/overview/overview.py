@@ -141,7 +141,13 @@ def _lines(found: Overview) -> Section | None:
         return None
     is_known = rows[0].seconds is not None
     how = rows[0].sure if is_known else ""
-    what = f"Where the time goes ({how})" if is_known else "The larger share of bytes or FLOPs"
+    what = (
+        f"Where the time goes ({how})"
+        if is_known
+        else "Share of bytes moved"
+        if any(row.bytes for row in rows)
+        else "Share of FLOPs"
+    )
     times = ("measured", "--by", "line")
     by_line = {MEASURED: times, TIMED: times, ESTIMATED: ("roofline",)}
     own = sum(not row.is_inner for row in rows)

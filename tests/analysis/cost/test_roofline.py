@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.roofline import median_reached, roofline
+from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
+from inspect_compile.analysis.cost.roofline import OVER_LINKS, median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import Roof, of_target, roof_of
+from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.diagrams.roofline import roofline_svg
@@ -45,6 +47,25 @@ def test_memory_or_compute_bounds(tmp_path: Path) -> None:
     assert fast.least_seconds == pytest.approx(4e-6)
     assert slow.intensity == 20
     assert slow.share == 1
+
+
+def test_a_collective_has_no_roof_of_memory_and_waiting_moves_nothing(tmp_path: Path) -> None:
+    reduce, wait = (f"torch.ops._c10d_functional.{name}.default" for name in ("all_reduce_", "wait_tensor"))
+    dump = made(
+        tmp_path,
+        graph(),
+        operation("op0", reads={"x": 3000}, writes={"buf0": 3000}, kind="extern", nodes=("all_reduce",)),
+        operation("op1", reads={"buf0": 3000}, writes={"buf1": 3000}, kind="extern", nodes=("wait",)),
+        kernel(reduce, "op0", kind="extern", nodes=("all_reduce",), launches=(101,)),
+        kernel(wait, "op1", kind="extern", nodes=("wait",), launches=(102,)),
+        line(1, "extern", kernel=reduce, buffer="buf0"),
+        line(2, "extern", kernel=wait, buffer="buf1"),
+    )
+
+    over_links, waiting = roofline(dump, GRAPH, ROOF)
+    assert (over_links.bound, over_links.least_seconds, over_links.uncounted) == ("", 0.0, OVER_LINKS)
+    assert launch_traffic(dump, GRAPH).of(launches(dump, GRAPH)[0]).least == 6000
+    assert launch_traffic(dump, GRAPH).of(launches(dump, GRAPH)[1]).least == waiting.least_seconds == 0
 
 
 def test_the_device_is_the_recorded_one(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import roofline
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.findings.every import findings
-from inspect_compile.analysis.findings.finding import ONCE, Finding
+from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, GraphEnd, Recompile
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, TIMED
+from inspect_compile.facts import Frame, Recompile
+from inspect_compile.knowledge.cost.sure import ESTIMATED, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import WORDS
 from inspect_compile.knowledge.targets.host import Host, cpu_name, keep
@@ -57,17 +57,15 @@ def line(found: Finding) -> int:
     return own.line
 
 
-def test_a_graph_break_costs_what_compiling_the_rest_took(recorded: Dump) -> None:
+def test_a_graph_break_says_what_each_call_loses_and_no_time_of_compiling(recorded: Dump) -> None:
     (found,) = of_kind(recorded, "graph-break")
 
     assert line(found) == LINES["breaks"]
-    rest = [row for row in recorded.rows(Frame) if "resume_in" in row.function]
-    ids = {row.graph for row in rest}
-    later = [graph.graph for graph in recorded.outermost() if graph.compile_id in ids and graph.kind == "backward"]
-    ends = [end.seconds for end in recorded.rows(GraphEnd) if end.graph in later]
+    rest = {row.graph for row in recorded.rows(Frame) if "resume_in" in row.function}
     assert rest
-    assert found.seconds == pytest.approx(sum(row.seconds for row in rest) + sum(ends), rel=0.05)
-    assert (found.when, found.sure) == (ONCE, MEASURED)
+    assert set(found.names[1:]) == rest
+    assert found.seconds is None
+    assert "cannot be fused" in found.each_call
     assert "print" in found.why
 
 
@@ -118,7 +116,8 @@ def test_an_operator_without_code_is_found_and_one_that_a_library_should_run_is_
 def test_the_most_expensive_stands_first_whatever_its_kind(recorded: Dump) -> None:
     found = findings(recorded)
 
-    seconds = [row.seconds or 0.0 for row in found]
+    assert found[0].kind == "graph-break"  # what it costs is not known
+    seconds = [row.seconds or 0.0 for row in found if row.kind != "graph-break"]
     assert seconds == sorted(seconds, reverse=True)
     assert {row.kind for row in found} >= {"graph-break", "recompile", "copy", "fallback"}
     assert all(row.what in {words.what for words in WORDS.values()} for row in found)

@@ -242,14 +242,16 @@ def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
     assert found[1].seconds == 5.0
 
 
-def test_a_graph_that_failed_and_a_probe_that_saw_nothing(tmp_path: Path) -> None:
-    hook = Hook(probe="p", target="torch.a.b", state="missing", reason="this torch has no such function")
+def test_a_graph_that_failed_and_a_probe_that_failed(tmp_path: Path) -> None:
+    """What another torch has not got is no finding about the program."""
+    hook = Hook(probe="p", target="torch.a.b", state="failed", reason="KeyError: 3")
+    other = Hook(probe="p", target="torch.a.c", state="missing", reason="this torch has no such function")
     failed = ended(status="failed", exception="InductorError: no compiler")
-    found = findings(made(tmp_path, graph(), failed, hook))
+    found = findings(made(tmp_path, graph(), failed, hook, other))
 
     assert {row.kind: row.why for row in found} == {
-        "incomplete": "InductorError: no compiler",
-        "probe": "torch.a.b: this torch has no such function",
+        "failed-compile": "InductorError: no compiler",
+        "probe": "torch.a.b: KeyError: 3",
     }
 
 
