@@ -5,8 +5,8 @@ import traceback
 from types import FrameType
 from typing import Any, NamedTuple
 
-from inspect_compile.interrupts import let_pass
 from inspect_compile.lowering.core.scopes import Scope
+from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.failures import AT_HAND, INDUCTOR, STAGES
 
 

@@ -62,7 +62,7 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
     at = None if error is None else _statement(dump, end.graph, statements, error)
     nodes = at.nodes if at is not None and at.nodes else end.nodes or _failed_lowering(dump, end.graph)
     graph = end.graph if at is None else at.graph
-    lines = {}
+    lines: dict[tuple[str, int] | None, Part] = {}
     known = lowered_by_name(dump, end.graph)
     for name in reversed(nodes):
         where, node = statements.line_of(graph, name), known.get((graph, name))

@@ -172,7 +172,7 @@ class PairChoice:
 class _Place(NamedTuple):
     """Where in a graph a node is."""
 
-    index: int
+    position: int
     module: str
 
 
@@ -185,7 +185,7 @@ class _Blocks:
 
     def __init__(self, one: dict[str, _Place], other: dict[str, _Place]) -> None:
         self._one, self._other = one, other
-        sides = [{place.index for place in side.values()} for side in (one, other)]
+        sides = [{place.position for place in side.values()} for side in (one, other)]
         places = sorted((index, which) for which in (0, 1) for index in sides[which] - sides[1 - which])
         self._block: dict[int, int] = {}
         block, last = 0, places[0][1] if places else 0
@@ -200,7 +200,7 @@ class _Blocks:
         one, other = self._one[a], self._other[b]
         if is_other_block(one.module, other.module):
             return 2
-        blocks = self._block.get(one.index), self._block.get(other.index)
+        blocks = self._block.get(one.position), self._block.get(other.position)
         return int(None not in blocks and blocks[0] != blocks[1])
 
 

@@ -86,7 +86,8 @@ def summary(request: Request) -> RenderableType:
     if not graphs and (why := nothing(dump)) is not None:
         parts.append(Stack(_nothing(dump, why, say), gap=False))
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
-    rows = findings(dump, request.graph) if graphs or (dump.rows(Frame) and not dump.lacking) else []
+    is_found = bool(graphs) or (bool(dump.rows(Frame)) and not dump.lacking)
+    rows = findings(dump, request.graph) if is_found else []
     if graphs or rows:
         parts.append(Stack(_findings(request, rows, say), gap=False))
     return Stack(parts)

@@ -12,7 +12,7 @@ from inspect_compile.facts import Frame, GraphEnd
 from inspect_compile.knowledge.overview.compiler_errors import brief, errors_in
 from tests.running import inspected
 
-PROGRAM = Path(__file__).parent / "programs" / "failing.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "failing.py"
 
 
 @pytest.fixture(scope="module")

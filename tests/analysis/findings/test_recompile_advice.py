@@ -16,7 +16,7 @@ from inspect_compile.dump import Dump
 from tests.conftest import run_once
 from tests.running import inspected
 
-PROGRAM = Path(__file__).parent / "programs" / "recompiles.py"
+PROGRAM = Path(__file__).parents[1] / "programs" / "recompiles.py"
 X = torch.ones(4, 4)
 MANY = range(2, 6)
 
