@@ -58,3 +58,8 @@ FLIGHT_RECORDER = Name(
 )
 OF_NCCL: Final = "_dump_nccl_trace"
 """The same for NCCL, in builds of torch that have it."""
+MUTATED_INPUTS = Name(
+    "torch._inductor.cudagraph_utils",
+    "get_mutation_stack_trace",
+    "why a graph that writes to its inputs is not captured, which torch finds out when it is called",
+)

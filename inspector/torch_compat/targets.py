@@ -54,11 +54,10 @@ AVOID_DEVICE = Name(
     _FAKE_TENSOR, "FakeTensorMode.avoid_device_init", "does a FakeTensor on a device go without that device?"
 )
 INIT_DEVICE = Name(_FAKE_TENSOR, "init_gpu_context", "wakes the device that a FakeTensor is made on")
-ONLY_WITH_CUDA = [
-    Name("torch._C", "_cuda_getCurrentRawStream", "the generated code imports it"),
-    Name("torch._C", "_cuda_cudaCachingAllocator_is_enabled", "asked before CUDA graphs are prepared"),
-]
-"""What builds with CUDA have, and a build without needs, too."""
+CURRENT_STREAM = Name("torch._C", "_cuda_getCurrentRawStream", "the generated code imports it")
+CACHES_MEMORY = Name(
+    "torch._C", "_cuda_cudaCachingAllocator_is_enabled", "asked before CUDA graphs are prepared: the GPU's does"
+)
 TIMINGS = Name("torch._inductor.codecache", "PersistentCache.lookup", "the timings of candidates, kept on disk")
 PAD_TIMINGS, PAD_KNOWN, PAD_KEPT, PAD_TIMING_KEPT = (
     Name("torch._inductor.fx_passes.pad_mm", name, "what was timed of padded matmuls, kept on disk")

@@ -29,6 +29,7 @@ from inspect_compile.torch_compat import frames
 PROBE = "lowering.dynamo"
 
 _MOST_SKIPS: Final = 200
+_OURS: Final = __name__.partition(".")[0]
 
 _SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
@@ -197,9 +198,10 @@ def install_skips(probes: Probes) -> None:
     seen: set[tuple[str, str, int]] = set()
 
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        reason, code = (str(argument(args, kwargs, 0, "reason")), argument(args, kwargs, 1, "frame").f_code)
+        frame = argument(args, kwargs, 1, "frame")
+        reason, code = str(argument(args, kwargs, 0, "reason")), frame.f_code
         place = (reason, code.co_filename, code.co_firstlineno)
-        if place in seen or len(seen) >= _MOST_SKIPS or is_library(code.co_filename):
+        if place in seen or len(seen) >= _MOST_SKIPS or is_library(code.co_filename) or _is_ours(frame.f_globals):
             return
         seen.add(place)
         probes.sink.add(
@@ -296,6 +298,11 @@ def _dynamic() -> str:
     if not getattr(config, "assume_static_by_default", True):
         return "True"
     return "" if getattr(config, "automatic_dynamic_shapes", True) else "False"
+
+
+def _is_ours(everywhere: dict[str, Any]) -> bool:
+    """Is it a frame of this tool's, wherever that is installed?"""
+    return str(everywhere.get("__name__", "")).partition(".")[0] == _OURS
 
 
 def _failed_at(metrics: dict[str, Any]) -> Location | None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.facts import CudaGraph, Fact, Recording
+from inspect_compile.lowering.core.by_identity import ByIdentity
 
 RECORDINGS: Final = 32
 """Maximum number of recordings of one function that are listed individually."""
@@ -71,8 +72,8 @@ class Runs:
 
     def __init__(self) -> None:
         self.thread = Thread()
-        self.owners: dict[int, tuple[Any, str]] = {}
-        """id of a CompiledFxGraph → a weak reference to it, and its graph."""
+        self.owners: ByIdentity[str] = ByIdentity()
+        """CompiledFxGraph → its graph. A callback in Python would be a frame that Dynamo looks at."""
         self.handed: dict[int, tuple[Any, str, int]] = {}
         """id of the list of stack traces passed with a callable into torch's trees → that list, graph, partition."""
         self.models: dict[int, tuple[Any, str, int]] = {}

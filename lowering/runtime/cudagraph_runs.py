@@ -42,12 +42,10 @@ def install_owners(probes: Probes) -> None:
     def compiled(state: Any, made: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         scope = SCOPES.of(argument(args, kwargs, 1, "graph"))
         if scope is not None:
-            key, owners = id(made), RUNS.owners  # at interpreter exit the module's globals may be gone
-            owners[key] = weakref.ref(made, lambda _: owners.pop(key, None)), scope.graph
+            RUNS.owners[made] = scope.graph
 
     def wrapping(made: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        owner = RUNS.owners.get(id(made))
-        RUNS.thread.graph = owner[1] if owner is not None and owner[0]() is made else None
+        RUNS.thread.graph = RUNS.owners.get(made)
         RUNS.thread.partitions = 0
 
     def wrapped(state: Any, made: Any, args: Any, kwargs: Any, result: Any) -> None:

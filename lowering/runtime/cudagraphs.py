@@ -5,13 +5,26 @@ from typing import Any
 from inspect_compile.facts import CudaGraph, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.call_sites import CALL_SITES
-from inspect_compile.lowering.core.scopes import SCOPES
+from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.lowering.runtime.cudagraph_runs import skip_words, skipped_in
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import inductor as names
+from inspect_compile.torch_compat import runtime as runtime_names
 
 PROBE = "lowering.cudagraphs"
+_UNLESS = "unless each is the result of another CUDA graph"
 _KNOB = "torch._inductor.config.triton.cudagraphs"
+
+
+class _Process:
+    """Whether what this process compiles runs in it: else torch never gets to the reasons that it has at run time."""
+
+    runs = True
+
+
+def nothing_runs() -> None:
+    """This process only compiles, for a GPU that is not present."""
+    _Process.runs = False
 
 
 def install_compiled(probes: Probes) -> None:
@@ -21,6 +34,8 @@ def install_compiled(probes: Probes) -> None:
         reason = getattr(made, "disabled_cudagraphs_reason", None)
         lowered = argument(args, kwargs, 1, "graph")
         scope = SCOPES.of(lowered)
+        if not reason and not _Process.runs:
+            reason = _at_run_time(made, argument(args, kwargs, 9, "static_input_idxs"))
         if reason and scope is not None:
             remark = _remark(scope.graph, str(reason))
             probes.sink.add(remark)
@@ -35,6 +50,23 @@ def install_compiled(probes: Probes) -> None:
             )
 
     probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
+
+
+def _at_run_time(made: Any, static: Any) -> str:
+    """Why torch will not capture this graph, as it finds out when the graph is called; empty if it will, or was not
+    asked to.
+    """
+    info = getattr(made, "cudagraph_info", None)
+    if info is None:
+        return ""
+    if info.cudagraph_fail_reasons:
+        return ", ".join(map(str, info.cudagraph_fail_reasons))
+    mutated = [index for index in sorted(made.mutated_input_idxs) if index not in set(static or ())]
+    explain = torch_object(runtime_names.MUTATED_INPUTS)
+    if not mutated or explain is None:
+        return ""
+    words, found, stack = str(explain(info.placeholders, mutated)).partition(". Found from")
+    return f"{words}, {_UNLESS}{found}{stack}"
 
 
 def install_runs(probes: Probes) -> None:

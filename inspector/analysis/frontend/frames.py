@@ -57,11 +57,8 @@ class FrameRun(msgspec.Struct, frozen=True):
     compiles: tuple[Compile, ...] = ()
     skip: str = ""
     """Why Dynamo did not compile it; empty if it did, or torch does not say."""
-
-    @property
-    def guard_seconds(self) -> float:
-        """Time of a call that checks the guards of all compiles."""
-        return sum(one.frame.guard_seconds or 0.0 for one in self.compiles if one.frame is not None)
+    is_outside: bool = False
+    """No frame of Dynamo's: torch.export, AOTInductor or standalone_compile looked into a cache."""
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -91,7 +88,8 @@ def frames(dump: Dump) -> list[FrameRun]:
         function, file, line = (code.function, code.file, code.line) if code is not None else ("", "", 0)
         caller = next((one.frame.caller for one in made if one.frame is not None), None)
         skip = told.pop((function, file, line), "")
-        runs.append(FrameRun(function, file, line, 0, caller, tuple(made), skip))
+        is_outside = code is None and not any(one.breaks for one in made) and dump.run.status == "finished"
+        runs.append(FrameRun(function, file, line, 0, caller, tuple(made), skip, is_outside))
     runs += [
         FrameRun(skip.function, skip.file, skip.line, 0, skip.caller, (), skip.reason)
         for skip in skips

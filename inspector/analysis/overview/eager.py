@@ -6,6 +6,7 @@ Calls are not counted: once torch has given a function up, it no longer reports 
 from collections import Counter
 from typing import Final
 
+from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, Skip
 from inspect_compile.facts.compile_id import frame_id
@@ -25,9 +26,9 @@ def eager(dump: Dump) -> dict[str, int]:
     reached a `LIMIT` do in every later one; at a `BREAK` Python runs one line of each call.
     """
     broken = {frame_id(row.graph) for row in dump.rows(GraphBreak)}
-    found: dict[tuple[str, int], set[str]] = {}
+    found: dict[tuple[str, str], set[str]] = {}
     for row in dump.rows(Frame):
-        reasons = found.setdefault((row.file, row.line), set())
+        reasons = found.setdefault((row.file, _name(row.function)), set())
         if row.limit:
             reasons.add(LIMIT)
         elif row.status in (FAILED, SKIPPED):
@@ -36,7 +37,13 @@ def eager(dump: Dump) -> dict[str, int]:
             reasons.add(BREAK)
     for skip in dump.rows(Skip):
         if not any(words in skip.reason for words in _NEEDS_NONE):
-            found.setdefault((skip.file, skip.line), set()).add(SKIPPED)
+            found.setdefault((skip.file, _name(skip.function)), set()).add(SKIPPED)
     why = Counter(next((one for one in _ORDER if one in reasons), "") for reasons in found.values())
     counts = {reason: why[reason] for reason in _ORDER if why[reason]}
     return {ALL: len(found), **counts} if counts else {}
+
+
+def _name(function: str) -> str:
+    """The function's name; of the rest after a graph break that of the whole."""
+    rest = resumed(function)
+    return function.rpartition(".")[2] if rest is None else rest[0]

@@ -77,6 +77,8 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     """What is not in the dump because of a limit."""
     eager: dict[str, int] = {}
     """Why functions run eagerly, in some calls or in all → how many do; `functions` → how many Dynamo looked at."""
+    broken_lines: int = 0
+    """Number of lines that the graph breaks are at: one line may break the graph of several frames."""
 
 
 class Totals(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="totals"):

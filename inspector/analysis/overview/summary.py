@@ -38,6 +38,7 @@ def summarize_run(dump: Dump) -> RunSummary:
         notes=run.notes,
         omitted=run.omitted,
         eager=eager(dump),
+        broken_lines=len({(row.where and (row.where.file, row.where.line)) for row in dump.rows(GraphBreak)}),
     )
 
 

@@ -37,10 +37,6 @@ _NO_USE: Final = "Please report an issue to PyTorch."
 _CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
 """torch's name for a closure variable, whose cell is guarded."""
 _STEP: Final = 2
-_COST: Final = (
-    "Guards are checked at every call. Their time is torch's own: one check right after the caches were flushed, "
-    "so calls in a loop pay less. What it takes to enter the compiled code is not measured."
-)
 
 
 def dynamo(request: Request) -> RenderableType:
@@ -55,8 +51,6 @@ def dynamo(request: Request) -> RenderableType:
         parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
     if len(found) > len(shown):
         parts.append(more(len(found) - len(shown), request.every("dynamo")))
-    if any(run.guard_seconds for run in shown):
-        parts.append(styled(_COST, "dim"))
     return Stack(parts, gap=False)
 
 
@@ -94,13 +88,17 @@ def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Renderable
     told = _Told(set(), {}, {})
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, told)
-    usable = sum(one.frame is not None and one.frame.guard_seconds is not None for one in run.compiles)
-    if usable > 1:
-        cost = f"a call that fits none of the {usable} compiles has checked the guards of all: "
-        yield _line(run.depth + 1, (f"{cost}{_microseconds(run.guard_seconds)}", "dim"))
+    usable = [one for one in run.compiles if one.frame is not None and one.frame.status in ("compiled", "no graph")]
+    if len(usable) > 1:
+        guards = number_of(sum(one.guards for one in usable), "guard")
+        yield _line(
+            run.depth + 1, (f"a call that fits none of the {len(usable)} compiles checks up to {guards}", "dim")
+        )
 
 
 def _name(run: FrameRun) -> str:
+    if run.is_outside:
+        return "compiled without Dynamo, by torch.export, AOTInductor or standalone_compile"
     if not (run.function or run.file):  # torch says so at the end
         return "a frame whose compile did not end"
     place = f"{file_name(run.file)}:{run.line}"
@@ -130,13 +128,12 @@ class _Told(NamedTuple):
 
 def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
     depth, frame = run.depth + 1, one.frame
-    status = frame.status if frame is not None else "not finished"
+    status = frame.status if frame is not None else "no frame" if run.is_outside else "not finished"
     words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
     if frame is not None:
         words.append(f" {seconds_text(frame.seconds)}")
     if one.guards:
-        cost = f", {_microseconds(frame.guard_seconds)} a check" if frame and frame.guard_seconds is not None else ""
-        words.append(f" {number_of(one.guards, 'guard')}{cost}")
+        words.append(f" {number_of(one.guards, 'guard')}")
     yield _line(
         depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
     )
@@ -224,7 +221,3 @@ def _effects(depth: int, one: Compile, told: _Told) -> Iterator[RenderableType]:
         sources = f"  {', '.join(map(one_line, shape.sources))}" if shape.sources else ""
         place = f"  {place_text(shape.where)}  {code_text(shape.where)}" if shape.where is not None else ""
         yield _line(depth, (began, "dim"), one_line(shape.expression), (f"{sources}{place}", "dim"))
-
-
-def _microseconds(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} µs" if seconds < 0.001 else seconds_text(seconds)

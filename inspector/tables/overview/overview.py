@@ -23,7 +23,7 @@ from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
-from inspect_compile.tables.overview.run_words import eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
@@ -209,7 +209,7 @@ def _dynamo(found: Overview) -> Section | None:
     if not (run.frames or run.graph_breaks or run.recompiles):
         return None
     role = "warn" if run.graph_breaks or run.recompiles else ""
-    counts = f"  {number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
+    counts = f"  {break_words(run)}, {number_of(run.recompiles, 'recompile')}"
     frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
     without = cell(f"; {eager_words(run.eager)}" if run.eager else "", "warn")
     return Section(

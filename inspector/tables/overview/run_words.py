@@ -58,6 +58,12 @@ def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     return (*told, *cell(f"{took}{probes}", "dim")), (*told, *cell(took, "dim")), told
 
 
+def break_words(run: RunSummary) -> str:
+    """`5 graph breaks at 2 lines`: a line breaks the graph of each frame that reaches it."""
+    lines = f" at {number_of(run.broken_lines, 'line')}" if run.graph_breaks > run.broken_lines > 0 else ""
+    return f"{number_of(run.graph_breaks, 'graph break')}{lines}"
+
+
 def eager_words(eager: Mapping[str, int]) -> str:
     """`eager: 1 of 4 functions (1 limit)`."""
     why = {reason: count for reason, count in eager.items() if reason != ALL}

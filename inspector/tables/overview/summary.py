@@ -25,7 +25,7 @@ from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, ad
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.overview.run_words import Told, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_words import Told, break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import STYLES, spans_text
@@ -145,7 +145,7 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
         yield say.told(told)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
-        breaks = f"{number_of(run.graph_breaks, 'graph break')}, {number_of(run.recompiles, 'recompile')}"
+        breaks = f"{break_words(run)}, {number_of(run.recompiles, 'recompile')}"
         breaks += f"; {eager_words(run.eager)}" if run.eager else ""
         style = "yellow" if run.graph_breaks or run.recompiles or run.eager else ""
         yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", style, "dynamo")

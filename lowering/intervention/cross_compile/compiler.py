@@ -47,8 +47,10 @@ def compiler_for(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], N
     from inspect_compile.lowering.intervention.cross_compile import autocast, by_device, convolutions, retarget
     from inspect_compile.lowering.intervention.cross_compile.attention import attention
     from inspect_compile.lowering.intervention.cross_compile.pickling.graph_pickle import unpacked
+    from inspect_compile.lowering.runtime import cudagraphs
 
     autocast.install()
+    cudagraphs.nothing_runs()
     if target.backend == "cuda":
         convolutions.install()
 

@@ -52,8 +52,8 @@ def _device(target: Target) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
-    for lacking in names.ONLY_WITH_CUDA:
-        lacking.put(_always(0))
+    names.CURRENT_STREAM.put(_always(0))
+    names.CACHES_MEMORY.put(_always(True))
     if target.backend == "hip":
         # A ROCm build says so in torch.version; Inductor asks there and nowhere else.
         torch.version.hip, torch.version.cuda = "7.0", None
