@@ -86,7 +86,7 @@ def double(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-def scale(x: torch.Tensor, k: Any) -> torch.Tensor:
+def scale(x: torch.Tensor, k: Any) -> Any:
     return x * k
 
 
@@ -101,7 +101,7 @@ def pick(x: torch.Tensor, i: torch.Tensor) -> torch.Tensor:
 class Stepping(torch.nn.Module):
     step: Any = 0
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor) -> Any:
         return x * self.step
 
 
