@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.findings.recompiles import change_words
+from inspect_compile.analysis.findings.frontend.recompiles import change_words
 from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, resumed
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words

@@ -6,20 +6,10 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import (
-    breaks,
-    caches,
-    copies,
-    failures,
-    fusions,
-    kernels,
-    oddities,
-    operators,
-    recompiles,
-    results,
-)
+from inspect_compile.analysis.findings import copies, fusions, kernels, oddities, operators, results
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
+from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph

@@ -37,6 +37,13 @@ def excerpt_of(dump: Dump, graph: str, line: int | None) -> Excerpt | None:
     return None if code is None or kernel is None or line is None else excerpt(code, line, kernel.defined_at)
 
 
+def output_line(dump: Dump, graph: str, line: int) -> str:
+    """One line of the code of `graph`, or of the graph that it is nested in; empty if there is none."""
+    code = dump.text(graph.partition("/")[0], f"{paths.OUTPUT_CODE}.py")
+    lines = (code or "").splitlines()
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
 def excerpt(code: str, line: int, defined_at: int | None) -> Excerpt | None:
     """Parts of `code` for the statement at `line`, whose kernel is defined at the line `defined_at`, if it is.
 

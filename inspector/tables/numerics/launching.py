@@ -1,22 +1,25 @@
 """The line of a graph's code that makes a wrong launch, and the lines that were loaded in another form."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from inspect_compile.analysis.numerics.excerpts import output_line
 from inspect_compile.analysis.numerics.verdicts import Judged
-from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import LoadedLine
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.text import number_of
 
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
 _SHOWN: Final = 3
 """Maximum number of launches, and of changed lines of a graph, that are printed."""
 
 
-def launching_lines(dump: Dump, wrong: Sequence[Judged], named: Sequence[tuple[str, str]]) -> Iterator[Text]:
+def launching_lines(dump: "Dump", wrong: Sequence[Judged], named: Sequence[tuple[str, str]]) -> Iterator[Text]:
     """What the lines are that make the launches with results that are `wrong`. Of `named`, each a graph and a kernel,
     the wrong statement is known: their launches are printed only where they were loaded in another form.
     """
@@ -27,7 +30,7 @@ def launching_lines(dump: Dump, wrong: Sequence[Judged], named: Sequence[tuple[s
         here = [one for one in changed.get(graph.partition("/")[0], ()) if one.line == line]
         if here and line is not None:
             yield from map(_changed, here)
-        elif line is not None and (graph, kernel) not in named and (text := _line(dump, graph, line)):
+        elif line is not None and (graph, kernel) not in named and (text := output_line(dump, graph, line)):
             yield joined(f"the launch, line {line} of {graph}: ", (text, "bold red"))
     for graph in dict.fromkeys(row.graph for row in wrong if row.level == COMPILED):
         yield from map(_changed, changed.get(graph, [])[:_SHOWN])
@@ -41,9 +44,3 @@ def _changed(one: LoadedLine) -> Text:
     head = f"line {one.line} of {one.graph} "
     loaded = joined(head, "was loaded as: ", (one.loaded, "bold red")) if one.loaded else joined(head, "is not loaded")
     return joined(loaded, "\n", f"  {was}")
-
-
-def _line(dump: Dump, graph: str, line: int) -> str:
-    text = dump.text(graph.partition("/")[0], f"{paths.OUTPUT_CODE}.py")
-    lines = (text or "").splitlines()
-    return lines[line - 1].strip() if 0 < line <= len(lines) else ""

@@ -18,9 +18,9 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
-from inspect_compile.lowering.intervention.numerics.graphs.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, described, near
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
 _NO_NODE: Final = "no single node of the graph has the value that this input is changed to"

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.findings.breaks import found
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.frontend.breaks import found
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile
 from inspect_compile.tables.overview.findings import cost_words

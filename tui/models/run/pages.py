@@ -20,7 +20,7 @@ from inspect_compile.analysis.dumps.parts import (
 )
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
-from inspect_compile.analysis.findings.recompiles import change_words
+from inspect_compile.analysis.findings.frontend.recompiles import change_words
 from inspect_compile.analysis.frontend.guards import merged
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.measured import measured_graph

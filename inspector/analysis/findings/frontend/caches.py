@@ -6,9 +6,9 @@ from typing import Final
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.caches.words import differences_text
 from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
+from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location

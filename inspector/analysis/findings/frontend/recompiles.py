@@ -7,10 +7,10 @@ from typing import Final
 
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.findings.compile_times import CompileTimes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
-from inspect_compile.analysis.findings.recompile_advice import BACKEND, FREED, advice
+from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
+from inspect_compile.analysis.findings.frontend.recompile_advice import BACKEND, FREED, advice
 from inspect_compile.analysis.frontend.frames import plain_source, resumed
 from inspect_compile.analysis.frontend.recompile_causes import Recurring, nearest, recurring
 from inspect_compile.analysis.fusion.part import Part
