@@ -109,6 +109,7 @@ class Check:
                 else None
             )
             check = LaunchCheck(found, levels, upstream, code, asked, self.tell, self._lock, keeper)
+        module = found.module
         done = 0
         is_told = False
 
@@ -127,7 +128,7 @@ class Check:
             found = check.call(args, done) if is_checked else code.call(args)
             traced = check.upstream.taken() if isinstance(check, LaunchCheck) and check.upstream is not None else None
             if self.eager is not None:
-                self.eager.returned(Left(found, inputs), traced)
+                self.eager.returned(graph, done, module, Left(found, inputs), traced)
             return found
 
         return call
@@ -161,9 +162,8 @@ class Check:
 
     def tell(self, fact: Fact) -> None:
         """Something was found in this thread."""
-        if self.eager is not None:
-            self.eager.told(fact)
-        self._add(fact)
+        if self.eager is None or not self.eager.holds(fact):
+            self._add(fact)
 
 
 def _graph_of(lowering: Any) -> str:

@@ -20,6 +20,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     has_collectives,
     has_own_value,
     is_order,
+    is_uninitialized,
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changes_nothing
@@ -198,6 +199,9 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
     nodes |= within
     biased = {peeled.of_the_graph(node) for node in within.values() if node != peeled.of_the_graph(node)}
     module = peeled.peeled(lowering.module, biased) if biased else lowering.module
+    # A loop that fills such memory, as `scan` does, has no node of its own for what is there afterwards.
+    empty = {buffer for buffer, node in nodes.items() if node in of_graph and is_uninitialized(of_graph[node])}
+    nodes = {buffer: node for buffer, node in nodes.items() if buffer not in empty}
     looped = steps_of(lowering, nodes, views, makers, mutates)
     nodes |= {step.buffer: node_of(step.buffer) for step in looped}
     return Plan(
@@ -209,7 +213,7 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
         written_by=written_by,
         reads=reads,
         mutates=mutates,
-        assembled=frozenset(assembled),
+        assembled=frozenset(assembled) - empty,
         outputs=tuple(_name_of(one) for one in lowering.graph_outputs),
         positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
         dropped=frozenset(map(str, lowering.inplaced_to_remove)),

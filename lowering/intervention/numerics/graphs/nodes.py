@@ -41,6 +41,8 @@ _CALLING: Final = (
     "hints_wrapper",
 )
 """Higher-order operators that do nothing but call an operator, or graphs that are nested in theirs."""
+_UNINITIALIZED: Final = ("aten.empty", "aten.new_empty")
+"""How the names of operators begin that give memory as it is."""
 _STATES: Final = ("philox_seed", "philox_offset", "rng_state", "unused", "debug_attn_mask")
 """What the schemas of attentions call the state of their random numbers, and what they leave empty."""
 _COLLECTIVES: Final = ("c10d", "_c10d_functional", "_c10d_functional_autograd")
@@ -91,6 +93,11 @@ def is_random(node: Node) -> bool:
 @once_an_operator
 def _draws_numbers(target: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(target, "tags", ()) or name_of(target) in (RANDOM, RANDINT)
+
+
+def is_uninitialized(node: Node) -> bool:
+    """True for a node whose elements are whatever was in memory, until something writes to them."""
+    return node.op == "call_function" and name_of(node.target).startswith(_UNINITIALIZED)
 
 
 def takes_from_values(operator_: Any) -> bool:

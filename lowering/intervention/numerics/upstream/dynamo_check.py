@@ -89,6 +89,9 @@ class DynamoCheck:
         """
         self.visible: tuple[int, ...] = ()
         """Positions of the results that the program gets as the compiled code gives them; empty if it is not known."""
+        self._as_traced: Gradients | None = None
+        """The gradients that are asked for in a run that gives what AOTAutograd's graph does, and one without does not.
+        """
         self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
     def results(self, module: GraphModule, values: Results, args: Sequence[Any], left: Left) -> list[Checked]:
@@ -162,11 +165,15 @@ class DynamoCheck:
         fp64.
         """
         random = depends_on_random(module)
+        other = None if gradients is not None else self._differentiated
         try:
             first, where = self._ran(0, args, gradients, BOTH if self._at_once else ())
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
+            if other is not None and not isinstance(error, NotMappedError):
+                self._as_traced = other
+                return self._rows(wanted, args, of, other, module, exact)
             reason = (
                 str(error)
                 if isinstance(error, NotMappedError)
@@ -200,6 +207,10 @@ class DynamoCheck:
                 # Kernels round what they store, and not each operator's result: so is the graph rounded here.
                 rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
                 row = row if verdict(rounded) == WRONG else rounded
+            if verdict(row) == WRONG and other is not None:
+                rows += self._rows([_Wanted(buffer, node, place, value, at)], args, of, other, module, exact)
+                self._as_traced = self._as_traced if verdict(rows[-1]) == WRONG else other
+                continue
 
             def again(place: Any = place, plain: Checked = plain, eager: Any = eager, shadow: Any = shadow) -> Checked:
                 ran, where = self._ran(0, args, gradients, () if self._at_once else EXACT)
@@ -218,6 +229,19 @@ class DynamoCheck:
                         break
             rows.append(row)
         return rows
+
+    @functools.cached_property
+    def _differentiated(self) -> Gradients | None:
+        """The inputs of the forward for which the program asks for gradients, and none of these: code can look at
+        whether they are asked for. This takes the memory of what is saved for a backward, so it is done where a result
+        is wrong without.
+        """
+        joint = self._origin.traced
+        if joint is None or not self._origin.is_joint or self._is_collective:
+            return None
+        where = places(joint, self._origin.dynamo[0].module)
+        found = [where.place_of(one.grad_of) for one in _descriptions(joint).values() if hasattr(one, "grad_of")]
+        return Gradients(tuple(at for at in found if at is not None), (), ())
 
     def _noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
         """Dynamo's graph with noise. Noise seldom decides, and a run of its own takes half the memory that both at once
@@ -260,7 +284,7 @@ class DynamoCheck:
         if rows and all(row.reason for row in rows):
             return None
         try:
-            ran, _ = self._ran(0, args, None, BOTH if self._at_once else ())
+            ran, _ = self._ran(0, args, self._as_traced, BOTH if self._at_once else ())
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -268,7 +292,10 @@ class DynamoCheck:
         results: list[Any] = [None] * len(results_of(module))
         for at, given_as in plain_results(module).items():
             results[at] = ran.results[given_as] if given_as < len(ran.results) else None
-        return Left(results, ran.inputs)
+        plain = [
+            [one.detach() if isinstance(one, torch.Tensor) else one for one in each] for each in (results, ran.inputs)
+        ]
+        return Left(*plain)
 
     def _with_forms(
         self, rows: list[Checked], wanted: Sequence[_Wanted], args: Sequence[Any], module: GraphModule, left: Left
@@ -345,7 +372,7 @@ class DynamoCheck:
                 found.append(node)
             return not found
 
-        self._again(args, seen, None)
+        self._again(args, seen, self._differentiated)
         return found[0] if found else None
 
     def _first_wrong_gradient(self, values: Reference, args: Sequence[Any], gradients: Gradients) -> Node | None:

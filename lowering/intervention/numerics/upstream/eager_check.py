@@ -8,28 +8,27 @@ import sys
 import threading
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
+from torch.fx import GraphModule
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall
 from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, DYNAMO_GRAPH, FUNCTION, between
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NEARER, NOT_COMPARABLE, ROUNDING, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
 from inspect_compile.lowering.intervention.numerics.judges import near
 from inspect_compile.lowering.intervention.numerics.left import Pair, sharing, strides_of, with_strides
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
+from inspect_compile.lowering.intervention.numerics.upstream.held_back import HeldBack
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import (
     ChangesHistoryError,
     Shadow,
     Shadowed,
-    memory_key,
 )
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import dynamo as names
@@ -40,6 +39,7 @@ _COMPILES: Final = "OptimizeContext"
 
 _EXACT: Final = (bool, int, str)
 """Types of Python values that rounding does not change, unless they come from a tensor's values."""
+_RIGHT: Final = (EXACT, ROUNDING, NEARER)
 _LONGEST: Final = 120
 _KEEPS: Final = "it keeps tensors that it makes for its next call, so that a second call is another one"
 
@@ -70,21 +70,22 @@ class _Function(NamedTuple):
     """The memory that it made and that is still there after its call, see `Shadow.made`."""
 
 
+class Compared(NamedTuple):
+    """A value beside that of the program's function."""
+
+    row: Checked
+    value: _Value
+    now: Any
+    """What the compiled function gave."""
+    has_form: bool = True
+    """Its strides, and what shares its memory, are not what makes it wrong."""
+
+
 class _Here(threading.local):
     is_inside: bool = False
     """A compiled function runs, and what it calls is a part of it."""
-    graphs: tuple[str, ...] = ()
-    """The compiled graphs that ran in it, in their order."""
-    is_wrong: bool = False
-    """Something was wrong at another level."""
-    is_unknown: bool = False
-    """A result of a graph could not be compared with the level above it."""
-    made: Mapping[int, Any] = MappingProxyType({})
-    """What the program's function made, see `_Function`."""
-    is_kept: bool = False
-    """A graph got something of that: the function was called in another state than the compiled one."""
-    traced: tuple[tuple[Any, Any], ...] = ()
-    """What its graphs returned or changed, and the same of Dynamo's graphs on the same inputs."""
+    held: HeldBack | None = None
+    """What was found in the checked call that is under way."""
 
 
 class EagerCheck:
@@ -97,31 +98,17 @@ class EagerCheck:
 
     def ran(self, graph: str) -> None:
         """A compiled graph is about to run in this thread."""
-        if self._here.is_inside:
-            self._here.graphs = (*self._here.graphs, graph)
+        if self._here.held is not None:
+            self._here.held.graphs.append(graph)
 
-    def returned(self, left: Left, traced: Left | None) -> None:
-        """A call of a graph `left` this behind, and Dynamo's graph `traced`; None if that did not run."""
-        if not self._here.is_inside:
-            return
-        given = (one for one in left.inputs if isinstance(one, torch.Tensor) and one.layout is torch.strided)
-        made = (self._here.made.get(memory_key(one)) for one in given)
-        self._here.is_kept = self._here.is_kept or any(one is not None and not one.expired() for one in made)
-        if traced is None:
-            self._here.is_unknown = True
-            return
-        pairs = (*zip(left.inputs, traced.inputs, strict=False), *zip(left.results, traced.results, strict=False))
-        tensors = [pair for pair in pairs if all(isinstance(one, torch.Tensor) for one in pair)]
-        self._here.traced = (*self._here.traced, *tensors)
+    def returned(self, graph: str, number: int, module: GraphModule, left: Left, traced: Left | None) -> None:
+        """A compiled graph has run in this thread, see `HeldBack.returned`."""
+        if self._here.held is not None:
+            self._here.held.returned(graph, number, module, left, traced)
 
-    def told(self, fact: Fact) -> None:
-        """Something was found in this thread."""
-        if isinstance(fact, NumericsCall):
-            self._here.is_unknown = self._here.is_unknown or bool(fact.reason)
-        if isinstance(fact, Checked):
-            said = verdict(fact)
-            self._here.is_wrong = self._here.is_wrong or said == WRONG
-            self._here.is_unknown = self._here.is_unknown or (fact.index < 0 and said == NOT_COMPARABLE)
+    def holds(self, fact: Fact) -> bool:
+        """Something was found in this thread. True if it is told later, at the end of a checked call."""
+        return self._here.held is not None and self._here.held.add(fact)
 
     def beside(self, compiled: Callable[..., Any]) -> Callable[..., Any]:
         """What torch.compile returned for a function, with the check in chosen calls."""
@@ -146,31 +133,40 @@ class EagerCheck:
         return call
 
     def _checked(self, compiled: Callable[..., Any], args: Any, kwargs: Any, number: int) -> Any:
-        here = self._here
-        here.graphs, here.traced, here.is_wrong, here.is_unknown, here.is_kept = (), (), False, False, False
         original = getattr(compiled, ORIGINAL)
         given = arguments_of(original, args, kwargs)
         function, reason = self._eager(original, args, kwargs, given)
-        here.made = function.made
-        found = compiled(*args, **kwargs)
-        here.made = {}
-        reason = reason or (_KEEPS if here.is_kept else "")
-        graph = here.graphs[0] if here.graphs else str(getattr(compiled, "__name__", "function"))
-        rows: list[Checked] = []
-        if not reason:
-            try:
-                with torch.no_grad():
-                    rows = self._rows(graph, number, function, found, given)
-            except Exception as error:
-                let_pass(error)
-                reason = _text(error)
-        here.traced = ()
-        for row in rows:
-            self._tell(row)
+        held = self._here.held = HeldBack(function.made)
+        compared: list[Compared] = []
+        try:
+            found = compiled(*args, **kwargs)
+            reason = reason or (_KEEPS if held.is_kept else "")
+            graph = held.graphs[0] if held.graphs else str(getattr(compiled, "__name__", "function"))
+            if not reason:
+                compared, reason = self._judged(graph, number, function, found, given)
+        finally:
+            self._here.held = None
+            # The reference's results, with which the program may continue, say nothing of the compiled code's.
+            is_own = self._asked.continue_with == "compiled"
+            for fact in held.told([one.now for one in compared if is_own and verdict(one.row) in _RIGHT]):
+                self._tell(fact)
+        for one in compared:
+            self._tell(with_fields(one.row, level=_blamed(one, held)))
         if reason:
             reason = f"the program's function: {reason}"
             self._tell(NumericsCall(graph=graph, call=number, reason=reason, against=FUNCTION))
         return found
+
+    def _judged(
+        self, graph: str, number: int, function: _Function, found: Any, named: Sequence[tuple[str, Any]]
+    ) -> tuple[list[Compared], str]:
+        """What was compared, and why nothing was. See `_rows`."""
+        try:
+            with torch.no_grad():
+                return self._rows(graph, number, function, found, named), ""
+        except Exception as error:
+            let_pass(error)
+            return [], _text(error)
 
     def _eager(
         self, function: Callable[..., Any], args: Any, kwargs: Any, named: Sequence[tuple[str, Any]]
@@ -204,50 +200,51 @@ class EagerCheck:
 
     def _rows(
         self, graph: str, number: int, function: _Function, found: Any, named: Sequence[tuple[str, Any]]
-    ) -> list[Checked]:
+    ) -> list[Compared]:
+        """What the compiled function `found`, and left of what is `named`, beside what the program's `function` did."""
         row = Checked(graph=graph, call=number, index=-1, level=CALL, against=FUNCTION)
         compiled = dict(_leaves(found))
         pairs = _pairs(named, found)
-        rows = []
+        compared = []
         for one in function.values:
             now = one.now if one.now is not None else compiled.get(one.name)
             named_row = with_fields(row, buffer=one.name)
             if isinstance(one.plain, torch.Tensor) and one.shadowed is not None:
                 said = beside(named_row, now, one.plain, functools.partial(_known, one.shadowed))
-                if verdict(said) == WRONG:
-                    said = with_fields(said, level=self._blamed(named_row, one, now))
-                elif one.now is None and not said.reason:
-                    said = _with_sharing(said, pairs, function)
-                    if not said.mismatch:
-                        said = with_strides(said, now, one.strides)
-                    if said.mismatch and not self._here.is_wrong:
-                        said = with_fields(said, level=between(FUNCTION, COMPILED))
-                rows.append(said)
+                if verdict(said) == WRONG or one.now is not None or said.reason:
+                    compared.append(Compared(said, one, now))
+                    continue
+                said = _with_sharing(said, pairs, function)
+                if not said.mismatch:
+                    said = with_strides(said, now, one.strides)
+                compared.append(Compared(said, one, now, has_form=not said.mismatch))
             elif type(now) in _EXACT:
-                # No graph computes it: it comes from sizes and from what Python does.
                 differs = "" if now == one.plain else f"{now!r}, not {one.plain!r}"[:_LONGEST]
-                level = DYNAMO if differs and not self._here.is_wrong and not self._here.is_unknown else CALL
-                rows.append(with_fields(named_row, is_equal=not differs, mismatch=differs, level=level))
-        return rows
+                compared.append(Compared(with_fields(named_row, is_equal=not differs, mismatch=differs), one, now))
+        return compared
 
-    def _blamed(self, row: Checked, value: _Value, now: Any) -> str:
-        """The level that made this wrong. Dynamo, if its graph gives what the compiled function gives, and not what the
-        program's does, on inputs that are right.
-        """
-        here = self._here
-        if here.is_wrong:
-            return CALL
-        traced = next((one for left, one in reversed(here.traced) if _is_same(left, now)), None)
-        shadowed = value.shadowed
-        if not isinstance(traced, torch.Tensor) or shadowed is None or (here.is_unknown and len(here.graphs) > 1):
-            return between(FUNCTION, COMPILED)
-        said = verdict(beside(row, traced, value.plain, functools.partial(_known, shadowed)))
-        if said == NOT_COMPARABLE:
-            return between(FUNCTION, COMPILED)
-        if said != WRONG:
-            return between(DYNAMO_GRAPH, COMPILED)
-        is_given = traced.shape == now.shape and (is_equal(now, traced) or near(row, now, traced) is not None)
-        return DYNAMO if is_given else between(FUNCTION, COMPILED)
+
+def _blamed(one: Compared, held: HeldBack) -> str:
+    """The level that made this wrong. Dynamo, if its graph gives what the compiled function gives, and not what the
+    program's does, on inputs that are right.
+    """
+    row, value, now, has_form = one
+    if verdict(row) != WRONG or held.is_wrong:
+        return CALL
+    if value.shadowed is None:
+        # No graph computes a Python value: it comes from sizes and from what Python does.
+        return CALL if held.is_unknown else DYNAMO
+    traced = held.traced(now)
+    if not has_form or not isinstance(traced, torch.Tensor) or (held.is_unknown and len(held.graphs) > 1):
+        return between(FUNCTION, COMPILED)
+    plain = Checked(graph=row.graph, call=row.call, index=-1, level=CALL, against=FUNCTION, buffer=row.buffer)
+    said = verdict(beside(plain, traced, value.plain, functools.partial(_known, value.shadowed)))
+    if said == NOT_COMPARABLE:
+        return between(FUNCTION, COMPILED)
+    if said != WRONG:
+        return between(DYNAMO_GRAPH, COMPILED)
+    is_given = traced.shape == now.shape and (is_equal(now, traced) or near(plain, now, traced) is not None)
+    return DYNAMO if is_given else between(FUNCTION, COMPILED)
 
 
 def install(check: Any) -> None:
@@ -286,13 +283,6 @@ def _values(found: Any, shadow: Shadow, reshaped: Sequence[torch.Tensor]) -> lis
         for at, one in enumerate(changed):
             values.append(_Value(f"changed tensor {at}", one.detach().clone(), _copied(shadow.value(one)), one))
     return values
-
-
-def _is_same(one: torch.Tensor, other: Any) -> bool:
-    """True if these are one tensor, or look the same at one memory."""
-    if not isinstance(other, torch.Tensor) or not memory_of(one) or memory_of(one) != memory_of(other):
-        return False
-    return (one.shape, one.stride(), one.storage_offset()) == (other.shape, other.stride(), other.storage_offset())
 
 
 def arguments_of(function: Any, args: Any, kwargs: Any) -> list[tuple[str, Any]]:

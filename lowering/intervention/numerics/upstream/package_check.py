@@ -17,13 +17,18 @@ from typing import Any, Final
 import msgspec
 import torch
 
-from inspect_compile.facts import Asked, Checked, Fact, NumericsCall
+from inspect_compile.facts import Asked, Fact, NumericsCall
 from inspect_compile.facts.numerics import BEGUN, NOT_ASKED, PACKAGED
 from inspect_compile.knowledge.numerics.levels import EXPORTED, PACKAGE
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck, arguments_of, of_values
-from inspect_compile.probe import let_pass, replace
+from inspect_compile.lowering.intervention.numerics.upstream.eager_check import (
+    Compared,
+    EagerCheck,
+    arguments_of,
+    of_values,
+)
+from inspect_compile.probe import replace
 from inspect_compile.torch_compat import call_path as names
 
 _ELSEWHERE: Final = "the exported module of this package is not known: it was not compiled in this process"
@@ -92,17 +97,12 @@ class PackageCheck(EagerCheck):
             with torch.no_grad():
                 function, reason = self._eager(module, args, kwargs, named)
         found = plain(model, *args, **kwargs)
-        rows: list[Checked] = []
+        compared: list[Compared] = []
         if function is not None and not reason:
-            try:
-                with torch.no_grad():
-                    rows = self._rows(graphs[0], number, of_values(function, named, found), found, named)
-            except Exception as error:
-                let_pass(error)
-                reason = f"{type(error).__name__}: {error}"[:300]
-        for row in rows:
-            self._tell(with_fields(row, level=PACKAGE, against=EXPORTED))
-        ended = NumericsCall(graph="", call=number, results=len(rows), reason=reason or _LAUNCHES)
+            compared, reason = self._judged(graphs[0], number, of_values(function, named, found), found, named)
+        for one in compared:
+            self._tell(with_fields(one.row, level=PACKAGE, against=EXPORTED))
+        ended = NumericsCall(graph="", call=number, results=len(compared), reason=reason or _LAUNCHES)
         self._tell_all(graphs, ended)
         return found
 

@@ -1,0 +1,104 @@
+"""Programs whose references are hard to run: transforms of torch.func, custom operators, nested graphs.
+
+The functions that are named as arguments are called once, compiled.
+"""
+
+import sys
+
+import torch
+from torch._higher_order_ops.scan import scan
+
+torch._dynamo.config.capture_scalar_outputs = True
+calls = 0
+
+
+@torch.library.custom_op("references::roll_into", mutates_args=("target",))
+def roll_into(source: torch.Tensor, target: torch.Tensor) -> None:
+    for at in range(source.shape[0]):
+        target[(at + 1) % source.shape[0]] = source[at]
+
+
+@torch.library.custom_op("references::both", mutates_args=("first", "second"))
+def both(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    first.mul_(2)
+    second.add_(first)
+    return first + second
+
+
+@both.register_fake
+def _(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(first)
+
+
+@torch.compiler.allow_in_graph
+def by_gradient(x: torch.Tensor) -> torch.Tensor:
+    return x * (2 if x.requires_grad else 3)
+
+
+@torch.compiler.allow_in_graph
+def by_turn(x: torch.Tensor) -> torch.Tensor:
+    """Eager and the compiled code give the same; Dynamo's graph, once it runs again, does not."""
+    global calls
+    calls += type(x) is torch.Tensor
+    return x * (2 if calls <= 1 else 3)
+
+
+@torch.compiler.nested_compile_region
+def region(x: torch.Tensor) -> torch.Tensor:
+    return (x @ x).sin() + x.exp()
+
+
+def gradient(x):
+    def changed(x):
+        y = torch.zeros_like(x)
+        y[:, 0] += x[:, 2].abs()
+        return y.sum()
+
+    return torch.func.grad(changed)(x)
+
+
+def product(x):
+    found, pull = torch.func.vjp(lambda x: x.sin() * 2, x)
+    return found, pull(x)[0], torch.func.jvp(torch.cos, (x,), (x,))[1]
+
+
+def operators(x):
+    y, z = x.sin(), x.cos()
+    roll_into(z, y)
+    return both(y, z) / 3, y * 2, z
+
+
+def scanned(x):
+    last, rows = scan(lambda last, row: ((last * 0.9 + row).sin(), last.exp() + row), torch.zeros(4), x)
+    return last, rows * 2
+
+
+def repeated(x):
+    return region(region(x)) / 3
+
+
+def trained(x):
+    return by_gradient(x.requires_grad_()).sin()
+
+
+def turned(x):
+    return by_turn(x) + 1
+
+
+def rolled(x):
+    y = x.clone()
+    roll_into(y, x)
+    return x * 2
+
+
+if __name__ == "__main__":
+    wrong = "--wrong" in sys.argv
+
+    def edit(graph: torch.fx.Graph) -> None:
+        for node in graph.find_nodes(op="call_function", target=torch.ops.aten.sin.default):
+            node.target = torch.ops.aten.cos.default
+
+    torch._inductor.config.post_grad_custom_pre_pass = edit if wrong else None
+    for name in [word for word in sys.argv[1:] if not word.startswith("--")]:
+        torch.compile(globals()[name])(torch.linspace(-0.5, 1.0, 16).view(4, 4))
+        print(name)

@@ -1,0 +1,57 @@
+"""A reference accuses once it has reproduced the program; higher-order operators and nested graphs are compared."""
+
+from pathlib import Path
+
+from inspect_compile.analysis.numerics.verdicts import Judged, judged
+from inspect_compile.dump import Dump
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO_GRAPH
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG
+from tests.running import COMMAND, run
+
+PROGRAM = Path(__file__).parent / "programs" / "references.py"
+
+
+def checked(words: str, where: Path, cache: Path) -> dict[str, list[Judged]]:
+    """Compiled function, in the order of `words` → what was found of it. Words with dashes before it are options."""
+    names = [word for word in words.split() if not word.startswith("--")]
+    options = [word for word in words.split() if word == "--eager"]
+    rest = [word for word in words.split() if word not in options]
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache)}
+    done = run([*COMMAND, "numerics", *options, "--dump", "dump", PROGRAM, *rest], where, environment=environment)
+    assert done.stdout.split() == names, done.stderr
+    graphs: dict[str, list[Judged]] = {}
+    for row in judged(Dump(where / "dump")):
+        graphs.setdefault(row.graph.partition("/")[0], []).append(row)
+    return dict(zip(names, graphs.values(), strict=True))
+
+
+def test_what_is_right_is_called_right(tmp_path: Path, inductor_cache: Path) -> None:
+    """Dynamo's graph runs again as it was traced: transforms of torch.func need autograd, others look at whether
+    gradients are asked for. What custom operators change is not what they return.
+    """
+    words = "gradient product operators scanned trained"
+    for name, rows in checked(words, tmp_path, inductor_cache).items():
+        assert [(row.buffer, row.verdict, row.reason) for row in rows if row.verdict in (WRONG, NOT_COMPARABLE)] == []
+        assert {row.measured.against for row in rows} >= {DYNAMO_GRAPH}, name
+
+
+def test_a_pass_is_named_that_is_wrong_inside_of_nested_graphs(tmp_path: Path, inductor_cache: Path) -> None:
+    for name, rows in checked("scanned repeated --wrong", tmp_path, inductor_cache).items():
+        found = {(row.level, row.measured.against) for row in rows if row.verdict == WRONG}
+        assert found == {("post_grad_custom_pre_pass", BEFORE_PASSES)}, name
+
+
+def test_a_custom_operator_whose_argument_lost_its_copy(tmp_path: Path, inductor_cache: Path) -> None:
+    """torch takes the copy out: the level is named at which the operator is still called on copies."""
+    (rows,) = checked("rolled", tmp_path, inductor_cache).values()
+    assert {(row.level, row.buffer) for row in rows if row.verdict == WRONG} == {
+        ("reinplace_inplaceable_ops", "result 0")
+    }
+
+
+def test_the_program_itself_has_a_veto(tmp_path: Path, inductor_cache: Path) -> None:
+    (rows,) = checked("--eager turned", tmp_path, inductor_cache).values()
+    assert [row.level for row in rows if row.verdict == WRONG] == []
+    (beside,) = [row.reason for row in rows if row.measured.against == DYNAMO_GRAPH]
+    assert beside.startswith("the reference is not valid for result 0: the program's function gives what")
+    assert [row.verdict for row in rows if row.level == CALL] == ["exact"]
