@@ -48,6 +48,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_numerics.py",
         "lowering/intervention/test_planted.py",
         "lowering/intervention/test_ranks.py",
+        "lowering/intervention/test_references.py",
         "lowering/intervention/test_reproducer.py",
         "lowering/intervention/test_wrapper_faults.py",
         "lowering/ir/test_decisions.py",

@@ -74,8 +74,12 @@ class Buffers:
                 waiting += [maker for maker in makers if maker in open_]
 
     def is_written(self, name: str) -> bool:
-        """True if nothing has written this buffer yet: what names it first writes it."""
+        """True if nothing has written this buffer yet: what names it first writes it. Memory that is given as it is may
+        have been filled by a nested graph.
+        """
         plan = self._plan
+        if plan.nodes.get(name) in plan.uninitialized:
+            return False
         return name in plan.written_by and name not in {*self.nodes, *plan.assembled, *plan.is_part}
 
     def chain(self, name: str) -> list[str]:

@@ -217,7 +217,9 @@ class Forced:
         node = self.buffers.nodes[source]
         plan, plain = self.turn.plan, self.turn.plain
         value, _ = value_in(plan, plain, source, node)
-        if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor) or node in plain.unknown:
+        if not isinstance(tensor, torch.Tensor) or not isinstance(value, torch.Tensor):
+            return False
+        if node in plain.unknown or node in plan.uninitialized:
             return False
         memory = self.buffers.memory(source, tensor)
         if memory is None:
@@ -233,7 +235,7 @@ class Forced:
         node = self.turn.plan.nodes.get(name, "")
         seen = self.buffers.seen(name, tensor)
         launch = self.turn.last.get(name)
-        if launch is not None:
+        if launch is not None and node not in self.turn.plan.uninitialized:
             self._judge.next_launch({node})
             self._judge_result(self._row(*launch, name), seen, node, self.turn.sources.get(name, set()))
         self.buffers.put(name, seen, node)

@@ -105,6 +105,11 @@ class Plan:
         return frozenset({*self.nodes.values(), *changed, *results, *needed, *self.steps})
 
     @functools.cached_property
+    def uninitialized(self) -> frozenset[str]:
+        """Nodes that give memory as it is. A loop that fills it, as of `scan`, is no node that has its value then."""
+        return frozenset(node.name for node in self.module.graph.nodes if is_uninitialized(node))
+
+    @functools.cached_property
     def returns_others(self) -> frozenset[str]:
         """The nodes that change arguments in place, and return none of them."""
         nodes = [node for node in self.module.graph.nodes if node.op == "call_function" and changed_values(node)]
@@ -199,9 +204,6 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
     nodes |= within
     biased = {peeled.of_the_graph(node) for node in within.values() if node != peeled.of_the_graph(node)}
     module = peeled.peeled(lowering.module, biased) if biased else lowering.module
-    # A loop that fills such memory, as `scan` does, has no node of its own for what is there afterwards.
-    empty = {buffer for buffer, node in nodes.items() if node in of_graph and is_uninitialized(of_graph[node])}
-    nodes = {buffer: node for buffer, node in nodes.items() if buffer not in empty}
     looped = steps_of(lowering, nodes, views, makers, mutates)
     nodes |= {step.buffer: node_of(step.buffer) for step in looped}
     return Plan(
@@ -213,7 +215,7 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
         written_by=written_by,
         reads=reads,
         mutates=mutates,
-        assembled=frozenset(assembled) - empty,
+        assembled=frozenset(assembled),
         outputs=tuple(_name_of(one) for one in lowering.graph_outputs),
         positions={each.get_operation_name(): at for at, each in enumerate(lowering.operations)},
         dropped=frozenset(map(str, lowering.inplaced_to_remove)),

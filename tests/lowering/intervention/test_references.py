@@ -29,7 +29,7 @@ def test_what_is_right_is_called_right(tmp_path: Path, inductor_cache: Path) -> 
     """Dynamo's graph runs again as it was traced: transforms of torch.func need autograd, others look at whether
     gradients are asked for. What custom operators change is not what they return.
     """
-    words = "gradient product operators scanned trained"
+    words = "gradient product operators filled scanned trained"
     for name, rows in checked(words, tmp_path, inductor_cache).items():
         assert [(row.buffer, row.verdict, row.reason) for row in rows if row.verdict in (WRONG, NOT_COMPARABLE)] == []
         assert {row.measured.against for row in rows} >= {DYNAMO_GRAPH}, name

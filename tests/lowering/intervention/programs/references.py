@@ -68,6 +68,13 @@ def operators(x):
     return both(y, z) / 3, y * 2, z
 
 
+def filled(x):
+    first, second = torch.empty_like(x), torch.empty(4, 4)
+    roll_into(x, first)
+    second[:2], second[2:] = x[:2], x[2:] * 2
+    return first * 2, second.sin()
+
+
 def scanned(x):
     last, rows = scan(lambda last, row: ((last * 0.9 + row).sin(), last.exp() + row), torch.zeros(4), x)
     return last, rows * 2
