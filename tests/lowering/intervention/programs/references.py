@@ -4,6 +4,7 @@ The functions that are named as arguments are called once, compiled.
 """
 
 import sys
+from typing import Any
 
 import torch
 from torch._higher_order_ops.scan import scan
@@ -30,12 +31,12 @@ def _(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(first)
 
 
-@torch.compiler.allow_in_graph
+@torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
 def by_gradient(x: torch.Tensor) -> torch.Tensor:
     return x * (2 if x.requires_grad else 3)
 
 
-@torch.compiler.allow_in_graph
+@torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
 def by_turn(x: torch.Tensor) -> torch.Tensor:
     """Eager and the compiled code give the same; Dynamo's graph, once it runs again, does not."""
     global calls
@@ -48,8 +49,8 @@ def region(x: torch.Tensor) -> torch.Tensor:
     return (x @ x).sin() + x.exp()
 
 
-def gradient(x):
-    def changed(x):
+def gradient(x: torch.Tensor) -> Any:
+    def changed(x: torch.Tensor) -> Any:
         y = torch.zeros_like(x)
         y[:, 0] += x[:, 2].abs()
         return y.sum()
@@ -57,42 +58,42 @@ def gradient(x):
     return torch.func.grad(changed)(x)
 
 
-def product(x):
-    found, pull = torch.func.vjp(lambda x: x.sin() * 2, x)
-    return found, pull(x)[0], torch.func.jvp(torch.cos, (x,), (x,))[1]
+def product(x: torch.Tensor) -> Any:
+    pulled: Any = torch.func.vjp(lambda x: x.sin() * 2, x)
+    return pulled[0], pulled[1](x)[0], torch.func.jvp(torch.cos, (x,), (x,))[1]
 
 
-def operators(x):
+def operators(x: torch.Tensor) -> Any:
     y, z = x.sin(), x.cos()
     roll_into(z, y)
     return both(y, z) / 3, y * 2, z
 
 
-def filled(x):
+def filled(x: torch.Tensor) -> Any:
     first, second = torch.empty_like(x), torch.empty(4, 4)
     roll_into(x, first)
     second[:2], second[2:] = x[:2], x[2:] * 2
     return first * 2, second.sin()
 
 
-def scanned(x):
+def scanned(x: torch.Tensor) -> Any:
     last, rows = scan(lambda last, row: ((last * 0.9 + row).sin(), last.exp() + row), torch.zeros(4), x)
     return last, rows * 2
 
 
-def repeated(x):
+def repeated(x: torch.Tensor) -> Any:
     return region(region(x)) / 3
 
 
-def trained(x):
+def trained(x: torch.Tensor) -> Any:
     return by_gradient(x.requires_grad_()).sin()
 
 
-def turned(x):
+def turned(x: torch.Tensor) -> Any:
     return by_turn(x) + 1
 
 
-def rolled(x):
+def rolled(x: torch.Tensor) -> Any:
     y = x.clone()
     roll_into(y, x)
     return x * 2
