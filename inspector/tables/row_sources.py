@@ -236,7 +236,7 @@ def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgs
 
 def _findings(dump: "Dump", graph: str | None, *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
     if kinds:
-        from inspect_compile.analysis.findings.looked_for import looked_for
+        from inspect_compile.analysis.overview.looked_for import looked_for
 
         return looked_for(dump)
     from inspect_compile.analysis.findings.every import findings

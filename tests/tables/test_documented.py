@@ -32,7 +32,6 @@ from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.line_cost import LineCost
-from inspect_compile.analysis.findings.looked_for import KindLookedFor
 from inspect_compile.analysis.frontend.aot_rows import AotRow
 from inspect_compile.analysis.frontend.call_path import CallRow
 from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
@@ -63,6 +62,7 @@ from inspect_compile.analysis.numerics.coverage import Uncompared
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
 from inspect_compile.analysis.numerics.statements import KernelStatements
 from inspect_compile.analysis.numerics.verdicts import Judged
+from inspect_compile.analysis.overview.looked_for import KindLookedFor
 from inspect_compile.analysis.overview.node_rows import NodeSummary
 from inspect_compile.analysis.overview.node_story import KinRow
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, Totals

@@ -160,6 +160,7 @@ def test_no_module_reads_a_private_attribute_that_is_not_told_here() -> None:
 OF_THE_PROGRAM = {"inspector/interrupts.py", "lowering/frontend/dynamo.py"}
 """They look at variables of the program's, or of their own."""
 BY_FRAME = {
+    "lowering/frontend/failures.py",
     "lowering/core/values.py",
     "lowering/runtime/cudagraph_runs.py",
     "lowering/intervention/cross_compile/program/user_kernels.py",

@@ -12,7 +12,7 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
-from inspect_compile.analysis.findings.looked_for import KindLookedFor, looked_for
+from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds

@@ -13,7 +13,7 @@ from rich.console import Console
 from inspect_compile.analysis.findings import every
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding, Trial
-from inspect_compile.analysis.findings.looked_for import KindLookedFor
+from inspect_compile.analysis.overview.looked_for import KindLookedFor
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Run
 from inspect_compile.knowledge.overview import findings as kinds_module
