@@ -11,9 +11,9 @@ from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked, Fact, NumericsCall
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs, memory_of
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
+from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import memory_key
 from inspect_compile.lowering.intervention.numerics.validity import not_valid
 
