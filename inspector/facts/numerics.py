@@ -146,6 +146,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """What it is and what it should be, where these have another shape or dtype, or are no tensors; nothing else was
     measured then.
     """
+    other_strides: str = ""
+    """The strides of a result that the program gets, and those of eager's, where these differ: `strides (8, 1), not
+    (1, 4)`. Its elements are judged all the same.
+    """
     no_exact: str = ""
     """Why there is no exact value, so that it was compared with eager's only; empty if there is one."""
     unforced: tuple[str, ...] = ()

@@ -66,6 +66,8 @@ def _why(row: Judged) -> Cell:
         return cell("; ".join([*words, row.reason]), "" if words else "dim")
     if found.mismatch:
         words.append(f"it is {found.mismatch}")
+    if found.other_strides:
+        words.append(found.other_strides)
     if found.is_mended:
         words.append("what the compiled code gives is right")
     if found.exact_apart is not None:
@@ -146,7 +148,9 @@ def numerics(request: Request) -> RenderableType:
         wrong = [row for row in judged(request.dump, request.graph) if row.verdict == WRONG]
         if lines := list(_wrong_lines(request.dump, wrong, statements)):
             tables.append(Stack(lines, gap=False))
-    tables += [Stack(list(_eager_alone(request.dump, request.graph)), gap=False)] if not request.names else []
+    if not request.names:
+        notes = [*_eager_alone(request.dump, request.graph), *_other_strides(request.dump, request.graph)]
+        tables += [Stack(notes, gap=False)] if notes else []
     mended = cause_lines(request.dump, request.graph, request.dump_argument)
     missing = uncompared_lines(uncompared(request.dump, request.graph))
     return Stack([*tables, Stack([*summary_lines([whole]), *missing, *mended], gap=False)])
@@ -178,6 +182,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
         lines += _wrong_lines(dump, wrong, list(kernel_statements(dump))[:_KERNELS])
         lines += _eager_alone(dump)
+        lines += _other_strides(dump)
     lines += summary_lines(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
@@ -204,6 +209,20 @@ def _eager_alone(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
         yield from finding_lines(one)
     if len(made) > _KERNELS:
         yield styled(f"  {number_of(len(made) - _KERNELS, 'more value')} of eager's: show nonfinite", "dim")
+
+
+def _other_strides(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
+    """Results whose elements are right and whose strides are not eager's: the first, and how many there are."""
+    rows = [row for row in judged(dump, graph) if row.measured.other_strides]
+    if rows:
+        first = rows[0]
+        more = f", and {number_of(len(rows) - 1, 'more result')}" if len(rows) > 1 else ""
+        node = f", {first.node}" if first.node else ""
+        yield joined(
+            ("other strides than in eager: ", "bold"),
+            f"{first.buffer} of {first.graph}{node}: {first.measured.other_strides}{more}; only a program that depends "
+            "on strides sees that",
+        )
 
 
 def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[Text]:

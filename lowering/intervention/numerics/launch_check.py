@@ -33,16 +33,16 @@ from inspect_compile.lowering.intervention.numerics.inputs import (
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.last_uses import last_uses
-from inspect_compile.lowering.intervention.numerics.level_check import LevelCheck
+from inspect_compile.lowering.intervention.numerics.left_behind.level_check import LevelCheck
+from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.left_behind.whole_check import whole_rows
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
-from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch
 from inspect_compile.lowering.intervention.numerics.statements.search import statements_of
 from inspect_compile.lowering.intervention.numerics.upstream.upstream_check import UpstreamCheck, not_compared
 from inspect_compile.lowering.intervention.numerics.values import Plan
-from inspect_compile.lowering.intervention.numerics.whole_check import whole_rows
 from inspect_compile.probe import let_pass
 
 _KERNELS: Final = 8

@@ -296,7 +296,7 @@ def rounded(function: Any, *args: torch.Tensor) -> tuple[float, bool]:
     module = make_fx(function)(*args)
     plain = reference(module, args)
     exacts = Exacts(module, lambda: plain, (), {})
-    name = module.graph.output_node().args[0].name  # type: ignore[union-attr]
+    name = str(module.graph.output_node().args[0])
     exact, moved = exacts.of().value(name), exacts.of(0).value(name)
     return float(((moved - exact) / exact).abs().max()), exacts.of().rounds_to_half(name)
 

@@ -234,6 +234,17 @@ class Exact(Interpreter):
         computed = [self._own(node) for node in above if not self._is_given(node) and not rounds_nothing(node)]
         return any(_at_least_single(one) is not one for value in computed for one in leaves([value]))
 
+    def misses_rounding(self, name: str) -> bool:
+        """True if another order of roundings on the way to the value of a node may make more of it than is known here:
+        it comes from values that are rounded to half types, or that are taken as they are from an operator which reads
+        others, such as an attention with a dropout.
+        """
+        if self.taken.get(name) or self.rounds_to_half(name):
+            return True
+        given = [self._nodes[each] for each in self._above([name], ()) if self._is_given(self._nodes[each])]
+        read = [self._own(each) for node in given for each in node.all_input_nodes]
+        return any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in read)
+
     def _own(self, node: Node) -> Any:
         """The value of a node in its dtypes or, where that is not kept, one of that kind."""
         name = node.name

@@ -17,7 +17,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
-from inspect_compile.lowering.intervention.numerics.left import (
+from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
     changed,
@@ -26,8 +26,8 @@ from inspect_compile.lowering.intervention.numerics.left import (
     with_sharing,
     with_strides,
 )
+from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
-from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (

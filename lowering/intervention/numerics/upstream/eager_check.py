@@ -21,7 +21,7 @@ from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
 from inspect_compile.lowering.intervention.numerics.judges import near
-from inspect_compile.lowering.intervention.numerics.left import Pair, sharing, strides_of, with_strides
+from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, sharing, strides_of, with_strides
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
 from inspect_compile.lowering.intervention.numerics.upstream.held_back import HeldBack
@@ -78,7 +78,7 @@ class Compared(NamedTuple):
     now: Any
     """What the compiled function gave."""
     has_form: bool = True
-    """Its strides, and what shares its memory, are not what makes it wrong."""
+    """What shares its memory is not what makes it wrong."""
 
 
 class _Here(threading.local):
@@ -214,9 +214,7 @@ class EagerCheck:
                 if verdict(said) == WRONG or one.now is not None or said.reason:
                     compared.append(Compared(said, one, now))
                     continue
-                said = _with_sharing(said, pairs, function)
-                if not said.mismatch:
-                    said = with_strides(said, now, one.strides)
+                said = with_strides(_with_sharing(said, pairs, function), now, one.strides)
                 compared.append(Compared(said, one, now, has_form=not said.mismatch))
             elif type(now) in _EXACT:
                 differs = "" if now == one.plain else f"{now!r}, not {one.plain!r}"[:_LONGEST]

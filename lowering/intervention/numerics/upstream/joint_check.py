@@ -13,8 +13,8 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
-from inspect_compile.lowering.intervention.numerics.left import InputsCheck, Pair, changed, with_sharing
-from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.left_behind.left import InputsCheck, Pair, changed, with_sharing
+from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"

@@ -18,9 +18,9 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
-from inspect_compile.lowering.intervention.numerics.left import Pair, alone, sharing
+from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, alone, sharing
+from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
-from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck

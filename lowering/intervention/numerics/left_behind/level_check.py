@@ -24,7 +24,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
-from inspect_compile.lowering.intervention.numerics.left import (
+from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     InputsCheck,
     Pair,
     alone,
@@ -34,8 +34,8 @@ from inspect_compile.lowering.intervention.numerics.left import (
     with_sharing,
     with_strides,
 )
+from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import Level
-from inspect_compile.lowering.intervention.numerics.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
@@ -144,14 +144,18 @@ class LevelCheck:
             if not isinstance(before, Node) or not isinstance(after, Node) or f"result {at}" in wrong:
                 continue
             row = self._row(f"result {at}", after.name, LOWERING, LOWERED_GRAPH)
-            row = self._with_form(row, at, left.results[at], before, pairs)
+            row = self._with_sharing(row, at, pairs)
             if verdict(row) == WRONG:
                 told.append(row)
                 continue
             if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
             row = self._compared(row, before.name, left.results[at])
-            if plain.results.memory(at) not in memories or verdict(row) == WRONG:
+            is_seen = at in self._visible and verdict(row) not in (WRONG, NOT_COMPARABLE)
+            formed = with_strides(row, left.results[at], strides_of(before.meta.get("val"))) if is_seen else row
+            if formed.other_strides:
+                told.append(with_fields(formed, level=between(BEFORE_PASSES, COMPILED)))
+            elif plain.results.memory(at) not in memories or verdict(row) == WRONG:
                 told.append(row)
         for at in changed(self._args, afterwards, *([left.inputs] if self._keeps_inputs else [])):
             name, writer = self._inputs.names[at], self._inputs.writer(at)
@@ -165,18 +169,15 @@ class LevelCheck:
                 told.append(row)
         return told
 
-    def _with_form(self, row: Checked, at: int, value: Any, before: Node, pairs: set[Pair]) -> Checked:
-        """`row`, wrong if a result that the program gets as it is has other strides than before the passes, or shares
-        memory as one of `pairs`, which share none before the passes.
+    def _with_sharing(self, row: Checked, at: int, pairs: set[Pair]) -> Checked:
+        """`row`, wrong if a result that the program gets as it is shares memory as one of `pairs`, which share none
+        before the passes.
         """
-        if at not in self._visible:
+        if at not in self._visible or all(one != row.buffer for one, _ in pairs):
             return row
-        if any(one == row.buffer for one, _ in pairs):
-            level = self._sharer(row.buffer, pairs)
-            against = row.against if level == LOWERING else BEFORE_PASSES
-            return with_sharing(with_fields(row, against=against), pairs, level)
-        formed = with_strides(row, value, strides_of(before.meta.get("val")))
-        return with_fields(formed, level=between(BEFORE_PASSES, COMPILED)) if formed.mismatch else formed
+        level = self._sharer(row.buffer, pairs)
+        against = row.against if level == LOWERING else BEFORE_PASSES
+        return with_sharing(with_fields(row, against=against), pairs, level)
 
     def _sharer(self, buffer: str, pairs: set[Pair]) -> str:
         """The first pass after which this result shares memory as one of `pairs` does."""

@@ -13,6 +13,7 @@ from torch.fx import Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import COMPILED, LOWERED_GRAPH
+from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
@@ -23,6 +24,7 @@ from inspect_compile.lowering.intervention.numerics.judges import compared_graph
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
+_ROUNDED: Final = "rounding of the launches before it reaches it, and how much that makes of it is not known"
 _NO_NODE: Final = "no single node of the graph has the value that this input is changed to"
 
 
@@ -45,7 +47,9 @@ def whole_rows(
         if node and node in run.reference.unknown:
             row = with_fields(row, reason=run.reference.unknown[node])
         elif node:
-            row = compared_graphs(row, value, eager, node, exact, always_exact=always_exact)
+            compared = compared_graphs(row, value, eager, node, exact, always_exact=always_exact)
+            is_off = verdict(compared) in (WRONG, WORSE) and not compared.mismatch
+            row = with_fields(row, reason=_ROUNDED) if is_off and exact.of().misses_rounding(node) else compared
             exact.passed(node)
         else:
             row = _without_node(row, value, eager)
