@@ -242,7 +242,7 @@ class Exact(Interpreter):
         if self.taken.get(name) or self.rounds_to_half(name):
             return True
         given = [self._nodes[each] for each in self._above([name], ()) if self._is_given(self._nodes[each])]
-        read = [self._own(each) for node in given for each in node.all_input_nodes]
+        read = leaves([self._own(each) for node in given for each in node.all_input_nodes])
         return any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in read)
 
     def _own(self, node: Node) -> Any:
