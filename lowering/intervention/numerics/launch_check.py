@@ -226,6 +226,7 @@ class LaunchCheck:
             own=own,
             visible=() if self.upstream is None or self._is_collective else self.upstream.visible,
             keeps_inputs=self.upstream is not None and not self.upstream.is_backward,
+            is_generated=not self._code.changed,
         )
 
     def _run(

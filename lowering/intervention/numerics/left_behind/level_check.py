@@ -59,11 +59,13 @@ class LevelCheck:
         own: OwnResults,
         visible: Sequence[int],
         keeps_inputs: bool,
+        is_generated: bool,
     ) -> None:
         """`levels` begins with the graph before the passes; for `always_exact` see `compared_graphs`. `shared` has what
         other graphs compute from `args`, and `own` what the compiled code gives. `visible`: positions of the results
         that the program gets in the memory, and with the strides, that the compiled code gives them. `keeps_inputs`:
         the compiled code may change no other inputs than the graph does; a backward uses the memory of saved values.
+        `is_generated`: the code was loaded as torch generated it, so that the lowering can be blamed.
         """
         self._own = own
         self._shared = shared
@@ -74,6 +76,7 @@ class LevelCheck:
         self._state = state
         self._visible = visible
         self._keeps_inputs = keeps_inputs
+        self._lowering = LOWERING if is_generated else COMPILED
         self._always_exact = always_exact
         first = levels[0].module
         self._random = depends_on_random(first)
@@ -143,7 +146,7 @@ class LevelCheck:
         for at, (before, after) in enumerate(zip(self._nodes, results_of(module), strict=False)):
             if not isinstance(before, Node) or not isinstance(after, Node) or f"result {at}" in wrong:
                 continue
-            row = self._row(f"result {at}", after.name, LOWERING, LOWERED_GRAPH)
+            row = self._row(f"result {at}", after.name, self._lowering, LOWERED_GRAPH)
             row = self._with_sharing(row, at, pairs)
             if verdict(row) == WRONG:
                 told.append(row)
@@ -163,7 +166,7 @@ class LevelCheck:
                 continue
             if any(node in explained or node.name in plain.unknown for node in _writers(module, name)):
                 continue
-            row = self._row_of_input(name, LOWERING, LOWERED_GRAPH)
+            row = self._row_of_input(name, self._lowering, LOWERED_GRAPH)
             row = self._inputs.compared(row, at, left.inputs[at])
             if verdict(row) == WRONG:
                 told.append(row)
@@ -176,7 +179,7 @@ class LevelCheck:
         if at not in self._visible or all(one != row.buffer for one, _ in pairs):
             return row
         level = self._sharer(row.buffer, pairs)
-        against = row.against if level == LOWERING else BEFORE_PASSES
+        against = row.against if level == self._lowering else BEFORE_PASSES
         return with_sharing(with_fields(row, against=against), pairs, level)
 
     def _sharer(self, buffer: str, pairs: set[Pair]) -> str:
@@ -186,7 +189,7 @@ class LevelCheck:
                 return level.name
         if any(one == buffer for one, _ in self._pairs(self._plan.module) & pairs):
             return self._last_level()
-        return LOWERING
+        return self._lowering
 
     def _pairs(self, module: GraphModule) -> set[Pair]:
         """What shares memory after a graph of these has run."""
