@@ -108,5 +108,5 @@ if __name__ == "__main__":
 
     torch._inductor.config.post_grad_custom_pre_pass = edit if wrong else None
     for name in [word for word in sys.argv[1:] if not word.startswith("--")]:
-        torch.compile(globals()[name])(torch.linspace(-0.5, 1.0, 16).view(4, 4))
+        torch.compile(globals()[name])(torch.linspace(-0.5, 1.0, 16).view(4, 4))  # type: ignore[no-untyped-call]
         print(name)
