@@ -35,7 +35,10 @@ NO_TRANSFORMS = Name(
     "temporarily_clear_interpreter_stack",
     "a check computes outside of transforms of torch.func",
 )
-SAVED_TENSORS = Name("torch._C", "_autograd", "whether a transform of torch.func forbids hooks on saved tensors")
+ALLOW_HOOKS, WHY_NO_HOOKS = (
+    Name("torch._C._autograd", name, "whether a transform of torch.func forbids hooks on saved tensors")
+    for name in ("_saved_tensors_hooks_enable", "_saved_tensors_hooks_get_disabled_error_message")
+)
 SET_VERSION = Name(
     "torch._C._autograd",
     "_unsafe_set_version_counter",

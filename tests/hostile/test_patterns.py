@@ -330,6 +330,7 @@ _SECRETS: Final = Secrets(
 )
 _REDACTOR: Final = Redactor(_SECRETS)
 BUILT: Final[dict[str, tuple[tuple[re.Pattern[str], str], ...]]] = {
+    "codegen/runtime/loaded_code.py:_pairs": ((re.compile(rf"\b{re.escape('triton_poi_fused_add_0')}\b"), "search"),),
     "inspector/analysis/compare/causes/texts.py:plain": (
         (re.compile(rf"(?<![A-Za-z0-9]){re.escape('triton_poi_fused_add_0')}(?![A-Za-z0-9])"), "finditer"),
     ),

@@ -57,7 +57,7 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
 
 
 def _is_overflow(row: NonFiniteRow) -> bool:
-    is_made = not any(one.has_inf or (one.value and float(one.value) == 0) for one in row.operands)
+    is_made = not any(one.has_inf or _is_zero(one.value) for one in row.operands)
     return row.kind == INF and row.dtype in LARGEST and is_made  # of a zero it is a pole
 
 
@@ -74,6 +74,13 @@ def _operand(row: NonFiniteRow, one: Operand) -> str:
     between = f"from {_short(one.smallest)} to {_short(one.largest)}" if one.smallest else "with nothing finite"
     has = [kind for kind, is_there in ((INF, one.has_inf), (NAN, one.has_nan)) if is_there]
     return f"{said}, {one.dtype} {between}{', with ' if has else ''}{' and '.join(has)}"
+
+
+def _is_zero(number: str) -> bool:
+    try:
+        return float(number) == 0
+    except ValueError:
+        return False
 
 
 def _short(number: str) -> str:

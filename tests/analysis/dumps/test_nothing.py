@@ -32,7 +32,9 @@ REASONS = [
 
 def _dump(root: Path, *facts: Fact) -> Dump:
     writer = Writer(root)
-    writer.run(Run(argv=("a.py",), cwd="/", pid=1, parent_pid=0, started="", status="finished", targets=("sm_90",)))
+    writer.run(
+        Run(argv=("a.py",), cwd="/", pid=1, parent_pid=0, started="", status="finished", targets=("sm_90",), tables={})
+    )
     for fact in facts:
         writer.add(fact)
     writer.flush()

@@ -118,7 +118,7 @@ def test_a_rest_that_is_compiled_again_is_mended_at_the_break(tmp_path: Path) ->
 
     assert one.parts[0].operator == "the rest of forward"
     assert "___stack" not in one.why
-    assert "mend the graph break" in one.to_do
+    assert "fix the graph break" in one.to_do
 
 
 def test_two_breaks_of_one_line_with_one_reason_are_one(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_recompiles_of_one_function_are_one_finding(recorded: Dump) -> None:
     assert found.count == len(recorded.rows(Recompile)) == 2
     ids = {row.graph for row in recorded.rows(Recompile)}
     assert found.seconds == pytest.approx(_seconds(recorded, ids), rel=0.05)
-    assert found.why.startswith("times: 2 → 3")
+    assert found.why.startswith("times, in 2 of 2: 2 → 3 → 4")
     assert line(found) in range(LINES["is compiled again"], LINES["is compiled again"] + 2)
 
 

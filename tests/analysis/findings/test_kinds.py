@@ -48,7 +48,7 @@ def test_a_number_that_changes_is_no_size(tmp_path: Path) -> None:
     )
     resized = msgspec.structs.replace(failed, what="size of x in dimension 0", before="8", after="9")
 
-    assert "pass it as a tensor" in only(tmp_path / "number", "recompile", again).to_do
+    assert "pass rate as a tensor" in only(tmp_path / "number", "recompile", again).to_do
     other = only(tmp_path / "size", "recompile", msgspec.structs.replace(again, failed=(resized,)))
     assert "mark_dynamic" in other.to_do
 

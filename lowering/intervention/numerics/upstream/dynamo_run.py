@@ -137,17 +137,14 @@ class Gradients(NamedTuple):
 @contextlib.contextmanager
 def transforms_ended() -> Iterator[None]:
     """Transforms of torch.func (grad, vmap, jvp) that a run which fails leaves begun end with this block."""
-    transforms, hooks = names.TRANSFORMS.load(), names.SAVED_TENSORS.load()
-    depth, forbidden = (
-        transforms.get_dynamic_layer_stack_depth(),
-        hooks._saved_tensors_hooks_get_disabled_error_message(),
-    )
+    transforms = names.TRANSFORMS.load()
+    depth, forbidden = transforms.get_dynamic_layer_stack_depth(), names.WHY_NO_HOOKS.load()()
     try:
         yield
     except BaseException:
         transforms.pop_dynamic_layer_stack_and_undo_to_depth(depth)
         if forbidden is None:
-            hooks._saved_tensors_hooks_enable()
+            names.ALLOW_HOOKS.load()()
         raise
 
 
