@@ -20,6 +20,11 @@ AOT_TRACE = Name(
 PARTITION = Name(_COMPILE_FX, "partition_fn", "the joint graph is cut into forward and backward")
 FORWARD = Name(_COMPILE_FX, "compile_fx_forward", "Inductor is handed a forward graph, or one that needs no gradients")
 BACKWARD = Name(_COMPILE_FX, "compile_fx_backward", "Inductor is handed a backward graph")
+CALL_BACKWARD = Name(
+    "torch._functorch._aot_autograd.runtime_wrappers",
+    "call_func_at_runtime_with_args",
+    "autograd calls a compiled backward; autocast is the program's, and off inside if it was on in the forward",
+)
 FREEZING = Name(_COMPILE_FX, "fw_compiler_freezing", "Inductor is handed a graph whose parameters become constants")
 COMPILE_INNER = Name(_COMPILE_FX, "compile_fx_inner", "compiles one ATen graph, with what stands around it")
 INNER = Name(_COMPILE_FX, "_compile_fx_inner", "one graph is compiled, or found compiled")

@@ -40,13 +40,14 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     places,
     run,
 )
-from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
+from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin, Surroundings
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, EXACT, NOISY, Shadow, Shadowed
 from inspect_compile.lowering.intervention.numerics.validity import reproduced
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
+_AUTOCAST: Final = "the forward ran under autocast, and whether the backward does in eager is not known"
 _MORE_NOISE: Final = 32
 """Maximum number of runs of Dynamo's graph with other noise, after which no further result asks for any."""
 _Of = Callable[[Ran, Places, Any], Any]
@@ -145,7 +146,10 @@ class DynamoCheck:
         outputs = [node.meta["desc"].output for node in module.graph.find_nodes(op="placeholder") if is_tangent(node)]
         if any(type(one).__name__ != "PlainAOTOutput" for one in outputs):
             return [self._row(one.buffer, one.node, _CHANGED) for one in wanted]
-        asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents)
+        around = Surroundings.of_backward()
+        if around is None and any(is_on for _, _, is_on in self._origin.surroundings.autocast):
+            return [self._row(one.buffer, one.node, _AUTOCAST) for one in wanted]
+        asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents, around)
         rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, module, _exact(module, values))
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows

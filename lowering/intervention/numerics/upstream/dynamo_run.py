@@ -105,6 +105,7 @@ def run(
             results = _Seeing(module, seen, shadow).run(*taken) if shadow is not None else module(*taken)
         results = list(results) if isinstance(results, (tuple, list)) else [results]
         if gradients is not None:
+            stack.enter_context((gradients.surroundings or surroundings).again())
             found = gradients.of(results, leaves)
     if shadow is not None:
         shadow.sweep()
@@ -119,6 +120,9 @@ class Gradients(NamedTuple):
     outputs: tuple[int, ...]
     """Results of Dynamo's graph that tangents are given for."""
     tangents: Sequence[Any]
+    surroundings: Surroundings | None = None
+    """Those of the program's backward, in which autocast seldom is as in the forward; None if they are the forward's.
+    """
 
     def leaves(self, given: Sequence[Any]) -> dict[int, torch.Tensor]:
         """Those inputs, with gradients."""

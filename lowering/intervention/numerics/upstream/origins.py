@@ -48,6 +48,18 @@ class Surroundings:
             stack.enter_context(torch.set_grad_enabled(self.has_gradients))
             yield
 
+    @classmethod
+    def of_backward(cls) -> "Surroundings | None":
+        """Those in which autograd called the backward that runs in this thread; None if no call was seen."""
+        return _CALLED.surroundings
+
+
+class _Called(threading.local):
+    surroundings: Surroundings | None = None
+
+
+_CALLED: Final = _Called()
+
 
 @dataclass
 class Origin:
@@ -218,6 +230,16 @@ def install(check: Any) -> None:
 
         return run
 
+    def backward(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            before, _CALLED.surroundings = _CALLED.surroundings, Surroundings.here()
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                _CALLED.surroundings = before
+
+        return run
+
     for name, watched in (
         (dynamo.USER_COMPILER, user_compiler),
         (call_path.AOT_AUTOGRAD, aot),
@@ -225,6 +247,7 @@ def install(check: Any) -> None:
         (passes.OBSERVER_EXIT, ended),
         (call_path.AOT_TRACE, trace),
         (call_path.PARTITION, partition),
+        (call_path.CALL_BACKWARD, backward),
     ):
         replace(importlib.import_module(name.module), name, watched)
 
