@@ -320,6 +320,7 @@ class SharedRun:
         self._sharable: set[Node] = set()
         self._others = shared.known()
         """What other graphs have computed. Of two nodes of one graph with equal elements each keeps its strides."""
+        self._own = _as_they_lie(module)
         changed = _Changed(inputs)
         for node in module.graph.nodes:
             found = None
@@ -358,7 +359,7 @@ class SharedRun:
 
     def has(self, node: Node) -> bool:
         """True if another graph has computed its value."""
-        return node in self._sharable and self.numbers[node] in self._others
+        return node in self._sharable and node not in self._own and self.numbers[node] in self._others
 
     def value(self, node: Node) -> Any:
         """What it computed."""
@@ -368,6 +369,19 @@ class SharedRun:
         """Remember the value of a node for other graphs, if they can have it."""
         if node in self._sharable:
             self._shared.keep(self.numbers[node], value, self._memories)
+
+
+def _as_they_lie(module: GraphModule) -> set[Node]:
+    """Views and copies that an operator gets which may look at more than elements, such as where they begin in memory:
+    each graph has its own, since another one may have copied the value.
+    """
+    found: set[Node] = set()
+    for node in reversed(module.graph.nodes):
+        if node.op == "call_function" and (_may_be_view(node.target) or name_of(node.target) in _COPIES):
+            users = [one for one in node.users if one.op == "call_function"]
+            if any(not _is_known(one) or (one in found and _may_be_view(one.target)) for one in users):
+                found.add(node)
+    return found
 
 
 class _Changed:
