@@ -10,6 +10,7 @@ import msgspec
 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.table import LONGEST_LINE
+from inspect_compile.dump.wholeness import table_sizes
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Run
 from inspect_compile.finish import finish
@@ -62,6 +63,7 @@ class Copy(NamedTuple):
             elif not member.is_derived:
                 self._file(member, into.joinpath(*map(self._renamed, member.place)))
         for run in sorted(into.rglob(paths.RUN)):
+            _record_sizes(run)
             finish(Dump(run.parent))
 
     def _renamed(self, part: str) -> str:
@@ -134,6 +136,14 @@ class Copy(NamedTuple):
         if self.source is not None:
             run = self.source.json(run)
         return msgspec.json.format(msgspec.json.encode(msgspec.convert(run, Run)), indent=2) + b"\n"
+
+
+def _record_sizes(path: Path) -> None:
+    """Let a run.json give the sizes of the tables beside it: those of a copy are other ones."""
+    run = Dump(path.parent).run
+    if run.tables is not None:
+        changed = msgspec.structs.replace(run, tables=table_sizes(path.parent))
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(changed), indent=2) + b"\n")
 
 
 def _decoded(line: bytes) -> Any:
