@@ -36,7 +36,7 @@ def resolves(name: Name) -> bool:
 
 @pytest.mark.parametrize("name", list(names()), ids=str)
 def test_a_name_is_there_in_the_versions_that_it_was_seen_in_and_in_no_other(name: Name) -> None:
-    if name.attribute.startswith("_cuda_") and not torch.backends.cuda.is_built():
+    if name.attribute.startswith("_cuda_") and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
         pytest.skip("builds of torch with CUDA have it")
     assert resolves(name) == covers(name, torch.__version__), f"{name.versions}, here is torch {torch.__version__}"
 
