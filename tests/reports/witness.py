@@ -30,11 +30,13 @@ Left = list[tuple[str, Any]]
 
 
 def leaves(values: Any) -> Iterator[Any]:
-    """All values in nested containers, modules as their parameters and buffers."""
+    """All values in nested containers, modules as their parameters, buffers and other tensors."""
     for one in tree_leaves(values):
         if isinstance(one, torch.nn.Module):
             yield from one.parameters()
             yield from one.buffers()
+            for part in one.modules():
+                yield from (value for value in vars(part).values() if isinstance(value, Tensor))
         else:
             yield one
 
