@@ -98,7 +98,8 @@ def test_what_could_be_meant_is_told_in_a_line(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_a_frame_that_did_not_end_has_no_name_yet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made(tmp_path, CacheLookup(graph="0/0", cache="fx_graph", outcome="miss"))
+    killed = Run(status="killed", argv=("net.py",))
+    made(tmp_path, CacheLookup(graph="0/0", cache="fx_graph", outcome="miss"), run=killed)
 
     assert main(["show", str(tmp_path), "dynamo"]) == 0
     told = capsys.readouterr().out

@@ -47,7 +47,7 @@ async def test_the_dearest_copy_with_both_kernels_with_one_key(mixed: Dump) -> N
 async def test_the_costliest_line_without_a_key_and_its_place_with_one(walks: Dump) -> None:
     async with InspectApp(walks).run_test(size=SIZE) as pilot:
         await settled(pilot)
-        assert "46 % 4.4 MB 117 M 2 walks.py:16 scores = gelu(self.score(x)) * self.scale" in on_screen(pilot)
+        assert "36 % 7.36 MB 15.6 M 2 walks.py:16 17 scores = gelu(self.score(x)) * self.scale" in on_screen(pilot)
         await press(pilot, "1")
         assert "scores = gelu(self.score(x)) * self.scale" in row(pilot, "source-rows")
         assert said(pilot, "context").startswith(" walks.py:16 ·")
