@@ -130,17 +130,23 @@ def command(words: Sequence[str]) -> int:
         raise BecomeError(request["words"], request["environment"])
     theirs.close()
 
-    def replace(_: str, argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    starts: Any = importlib.import_module(f"{OWN_NAME}.launch.replace")
+    plain_replace, plain_ended = starts.replace, starts.ended
+
+    def replace(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
         ours.close()
+        if not is_script(argv):
+            plain_replace(path, argv, environment)
         os.waitpid(helper, 0)
         raise BecomeError(argv, environment)
 
-    def ended(_: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    def ended(path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+        if not is_script(argv):
+            return int(plain_ended(path, argv, environment))
         ours.sendall(f"{json.dumps({'words': list(argv), 'environment': dict(environment)})}\n".encode())
         status: int = json.loads(ours.makefile("r").readline())[0]
         return status
 
-    starts: Any = importlib.import_module(f"{OWN_NAME}.launch.replace")
     starts.replace, starts.ended = replace, ended
     commands: Any = importlib.import_module(f"{OWN_NAME}.commands")
     sys.argv[:] = [str(commands.__file__), *words[3:]]
@@ -151,6 +157,11 @@ def command(words: Sequence[str]) -> int:
         ours.close()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(helper, 0)
+
+
+def is_script(argv: Sequence[str]) -> bool:
+    """True for `python SCRIPT …`, which is all that `program` can run."""
+    return argv[0] == sys.executable and len(argv) > 1 and argv[1].endswith(".py")
 
 
 def program(argv: Sequence[str], environment: Mapping[str, str]) -> Callable[[], None]:

@@ -39,6 +39,7 @@ less.
 """
 _WIDE: Final = 8
 """Bytes of an element in fp64."""
+_TIES: Final = "whole numbers, or truth values, that depend on ties of values which are rounded to half types"
 _SIZES: Final = "it has another size, and sizes depend on values"
 
 
@@ -140,7 +141,10 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
             exact.forget(seed)
         return moved
 
+    described_only = row
     row = by_exact(row, value, eager, ideal, noisy)
+    if row.untied and exact.of().rounds_to_half(node):
+        return with_fields(described_only, reason=_TIES)
     if verdict(row) == WORSE and exact.of().rounds_to_half(node):
         row = with_fields(row, **typical(value, eager, ideal, noisy))
     return row

@@ -45,7 +45,7 @@ with inspect_compile.capture("again"):
     result = program(tmp_path, code, inductor_cache)
 
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
-    (tmp_path / "alone.py").write_text(f"{HEAD}\nf(a, b)")
+    (tmp_path / "alone.py").write_text(f"{HEAD}\nf(a, b), f(a, b)")
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
     done = run([*COMMAND, "numerics", "--dump", "command", "alone.py"], tmp_path, environment=environment)
     assert done.returncode == 0, done.stderr
