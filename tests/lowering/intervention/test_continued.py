@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from inspect_compile.analysis.numerics.verdicts import summary
+from inspect_compile.commands.numerics import NOT_COMPARED
 from inspect_compile.dump import Dump
 from inspect_compile.lowering.intervention.numerics.continued import Form, in_form
 from tests.running import COMMAND, plain, run
@@ -38,7 +39,7 @@ def test_nothing_changes_where_nothing_is_wrong(tmp_path: Path, inductor_cache: 
     done = run([*COMMAND, "numerics", *options, PROGRAMS / "forms.py"], tmp_path, environment=environment)
 
     alone = plain([PROGRAMS / "forms.py"], tmp_path, environment=environment)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == NOT_COMPARED, done.stderr  # it draws random numbers
     assert numbers(done.stdout) == pytest.approx(numbers(alone.stdout), rel=1e-2, abs=1e-4)
 
 
