@@ -46,7 +46,7 @@ def test_a_mistake_in_the_code(where: str, kernel: str, checked: Checked) -> Non
         assert list(dict.fromkeys(row.kernel for row in launches)) == [BEFORE, *COLLECTIVES, BEHIND]
         # What each launch is given is right, whatever another one wrote on this rank or on the other one.
         assert {row.verdict for row in launches if row.kernel in COLLECTIVES} == {EXACT}
-        assert NOT_COMPARABLE not in {row.verdict for row in rows}
+        assert NOT_COMPARABLE not in {row.verdict for row in launches}
     assert [{row.kernel for row in rows if row.verdict == WRONG} for rows in ranks] == [set(), {kernel}]
 
 

@@ -127,7 +127,7 @@ def test_torch_knows_the_vectors_that_the_script_asks_for(tmp_path: Path, induct
 def test_memory_is_kept_as_it_was(checked: Path) -> None:
     dump = Dump(checked)
     calls = kept_calls(dump)
-    assert len(calls) == len(NAMES)
+    assert len(calls) == len(NAMES) - 1  # `counted` counts ties of half-precision values, which accuse nobody
     kept = torch.load(checked / next(iter(calls.values())).file, weights_only=True)
     assert [tuple(one.shape) for one in kept["arguments"]] == [(16, 24), (16, 24)]
     assert set(kept["random"]) == {"cpu"}
@@ -210,8 +210,8 @@ def test_a_directory_is_a_dump_unless_python_can_run_it(tmp_path: Path) -> None:
     assert "nothing was checked in it" in said
     assert "nothing wrong is recorded" in done("empty", "--causes")[2]
     assert "folder: not a dump, it holds no run.json" in done("folder", "-o", "repro.py")[2]
-    assert done("--dump", "dump1", "package", "-o", "repro.py")[:2] == (2, "ran\n")
-    assert done("--dump", "dump2", "script.py", "--causes")[:2] == (2, "ran\n")
+    assert done("--dump", "dump1", "package", "-o", "repro.py")[:2] == (3, "ran\n")
+    assert done("--dump", "dump2", "script.py", "--causes")[:2] == (3, "ran\n")
     assert "--causes: that is for the dump of a check" in done("--causes", "script.py")[2]
     assert "-o: that is for the dump of a check" in done("-o", "repro.py", "-m", "empty")[2]
     assert not (tmp_path / "repro.py").exists()
