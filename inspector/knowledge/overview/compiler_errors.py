@@ -3,7 +3,8 @@
 import re
 from typing import Final, NamedTuple
 
-_COMMAND: Final = re.compile(r"\s*\n\s*Command:\n.*?\n\s*Output:\n", re.DOTALL)
+_COMMAND: Final = "Command:\n"
+_OUTPUT: Final = "Output:\n"
 """Between the two stands the command line, of thousands of characters. Source: `CppCompileError` of torch 2.11-2.15."""
 _ERROR: Final = re.compile(r"^(?P<file>[^\s:][^\n:]*):(?P<line>\d{1,9}):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$")
 _QUOTED: Final = re.compile(r"^\s*\d* \|\s?(?P<code>.*)$")
@@ -24,10 +25,11 @@ class CompilerError(NamedTuple):
 
 def brief(text: str) -> str:
     """The text of an exception; of a compiler's only its errors, each followed by the line that it quotes."""
-    found = _COMMAND.search(text)
-    if found is None:
+    before, _, rest = text.partition(_COMMAND)
+    _, found, output = rest.partition(_OUTPUT)
+    if not found:
         return text[:_MOST]
-    lines = text[found.end() :].splitlines()
+    lines = output.splitlines()
     kept: list[str] = []
     messages: set[str] = set()  # the vectorized loop and the rest of it have the same errors
     for index, line in enumerate(lines):
@@ -37,7 +39,7 @@ def brief(text: str) -> str:
             quoted = lines[index + 1] if index + 1 < len(lines) and _QUOTED.match(lines[index + 1]) else ""
             kept += [line, quoted]
     said = kept or [line for line in lines if "warning" not in line][-_LAST_LINES:]
-    return "\n".join((text[: found.start()].rstrip(), *(line for line in said if line)))[:_MOST]
+    return "\n".join((before.rstrip(), *(line for line in said if line)))[:_MOST]
 
 
 def errors_in(text: str) -> list[CompilerError]:
