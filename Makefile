@@ -1,7 +1,7 @@
 # make demo    set up .venv and do the main job on a sample
 # make test    set up .venv and run the tests, but for the slow ones
-# make test-slow  only those
-# make test-all  both
+# make test-slow  the slow ones, but for the slowest
+# make test-all  all three
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
 #              witness on every sample, many more hostile dumps; make test has a short form of each
 # make targets  run --target, every sample for an H100 and one for an MI300X, down to machine code; no GPU is needed
@@ -50,7 +50,7 @@ demo: $(VENV)/.for-use
 	@echo "Walk through it in the terminal (q quits, ? lists the keys): $(BIN)/inspect-compile open $(DEMO)"
 
 test: $(VENV)/.for-development
-	$(PYTEST) -m "not slow and not harmless and not targets" $(if $(CPU_BOUND),--cpu-bound $(CPU_BOUND)) $(TESTS)
+	$(PYTEST) -m "not slow and not slowest and not harmless and not targets" $(if $(CPU_BOUND),--cpu-bound $(CPU_BOUND)) $(TESTS)
 
 test-slow: $(VENV)/.for-development
 	$(PYTEST) -m "slow and not harmless and not targets" $(TESTS)

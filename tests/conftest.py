@@ -16,7 +16,7 @@ import pytest
 from filelock import FileLock
 
 from tests.running import COLD, run, settle
-from tests.slow_files import SLOW
+from tests.slow_files import SLOW, SLOWEST
 from tests.summary import Summary
 from tests.warm import COLD as COLD_FILES
 from tests.warm import INTERPRETERS
@@ -43,8 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix() in SLOW:
-            item.add_marker(pytest.mark.slow)
+        if item.path.is_relative_to(TESTS):
+            file = item.path.relative_to(TESTS).as_posix()
+            for marker, files in (("slow", SLOW), ("slowest", SLOWEST)):
+                if file in files:
+                    item.add_marker(marker)
 
 
 def pytest_configure(config: pytest.Config) -> None:

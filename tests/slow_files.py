@@ -1,18 +1,17 @@
-"""Which tests `make test` leaves out, and `make test-all` runs: the files that take longest."""
+"""The files that take longest: which of them `make test` leaves out, and which CI leaves out, too."""
 
 from typing import Final
 
 SLOW: Final = frozenset(
     {
-        "analysis/compare/test_causes.py",
         "analysis/cost/test_flops.py",
         "analysis/cost/test_kernel_traffic.py",
+        "analysis/findings/test_advised.py",
+        "analysis/findings/test_findings.py",
         "analysis/memory/test_plan.py",
         "analysis/provenance/test_coverage.py",
         "analysis/provenance/test_lineage.py",
         "child/test_capture.py",
-        "child/test_left_on.py",
-        "child/test_processes.py",
         "codegen/autotuning/test_tuning.py",
         "codegen/kernels/test_long_names.py",
         "codegen/kernels/test_stages.py",
@@ -22,31 +21,27 @@ SLOW: Final = frozenset(
         "commands/test_ranks.py",
         "commands/test_replay.py",
         "commands/test_replay_models.py",
+        "commands/test_share.py",
         "commands/test_upgrade.py",
+        "commands/test_why_inlined.py",
+        "contracts/test_planted.py",
         "diagrams/test_shared_constants.py",
         "harmless/test_counters.py",
         "harmless/test_faults.py",
         "harmless/test_left_on.py",
-        "harmless/test_models.py",
-        "harmless/test_programs.py",
         "hostile/test_files.py",
         "hostile/test_fuzz.py",
         "hostile/test_growth.py",
         "hostile/test_screen.py",
-        "hostile/test_shapes.py",
         "hostile/test_sizes.py",
-        "kept/test_reuse.py",
         "kept/test_same_tables.py",
         "lowering/caches/test_lookups.py",
-        "lowering/core/test_by_identity.py",
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",
         "lowering/frontend/test_first_calls.py",
-        "lowering/intervention/closed_issues/test_closed_issues.py",
         "lowering/intervention/test_attention.py",
         "lowering/intervention/test_captured.py",
         "lowering/intervention/test_causes.py",
-        "lowering/intervention/test_continued.py",
         "lowering/intervention/test_exit_status.py",
         "lowering/intervention/test_half_types.py",
         "lowering/intervention/test_left_behind.py",
@@ -56,8 +51,6 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_numerics_nested.py",
         "lowering/intervention/test_offload.py",
         "lowering/intervention/test_on_demand.py",
-        "lowering/intervention/test_planted.py",
-        "lowering/intervention/test_ranks.py",
         "lowering/intervention/test_recorder.py",
         "lowering/intervention/test_references.py",
         "lowering/intervention/test_reproducer.py",
@@ -72,13 +65,18 @@ SLOW: Final = frozenset(
         "lowering/test_returned_again.py",
         "lowering/test_traced.py",
         "reports/test_reports.py",
+        "tables/overview/test_findings.py",
+        "tables/overview/test_node_page.py",
         "targets/test_jagged.py",
         "targets/test_lacking.py",
         "targets/test_own_operators.py",
         "targets/test_stays_on_cpu.py",
         "targets/test_strides.py",
         "test_packaging.py",
+        "test_probe.py",
         "testing/test_plugin.py",
+        "tui/kernels/test_stages.py",
+        "tui/test_actions.py",
         "tui/test_colours.py",
         "tui/test_every_view.py",
         "witness/test_bytes.py",
@@ -90,4 +88,22 @@ SLOW: Final = frozenset(
         "witness/test_same_code.py",
     }
 )
-"""Relative to tests/: each takes more than about 10 s on two cores; together more than half of the time of all."""
+"""Relative to tests/: each takes more than about 10 s on two cores. `make test-slow` runs them."""
+
+SLOWEST: Final = frozenset(
+    {
+        "analysis/compare/test_causes.py",
+        "child/test_left_on.py",
+        "child/test_processes.py",
+        "harmless/test_models.py",
+        "harmless/test_programs.py",
+        "hostile/test_shapes.py",
+        "kept/test_reuse.py",
+        "lowering/core/test_by_identity.py",
+        "lowering/intervention/closed_issues/test_closed_issues.py",
+        "lowering/intervention/test_continued.py",
+        "lowering/intervention/test_planted.py",
+        "lowering/intervention/test_ranks.py",
+    }
+)
+"""Relative to tests/: each takes more than half a minute. Of these, only `make test-all` and `make check` run."""

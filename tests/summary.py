@@ -28,7 +28,8 @@ _SLOWEST: Final = 15
 _FAILURES: Final = 10
 
 _COMMANDS: Final = {
-    "slow": "make test-all",
+    "slow": "make test-slow",
+    "slowest": "make test-all",
     "harmless": "make harmless",
     "targets": "make targets",
 }
