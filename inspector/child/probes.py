@@ -25,6 +25,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.compiled_autograd", "inspect_compile.lowering.core.compile_names:install_resets"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_frames"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_skips"),
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.guarded_calls:install"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.dynamo:install_graphs"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.call_path:install_backend"),
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
@@ -108,6 +109,9 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.ir", "inspect_compile.codegen.autotuning.templates:install_buffers"),
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.autotuning.templates:install_scheduler"),
 )
+
+STOPS: Final = "lowering.dynamo"
+"""The probe that sees what stops or interrupts a compile, which is recorded also where the dump is full."""
 
 MEASURE: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install"),

@@ -10,7 +10,18 @@ from inspect_compile.child.limits.newest import Held, Newest
 from inspect_compile.child.limits.sizes import size_text
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import CacheLookup, Fact, Frame, Graph, GraphEnd, Hook, Kernel, Omission, Remark
+from inspect_compile.facts import (
+    CacheLookup,
+    Fact,
+    Frame,
+    Graph,
+    GraphEnd,
+    GuardedCalls,
+    Hook,
+    Kernel,
+    Omission,
+    Remark,
+)
 from inspect_compile.knowledge.overview.nothing import NOT_COMPILED, first_line
 
 _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
@@ -158,8 +169,10 @@ class Recorder(Writer):
             super().add_batch(batch)
 
     def _wants(self, fact: Fact) -> bool:
-        if not self.is_open or (self.is_full and not isinstance(fact, Hook)):
+        if not self.is_open:
             return False
+        if self.is_full:
+            return isinstance(fact, Hook | GuardedCalls) or self._limits.keeps(fact)
         if self._newest is not None and self._newest.refuses(fact):
             return False
         if not self._limits.refuses(fact):
@@ -195,6 +208,9 @@ class Recorder(Writer):
     def _drop(self, beyond: Sequence[Held]) -> None:
         """Take compiles out of the dump again, and record how many."""
         self.drop([held.compile_id for held in beyond], [graph for held in beyond for graph in sorted(held.graphs)])
+        for held in beyond:
+            for fact in held.stays:
+                super().add(fact)
         self._limited()
 
     def _make_room(self) -> bool:

@@ -23,6 +23,7 @@ from inspect_compile.child.probes import (
     PROGRAM,
     SENDER,
     STEER,
+    STOPS,
     STORES,
     TORCH,
     TRACER,
@@ -233,10 +234,10 @@ class Session:
         for remark in self.targets.untold:
             self.recorder.add(remark)
 
-    def listen(self, listens: bool) -> None:
-        """Turn all hooks on or off; those that failed stay off."""
+    def listen(self, listens: bool, *, besides: str = "") -> None:
+        """Turn all hooks on or off, but for those of the probe `besides`; those that failed stay off."""
         for hook in self.probes.hooks:
-            if hook.state == "installed":
+            if hook.state == "installed" and hook.probe != besides:
                 hook.off = not listens
         self.probes.pass_over_caches = listens and self._config.cache != "keep"
         self.probes.reuses_facts = listens and self._reuses_facts
@@ -307,9 +308,11 @@ class Session:
         return tuple(notes)
 
     def _limited(self) -> None:
-        """Something is not recorded: say so now, as the program may be killed. A full dump ends the watching."""
+        """Something is not recorded: say so now, as the program may be killed. A full dump ends the watching of all but
+        what stops a compile.
+        """
         if self.recorder.is_full:
-            self.listen(False)
+            self.listen(False, besides=STOPS)
         if self.recorder.has_begun:
             self._run = msgspec.structs.replace(self._run, omitted=self.recorder.omissions())
             self.recorder.run(self._run)

@@ -48,6 +48,24 @@ class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
     caller: Location | None = None
 
 
+class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
+    """How often frames that had been compiled were called: a function, or its rest after a graph break."""
+
+    checked: Int64
+    """Calls for which torch checked guards."""
+    fitted: Int64
+    """Of these, calls that fitted a compile, which ran."""
+    attempts: Int64
+    """Of these, calls that led to an attempt to compile the frame again."""
+    limited: Int64
+    """Of these attempts, those that a limit ended: the call ran eagerly."""
+
+    @property
+    def eager(self) -> int:
+        """Calls that fitted no compile and ran eagerly."""
+        return self.checked - self.fitted - self.attempts + self.limited
+
+
 class GraphBreak(DynamoFact, frozen=True, kw_only=True, tag="graph_break"):
     """A place where one graph ended before the frame did."""
 

@@ -24,6 +24,7 @@ from inspect_compile.facts import (
     FusionRound,
     GraphBreak,
     Guard,
+    GuardedCalls,
     KeptInputs,
     Kernel,
     KernelLookup,
@@ -296,7 +297,9 @@ FACTS: Final[dict[str, Rows]] = {
     "flops": _facts(Lowering),
     "schedule": _facts(Operation),
     "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
-    "dynamo": _dynamo(Frame, Skip, GraphBreak, Recompile, SideEffect, ShapeGuard, CacheLookup, KernelLookup),
+    "dynamo": _dynamo(
+        Frame, Skip, GuardedCalls, GraphBreak, Recompile, SideEffect, ShapeGuard, CacheLookup, KernelLookup
+    ),
     "aot": _dynamo(AotMetadata),
     "artifacts": _dynamo(Artifact),
     "metrics": _dynamo(Metrics),

@@ -40,6 +40,11 @@ GUARD_LATENCY = Name(
 SKIP_REASON = Name(
     _CONVERT_FRAME, "add_skip_reason", "why a frame is not compiled, in torch's words", versions="2.13-2.15"
 )
+AFTER_GUARDS = Name(
+    "torch._C._dynamo.eval_frame",
+    "set_guard_complete_hook",
+    "what torch calls with whether a call of a compiled frame fits one of its compiles",
+)
 CONFIG = Name("torch._dynamo", "config", "the recompile limit that was reached")
 NO_TORCH_FUNCTION = Name(
     "torch._C", "DisableTorchFunction", "a tensor's shape is read without asking a mode or a subclass of the program's"

@@ -22,6 +22,7 @@ from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
+from inspect_compile.lowering.frontend.guarded_calls import COUNTS
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
 from inspect_compile.torch_compat import frames
@@ -84,6 +85,7 @@ def install_frames(probes: Probes) -> None:
         code = frame.f_code
         _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
         _RUNNING.objects = objects.of(frame.f_locals)
+        COUNTS.attempts += bool(argument(args, kwargs, 1, "cache_entries"))
 
     def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         metrics = argument(args, kwargs, 0, "values")
@@ -122,6 +124,7 @@ def install_frames(probes: Probes) -> None:
         around: dict[str, Any] = next(values.frames_of(frames.COMPILES_FRAME), {})
         raises = around.get("one_graph") is True or getattr(config, "fail_on_recompile_limit_hit", False) is True
         then = "raise an error" if raises else "run eagerly"
+        COUNTS.limited += not raises
         tell(attempt, "skipped", f"{told}; calls that fit no earlier compile {then} from now on", limit=limit)
         sink.add(
             Remark(

@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.child.limits.first import COMPILES
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, GraphBreak, Recompile, Remark
+from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Recompile, Remark
 from tests.conftest import run_once
 from tests.running import inspected, last_words
 
@@ -40,7 +40,10 @@ def failing(x, s):
         raise ValueError
     return x * 2
 calls(failing, 11)
+for _ in range(5):
+    calls(default, 10)
 """
+LIMITS = {"newest": ("--keep", "1"), "size": ("--max-dump", "24kB")}
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +103,34 @@ def test_the_overview_counts_the_functions_that_run_eagerly(place: Path) -> None
     assert told.eager["limit"] == 3
     assert told.eager["skipped"] == 1
     assert told.eager["functions"] >= 4
+
+
+def test_the_overview_says_what_share_of_the_calls_ran_eagerly(place: Path) -> None:
+    dump = Dump(place / "dump")
+    told, (calls,) = summarize_run(dump), dump.rows(GuardedCalls)
+
+    assert calls.fitted == 5 * 8
+    assert told.eager_calls == 2 + 5 * 2 + 2  # of `default`, again, and of `broken`
+    assert told.checked_calls == calls.checked == calls.fitted + calls.attempts + told.eager_calls - calls.limited
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_no_limit_drops_what_stopped_a_compile(place: Path, tmp_path: Path, limit: str) -> None:
+    (tmp_path / "script.py").write_text(PROGRAM)
+    done = inspected(["script.py"], tmp_path, options=LIMITS[limit])
+    whole, left = Dump(place / "dump"), Dump(tmp_path / "dump")
+
+    assert done.returncode == 0, done.stderr
+    assert left.run.omitted
+    assert len(left.rows(Frame)) < 30
+    assert stops(left) == stops(whole)
+    assert summarize_run(left).eager_calls == summarize_run(whole).eager_calls
+
+
+def stops(dump: Dump) -> set[tuple[str, str, str]]:
+    ends = {(row.function, row.status, row.limit) for row in dump.rows(Frame) if row.status != "compiled"}
+    breaks = {(row.reason, "", "") for row in dump.rows(GraphBreak)}
+    remarks = {
+        (row.code, row.message, "") for row in dump.rows(Remark) if row.code in ("graph-break", "recompile-limit")
+    }
+    return ends | breaks | remarks

@@ -1,6 +1,6 @@
 """Which of the functions that Dynamo looked at run without torch.compile, in all of their calls or in some.
 
-Calls are not counted: once torch has given a function up, it no longer reports calls of it.
+Calls are counted where torch checks guards: not those of functions that it skips, which it no longer looks at.
 """
 
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Final
 
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, GraphBreak, Skip
+from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Skip
 from inspect_compile.facts.compile_id import frame_id
 
 LIMIT, FAILED, SKIPPED, BREAK = "limit", "failed", "skipped", "graph break"
@@ -41,6 +41,17 @@ def eager(dump: Dump) -> dict[str, int]:
     why = Counter(next((one for one in _ORDER if one in reasons), "") for reasons in found.values())
     counts = {reason: why[reason] for reason in _ORDER if why[reason]}
     return {ALL: len(found), **counts} if counts else {}
+
+
+def eager_calls(dump: Dump) -> tuple[int, int]:
+    """How many calls fitted no compile and ran eagerly because of a limit, and of how many that checked guards; zeros
+    if there are none or they were not counted.
+    """
+    rows = dump.rows(GuardedCalls)
+    eagerly = sum(row.eager for row in rows)
+    if eagerly <= 0 or not any(row.limit for row in dump.rows(Frame)):
+        return 0, 0
+    return eagerly, sum(row.checked for row in rows)
 
 
 def _name(function: str) -> str:

@@ -77,6 +77,12 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     """What is not in the dump because of a limit."""
     eager: dict[str, int] = {}
     """Why functions run eagerly, in some calls or in all → how many do; `functions` → how many Dynamo looked at."""
+    eager_calls: int = 0
+    """Number of calls that fitted no compile and ran eagerly, because a function had reached a limit."""
+    checked_calls: int = 0
+    """Of so many calls of compiled functions and of their rests after graph breaks, all but the first of each; 0 if
+    they were not counted, or `eager_calls` is.
+    """
     broken_lines: int = 0
     """Number of lines that the graph breaks are at: one line may break the graph of several frames."""
 

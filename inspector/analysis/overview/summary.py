@@ -13,7 +13,7 @@ from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.analysis.overview.eager import eager
+from inspect_compile.analysis.overview.eager import eager, eager_calls
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
@@ -23,6 +23,7 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, R
 def summarize_run(dump: Dump) -> RunSummary:
     """Figures that concern all graphs."""
     run, own = dump.run, hooks(dump)
+    without, checked = eager_calls(dump)
     return RunSummary(
         status=run.status,
         argv=run.argv,
@@ -38,6 +39,8 @@ def summarize_run(dump: Dump) -> RunSummary:
         notes=run.notes,
         omitted=run.omitted,
         eager=eager(dump),
+        eager_calls=without,
+        checked_calls=checked,
         broken_lines=len({(row.where and (row.where.file, row.where.line)) for row in dump.rows(GraphBreak)}),
     )
 

@@ -5,16 +5,13 @@ volume: what stopped or interrupted a compile is recorded all the same.
 import os
 from typing import Final
 
+from inspect_compile.child.limits.stops import Stops, is_end
 from inspect_compile.dump import paths
-from inspect_compile.facts import Fact, Frame, Graph, GraphBreak, GraphEnd, Omission, Recompile, Remark
+from inspect_compile.facts import Fact, Frame, Graph, GraphBreak, GraphEnd, Omission, Recompile
 from inspect_compile.facts.compile_id import compile_number, frame_id
 
 COMPILES: Final = 8
 """Number of compiles of one frame that are recorded: torch's own default limit."""
-_WENT_ON: Final = ("compiled", "no graph", "restarted")
-"""Outcomes of an attempt to compile a frame that stopped nothing."""
-_STOPPING: Final = ("recompile-limit", "graph-break")
-"""Codes of remarks about what stopped or interrupted a compile."""
 
 
 class Limits:
@@ -39,8 +36,7 @@ class Limits:
         """Attempts that gave no compile."""
         self._told: set[str] = set()
         """Compiles with a graph break that is recorded beyond the limit."""
-        self._stops: set[tuple[object, ...]] = set()
-        """What stopped or interrupted a compile of each frame, each reason once."""
+        self._stops = Stops()
 
     def refuses(self, fact: Fact) -> bool:
         """True if `fact` is left out."""
@@ -53,7 +49,7 @@ class Limits:
             if folder not in self._refused and fact.compile_id is not None and self._is_again(fact.compile_id):
                 self._refused.add(folder)
             return self.refuses_file(folder)
-        if self._is_new_stop(fact) or (isinstance(fact, Frame) and fact.graph in self._told):
+        if self.keeps(fact):
             return False
         if isinstance(fact, Frame | Recompile):
             place = f"{os.path.basename(fact.file)}:{fact.line}"
@@ -61,6 +57,16 @@ class Limits:
         if isinstance(fact, Recompile) and self._is_beyond(fact.graph):
             self._last[frame_id(fact.graph)] = fact
         return self._is_again(fact.graph)
+
+    def keeps(self, fact: Fact) -> bool:
+        """Does it say for the first time what stopped or interrupted a compile of its frame? No limit drops it."""
+        if is_end(fact):
+            self._is_none(fact.graph)
+        if not self._stops.is_new(fact):
+            return isinstance(fact, Frame) and fact.graph in self._told
+        if isinstance(fact, GraphBreak):
+            self._told.add(fact.graph)
+        return True
 
     def held_back(self, fact: Fact) -> Recompile | None:
         """What led to a compile beyond the limit that was stopped or interrupted: why no earlier one fitted."""
@@ -70,25 +76,6 @@ class Limits:
         if last is None or last.graph != fact.graph:
             return None
         return self._last.pop(frame_id(fact.graph))
-
-    def _is_new_stop(self, fact: Fact) -> bool:
-        """Does it say that a compile was stopped or interrupted, for a reason that is not recorded of its frame?"""
-        found: tuple[object, ...]
-        if isinstance(fact, Frame) and fact.status not in _WENT_ON:
-            self._is_none(fact.graph)
-            found = (fact.status, fact.reason, fact.limit)
-        elif isinstance(fact, GraphBreak):
-            found = (fact.reason, fact.where and (fact.where.file, fact.where.line))
-        elif isinstance(fact, Remark) and fact.code in _STOPPING:
-            found = (fact.code, fact.message, fact.where)
-        else:
-            return False
-        found = (type(fact), frame_id(fact.graph), *found)
-        is_new = found not in self._stops
-        self._stops.add(found)
-        if is_new and isinstance(fact, GraphBreak):
-            self._told.add(fact.graph)
-        return is_new
 
     def _is_none(self, compile_id: str) -> None:
         """An attempt to compile a frame gave nothing: it does not count as a compile."""

@@ -1,8 +1,12 @@
-"""Which compiles a dump holds that keeps the newest ones (`--keep`), and which must go. Knows no files."""
+"""Which compiles a dump holds that keeps the newest ones (`--keep`), and which must go. Knows no files.
+
+What stopped or interrupted a compile stays, each reason once for a frame.
+"""
 
 import threading
 from typing import NamedTuple
 
+from inspect_compile.child.limits.stops import Stops
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Frame, Graph, Omission
 from inspect_compile.facts.compile_id import compile_number, same_compile
@@ -15,6 +19,8 @@ class Held(NamedTuple):
     """Its name, without attempts."""
     graphs: set[str]
     """The outermost graphs that it has so far; the backward may be compiled much later."""
+    stays: list[Fact]
+    """What interrupted it, for the first time of its frame, and its outcome: these stay when it goes."""
 
     @property
     def is_first(self) -> bool:
@@ -40,6 +46,9 @@ class Newest:
         """Recompiles that have ended, oldest first."""
         self._firsts: dict[str, None] = {}
         """First compiles that have ended."""
+        self._stopped: dict[str, None] = {}
+        """Attempts that gave no compile, each for another reason: they go only for the size, and do not count."""
+        self._stops = Stops()
         self._dropped: set[str] = set()
         self._folders: set[str] = set()
         """Folders of the graphs that were dropped."""
@@ -59,7 +68,7 @@ class Newest:
         if fact.per_graph:
             return self.refuses_file(paths.graph_folder(fact.graph))
         name = (fact.compile_id or "") if isinstance(fact, Graph) else fact.graph
-        return same_compile(name) in self._dropped
+        return same_compile(name) in self._dropped and not self._stops.is_new(fact)
 
     def refuses_file(self, folder: str) -> bool:
         """The same for the files in the folder of a graph."""
@@ -67,22 +76,26 @@ class Newest:
 
     def saw(self, fact: Fact) -> list[Held]:
         """Take note of a fact that was recorded; returns what must go now, oldest first."""
-        if isinstance(fact, Graph):
-            name = same_compile(fact.compile_id or "")
-            if name is not None:
-                with self._lock:
-                    self._held.setdefault(name, Held(name, set())).graphs.add(fact.graph.partition("/")[0])
+        name = same_compile((fact.compile_id or "") if isinstance(fact, Graph) else fact.graph)
+        if name is None or fact.per_graph:
             return []
-        if not isinstance(fact, Frame):
-            return []
-        name = same_compile(fact.graph)
-        if name is None or fact.status == "restarted":
-            return []
+        is_stop = self._stops.is_new(fact)
         with self._lock:
-            held = self._held.setdefault(name, Held(name, set()))
-            (self._firsts if held.is_first else self._ended)[name] = None
+            if isinstance(fact, Graph):
+                self._of(name).graphs.add(fact.graph.partition("/")[0])
+            elif is_stop or (isinstance(fact, Frame) and self._of(name).stays):
+                self._of(name).stays.append(fact)
+            if not isinstance(fact, Frame) or fact.status == "restarted":
+                return []
+            if is_stop:
+                self._stopped[name] = None
+                return []
+            (self._firsts if self._of(name).is_first else self._ended)[name] = None
             beyond = list(self._ended)[: max(len(self._ended) - self._keep, 0)]
             return [self._out(name) for name in beyond]
+
+    def _of(self, name: str) -> Held:
+        return self._held.setdefault(name, Held(name, set(), []))
 
     def oldest(self) -> Held | None:
         """What must go because the dump has reached its size; None if there is only the newest, and what is at work."""
@@ -91,6 +104,8 @@ class Newest:
             name = next(iter(self._ended), None) if len(self._ended) > 1 else None
             if name is None and len(self._firsts) + len(self._ended) > 1:
                 name = next(iter(self._firsts), None)
+            if name is None:
+                name = next((one for one in self._stopped if self._held[one].graphs), None)
             return None if name is None else self._out(name)
 
     def _out(self, name: str) -> Held:
@@ -99,6 +114,9 @@ class Newest:
         self._firsts.pop(name, None)
         self._dropped.add(name)
         self._folders.update(map(paths.graph_folder, held.graphs))
+        if name in self._stopped:
+            del self._stopped[name]
+            return held
         self._frames += held.is_first
         self._recompiles += not held.is_first
         return held

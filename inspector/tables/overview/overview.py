@@ -211,7 +211,7 @@ def _dynamo(found: Overview) -> Section | None:
     role = "warn" if run.graph_breaks or run.recompiles else ""
     counts = f"  {break_words(run)}, {number_of(run.recompiles, 'recompile')}"
     frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
-    without = cell(f"; {eager_words(run.eager)}" if run.eager else "", "warn")
+    without = cell(f"; {eager_words(run)}" if run.eager else "", "warn")
     return Section(
         "dynamo",
         (

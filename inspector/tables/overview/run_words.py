@@ -1,6 +1,6 @@
 """A run in a line, what its reader has to be warned of, and what else its dump holds."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.analysis.dumps.parts import asked, is_only_parts
@@ -64,11 +64,13 @@ def break_words(run: RunSummary) -> str:
     return f"{number_of(run.graph_breaks, 'graph break')}{lines}"
 
 
-def eager_words(eager: Mapping[str, int]) -> str:
-    """`eager: 1 of 4 functions (1 limit)`."""
-    why = {reason: count for reason, count in eager.items() if reason != ALL}
+def eager_words(run: RunSummary) -> str:
+    """`eager: 1 of 4 functions (1 limit), 34 of 1,012 later calls`."""
+    why = {reason: count for reason, count in run.eager.items() if reason != ALL}
     told = ", ".join(f"{count:,} {reason}" for reason, count in why.items())
-    return f"eager: {sum(why.values()):,} of {number_of(eager[ALL], 'function')} ({told})"
+    share = run.eager_calls / run.checked_calls if run.checked_calls else 0.0
+    calls = f", {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share:.0%})" if share else ""
+    return f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({told}){calls}"
 
 
 def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:

@@ -146,7 +146,7 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{break_words(run)}, {number_of(run.recompiles, 'recompile')}"
-        breaks += f"; {eager_words(run.eager)}" if run.eager else ""
+        breaks += f"; {eager_words(run)}" if run.eager else ""
         style = "yellow" if run.graph_breaks or run.recompiles or run.eager else ""
         yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", style, "dynamo")
     if dump.rows(Collective):

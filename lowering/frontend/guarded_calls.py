@@ -1,0 +1,69 @@
+"""How many calls of frames that had been compiled fit a compile, and how many run eagerly.
+
+torch has a hook that it calls after each check of guards, outside of Dynamo. It may not run Python: a KeyboardInterrupt
+in it would end the process, for torch's C++ catches no exception there. So what counts is made of functions in C.
+"""
+
+import functools
+import io
+from typing import Any
+
+from inspect_compile.facts import Fact, GuardedCalls
+from inspect_compile.probe import Probes
+from inspect_compile.torch_compat import dynamo as names
+
+PROBE = "lowering.guarded_calls"
+
+
+class _Counts:
+    """The counts of this process."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        """Frames that had been compiled and that Dynamo was asked to compile again."""
+        self.limited = 0
+        """Those of them that it refused because of a limit, so that the call ran eagerly."""
+        self.is_counting = False
+        self._place = io.BytesIO()
+        """Its position is the number of calls that fitted."""
+        # reduce(seek, (1,), fits) is seek(fits, 1): on by 1 or 0. It returns the new position, true where torch needs
+        # that: where a call fitted. The cache keeps nothing, and counts.
+        self.called = functools.lru_cache(maxsize=0)(functools.partial(functools.reduce, self._place.seek, (1,)))
+        self._before = 0, 0, 0, 0
+
+    def _now(self) -> tuple[int, int, int, int]:
+        return self.called.cache_info().misses, self._place.tell(), self.attempts, self.limited
+
+    def facts(self) -> list[Fact]:
+        """The row, where all calls were counted and there are any."""
+        checked, fitted, attempts, limited = (
+            now - before for now, before in zip(self._now(), self._before, strict=True)
+        )
+        if not (self.is_counting and checked):
+            return []
+        return [GuardedCalls(checked=checked, fitted=fitted, attempts=attempts, limited=limited)]
+
+    def forget(self) -> None:
+        """Another dump begins."""
+        self._before = self._now()
+
+
+COUNTS = _Counts()
+
+
+def install(probes: Probes) -> None:
+    """Give torch the counter, unless the program has a hook of its own, and until it has."""
+    put = names.AFTER_GUARDS.load()
+
+    def replaced(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+        if COUNTS.is_counting:
+            COUNTS.is_counting = False
+            put(None)  # the program is told which hook there was
+
+    own = put(COUNTS.called)
+    if own is not None:
+        put(own)
+        return
+    COUNTS.is_counting = True
+    probes.accounts.append(COUNTS)
+    probes.wrap(PROBE, names.AFTER_GUARDS, before=replaced, patient=True)
