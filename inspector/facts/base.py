@@ -38,6 +38,8 @@ class Location(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """
     caller: "Location | None" = None
     """The line that called this one's function, with its own caller: filled in when a dump is read, from `site`."""
+    module: str = ""
+    """Path of the nn.Module in which an operator on a line of a library ran, `layers.0.attention`; empty for others."""
 
     def calls(self) -> "Iterator[Location]":
         """The line, what called it, and so on."""

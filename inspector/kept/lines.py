@@ -14,7 +14,8 @@ Frame = tuple[str, int, str]
 
 _TEXT: Final = rb'"((?:[^"\\]|\\.)*+)"'
 _LOCATION: Final = re.compile(
-    rb'\{"file":%b,"line":-?\d++(?:,"function":%b)?(?:,"code":%b)?(?:,"site":\d++)?\}' % (_TEXT, _TEXT, _TEXT)
+    rb'\{"file":%b,"line":-?\d++(?:,"function":%b)?(?:,"code":%b)?(?:,"site":\d++)?(?:,"module":%b)?\}'
+    % (_TEXT, _TEXT, _TEXT, _TEXT)
 )
 """A Location in a row. Quotes in texts are escaped, so nothing else looks like one."""
 _COMMENT: Final = re.compile(rb"(File: )([^\n]{1,1000}?):(\d{1,9})( in )([^\s,]{1,1000})(, code: )([^\n]*)")
@@ -78,7 +79,7 @@ class Moved:
                 raise UnplacedError("the line that called the compiled function is not known")
             return self._caller
         now = self._now(where.file, where.line, where.function, where.code)
-        return Location(now.file, now.line, now.function, now.code, self._number(where.site))
+        return Location(now.file, now.line, now.function, now.code, self._number(where.site), module=where.module)
 
     def _now(self, file: str, line: int, function: str, code: str) -> Location:
         found = self._at.get((file, line, function))

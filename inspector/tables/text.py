@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.analysis.dumps.names import any_number
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 if TYPE_CHECKING:
@@ -123,7 +124,9 @@ def time_text(seconds: float | None) -> str:
 
 
 def place_text(where: "Location | None") -> str:
-    """`mixed.py:14`; for a line of a library `train.py:41 ← adam.py:414`, the user's own line first."""
+    """`mixed.py:14`; for a line of a library `train.py:41 ← adam.py:414`, the user's own line first, and the nn.Module
+    that ran it, `layers.0.attention · library.py:33`.
+    """
     return "".join(place_parts(where))
 
 
@@ -135,9 +138,10 @@ def place_parts(where: "Location | None") -> tuple[str, str]:
     if where is None:
         return "", ""
     own = own_line(where)
-    if own is None or own is where:
+    if own is where:
         return line_text(where), ""
-    return line_text(own), f"{FROM}{line_text(where)}"
+    below = f"{modules_text((where,))}{line_text(where)}"
+    return (below, "") if own is None else (line_text(own), f"{FROM}{below}")
 
 
 def line_text(where: "Location") -> str:
@@ -194,8 +198,23 @@ def lines_parts(lines: "Iterable[Location]") -> list[tuple[str, str]]:
         else:
             below.setdefault("" if first is None else line_text(first), []).append(where)
     found = [(files, "") for files in _files(own)]
-    found += [(place, f"{FROM}{'  '.join(_files(rows))}") for place, rows in below.items() if place]
-    return found + [("", files) for files in _files(below.get("", ()))]
+    found += [(place, f"{FROM}{'  '.join(_in_libraries(rows))}") for place, rows in below.items() if place]
+    return found + [("", text) for text in _in_libraries(below.get("", ()))]
+
+
+def _in_libraries(lines: "Iterable[Location]") -> list[str]:
+    """`layers.*.attention · library.py:33 35`: lines of libraries by the modules that ran them."""
+    found: dict[str, list[Location]] = {}
+    for where in lines:
+        found.setdefault(any_number(where.module), []).append(where)
+    return [f"{modules_text(rows)}{'  '.join(_files(rows))}" for rows in found.values()]
+
+
+def modules_text(lines: "Sequence[Location]") -> str:
+    """`layers.0.attention · `; of several layers `layers.*.attention · `, and nothing where no module is known."""
+    paths = {where.module for where in lines}
+    path = next(iter(paths)) if len(paths) == 1 else any_number(lines[0].module)
+    return f"{one_line(path)}{OF}" if path else ""
 
 
 def _files(lines: "Iterable[Location]") -> list[str]:

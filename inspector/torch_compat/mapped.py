@@ -17,6 +17,11 @@ DATA_PARALLEL = Name(
     "refuses a device's index for a module that is on the CPU",
 )
 FAKE_TENSOR = Name("torch._subclasses.fake_tensor", "FakeTensor.__new__", "is told of its device")
+FROM_TENSOR = Name(
+    "torch._subclasses.fake_tensor",
+    "FakeTensorConverter.from_real_tensor",
+    "gives a number on the CPU its value in a trace, and no number on a GPU",
+)
 TENSOR_ATTRIBUTES = tuple(
     Name(
         "torch._dynamo.variables.tensor",

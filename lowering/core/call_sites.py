@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
+import msgspec
+
 from inspect_compile.facts import CallSite, Fact, Location
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.scopes import compile_id
@@ -44,6 +46,7 @@ class CallSites:
         with self._lock:
             self._sites: dict[tuple[int, str, int, str], int] = {}
             self._texts: dict[tuple[str, int], Location | None] = {}
+            self._in_modules: dict[tuple[str, int, int, str], Location] = {}
             self._callers: dict[str, Location] = {}
             """Compile → the line that called the compiled frame."""
 
@@ -71,6 +74,16 @@ class CallSites:
                 self._texts.clear()
             self._texts[key] = self._located(values.locations(stack_trace), key[1])
         return self._texts[key]
+
+    def in_module(self, where: Location, module: str) -> Location:
+        """The same line of a library, of an operator that ran in this nn.Module. One object for all nodes there."""
+        key = where.file, where.line, where.site, module
+        found = self._in_modules.get(key)
+        if found is None:
+            if len(self._in_modules) >= _MOST_TEXTS:
+                self._in_modules.clear()
+            found = self._in_modules[key] = msgspec.structs.replace(where, module=module)
+        return found
 
     def line(self, frames: tuple[Location, ...]) -> Location | None:
         """The same for frames of the frame that is being compiled on this thread, outermost first."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from inspect_compile.facts import DynamoNode, JointNode, Location, Node
+from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.call_sites import CALL_SITES
 
@@ -67,7 +68,17 @@ def origins(meta: dict[str, Any]) -> tuple[str, ...]:
 def user_line(node: Any) -> Location | None:
     """The source line of an FX node."""
     trace = node.meta.get("stack_trace")
-    return CALL_SITES.traced_line(trace) if trace else None
+    where = CALL_SITES.traced_line(trace) if trace else None
+    if where is None or not is_library(where.file):
+        return where
+    module = module_path(innermost_module(node.meta)[0])
+    return CALL_SITES.in_module(where, module) if module else where
+
+
+def innermost_module(meta: dict[str, Any]) -> tuple[str, Any]:
+    """torch's path of the nn.Module that ran a node, and its class; empty if there is none."""
+    stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
+    return stack[next(reversed(stack))] if stack else ("", None)
 
 
 def calling_line(node: Any) -> Location | None:
@@ -102,10 +113,9 @@ class NodeReader:
 
     def module(self, meta: dict[str, Any]) -> tuple[str, str]:
         """The nn.Module that ran a node: its path below the compiled module, and its type."""
-        stack = meta.get("nn_module_stack") or meta.get("fwd_nn_module_stack")
-        if not stack:
+        path, kind = innermost_module(meta)
+        if not path:
             return "", ""
-        path, kind = stack[next(reversed(stack))]
         plain = self._modules.get(path)
         if plain is None:
             plain = self._modules[path] = module_path(path)

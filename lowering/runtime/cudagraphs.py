@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from inspect_compile.facts import CudaGraph, Remark
+from inspect_compile.facts import CudaGraph, Location, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.call_sites import CALL_SITES
+from inspect_compile.lowering.core.fx_nodes import user_line
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.lowering.runtime.cudagraph_runs import skip_words, skipped_in
 from inspect_compile.probe import Probes, argument
@@ -34,10 +35,12 @@ def install_compiled(probes: Probes) -> None:
         reason = getattr(made, "disabled_cudagraphs_reason", None)
         lowered = argument(args, kwargs, 1, "graph")
         scope = SCOPES.of(lowered)
+        where = None
         if not reason and not _Process.runs:
-            reason = _at_run_time(made, argument(args, kwargs, 9, "static_input_idxs"))
+            static = argument(args, kwargs, 9, "static_input_idxs")
+            reason, where = _at_run_time(made, static), _written_at(lowered, _mutated(made, static))
         if reason and scope is not None:
-            remark = _remark(scope.graph, str(reason))
+            remark = _remark(scope.graph, str(reason), where)
             probes.sink.add(remark)
             probes.sink.add(
                 CudaGraph(
@@ -48,6 +51,9 @@ def install_compiled(probes: Probes) -> None:
                     where=remark.where,
                 )
             )
+
+        elif scope is not None and not _Process.runs and getattr(made, "cudagraph_info", None) is not None:
+            probes.sink.add(CudaGraph(graph=scope.graph, compile_id=scope.compile_id, mode=scope.kind))
 
     probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
 
@@ -61,12 +67,34 @@ def _at_run_time(made: Any, static: Any) -> str:
         return ""
     if info.cudagraph_fail_reasons:
         return ", ".join(map(str, info.cudagraph_fail_reasons))
-    mutated = [index for index in sorted(made.mutated_input_idxs) if index not in set(static or ())]
+    mutated = _mutated(made, static)
     explain = torch_object(runtime_names.MUTATED_INPUTS)
     if not mutated or explain is None:
         return ""
     words, found, stack = str(explain(info.placeholders, mutated)).partition(". Found from")
     return f"{words}, {_UNLESS}{found}{stack}"
+
+
+def _mutated(made: Any, static: Any) -> list[int]:
+    """The inputs that the graph writes to, but for those whose memory stays the same."""
+    return [index for index in sorted(made.mutated_input_idxs) if index not in set(static or ())]
+
+
+def _written_at(lowered: Any, inputs: list[int]) -> Location | None:
+    """The first line that writes to one of these inputs, or to a view of it. torch looks at the input alone."""
+    nodes = list(lowered.module.graph.nodes)
+    every = [node for node in nodes if node.op == "placeholder"]
+    reached = {every[index] for index in inputs if index < len(every)}
+    for node in nodes:
+        schema = getattr(node.target, "_schema", None)
+        if schema is None or not node.args or node.args[0] not in reached:
+            continue
+        if schema.is_mutable:
+            lines = map(user_line, (node, *reversed(node.all_input_nodes)))
+            return next((where for where in lines if where is not None), None)
+        if node.target.is_view:
+            reached.add(node)
+    return None
 
 
 def install_runs(probes: Probes) -> None:
@@ -79,10 +107,10 @@ def install_runs(probes: Probes) -> None:
     probes.wrap(PROBE, names.CUDAGRAPH_SKIPPED, before=skipped)
 
 
-def _remark(graph: str, reason: str) -> Remark:
-    """The remark for torch's reason, which ends with the user's stack if torch knows it."""
+def _remark(graph: str, reason: str, known: Location | None = None) -> Remark:
+    """The remark for torch's reason, which ends with the user's stack if torch knows it; else the line is `known`."""
     _, _, stack = reason.partition("Found from")
-    where = CALL_SITES.traced_line(stack) if stack else None
+    where = CALL_SITES.traced_line(stack) if stack else known
     return Remark(
         graph=graph,
         kind="missed",

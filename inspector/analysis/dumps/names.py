@@ -8,6 +8,7 @@ from inspect_compile.facts import Location
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _OPERATION = re.compile(r"\w*op\d+")
+_NUMBER = re.compile(r"(?:^|(?<=\.))\d+(?=\.|$)")
 _WORD = re.compile(r"\w*")
 _AOT = re.compile(r"(.*__\d+_)(?:joint|forward|backward)_")
 
@@ -40,6 +41,11 @@ def aot_prefix(graph: str) -> str:
     """`model__0_`, with which the names of a joint graph and of its forward and backward begin; empty for others."""
     found = _AOT.match(graph)
     return found[1] if found else ""
+
+
+def any_number(module: str) -> str:
+    """`layers.*.attention` for the path of a module in any of several layers."""
+    return _NUMBER.sub("*", module)
 
 
 class ProgramLine(NamedTuple):

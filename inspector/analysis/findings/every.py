@@ -10,6 +10,7 @@ from inspect_compile.analysis.findings import copies, fusions, kernels, oddities
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
+from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph
@@ -48,7 +49,7 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
     if dump.lacking:
         return list(oddities.lacking(dump))  # of what is missing nothing is known, and so of nothing that rests on it
     graphs, costs = graphs_of(dump, graph), Costs(dump)
-    found = [row for kind in KINDS for row in kind(dump, graphs, costs)]
+    found = [for_its_user(row) for kind in KINDS for row in kind(dump, graphs, costs)]
     if graph is not None:
         about = {"", *(one.compile_id for one in graphs)}
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.kernel_work import launch_work
 from inspect_compile.analysis.dumps.graphs import graphs_of
+from inspect_compile.analysis.dumps.names import any_number
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.line_cost import LineCost
@@ -35,7 +36,7 @@ def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
     """
     rows = list(_rows(dump, graph))
     whole = _Whole(rows)
-    sums = [(whole.sum(found, found[0].own), found) for found in grouped(rows, lambda row: _key(row.own)).values()]
+    sums = [(whole.sum(found, _own_of(found)), found) for found in grouped(rows, lambda row: _key(row.own)).values()]
     costs: list[LineCost] = []
     for found, own in sorted(sums, key=lambda pair: -pair[0].share):
         costs += [found, *_inner(whole, own)]
@@ -75,21 +76,33 @@ def _own(lines: Iterable[Location]) -> tuple[Location, ...]:
     """The user's own lines that led to these, in order; lines of libraries if none of them is known."""
     every = list(lines)
     own = [one for line in every if (one := own_line(line)) is not None]
-    found = {(one.file, one.line): one for one in own or every}
+    found = {(one.file, one.line, one.module): one for one in own or every}
+    return tuple(found[place] for place in sorted(found))
+
+
+def _own_of(rows: list[_Row]) -> tuple[Location, ...]:
+    found = {(one.file, one.line, one.module): one for row in rows for one in row.own}
     return tuple(found[place] for place in sorted(found))
 
 
 def _inner(whole: "_Whole", rows: list[_Row]) -> list[LineCost]:
     """The same rows by lines of libraries; empty where all of them are the user's own."""
     parts = grouped(rows, lambda row: tuple(sorted({(one.file, one.line) for one in row.launch.lines})))
-    if set(parts) <= {_key(rows[0].own)}:
+    if set(parts) <= {tuple(dict.fromkeys((one.file, one.line) for one in rows[0].own))}:
         return []
-    found = [whole.sum(part, part[0].launch.lines, is_inner=True) for lines, part in parts.items() if lines]
+    found = [whole.sum(part, _lines(part), is_inner=True) for lines, part in parts.items() if lines]
     return sorted(found, key=lambda row: -row.share)[:_MOST_INNER]
 
 
-def _key(lines: Iterable[Location]) -> tuple[tuple[str, int], ...]:
-    return tuple((one.file, one.line) for one in lines)
+def _lines(rows: Iterable[_Row]) -> tuple[Location, ...]:
+    """The lines of some launches, of libraries' in each module that ran them."""
+    found = {(one.file, one.line, one.module): one for row in rows for one in row.launch.lines}
+    return tuple(found.values())
+
+
+def _key(lines: Iterable[Location]) -> tuple[tuple[str, int, str], ...]:
+    """What lines have in common that are one row: in equal modules of several layers, if they are a library's."""
+    return tuple(dict.fromkeys((one.file, one.line, any_number(one.module)) for one in lines))
 
 
 class _Whole:

@@ -17,6 +17,10 @@ _LIBRARY: Final = re.compile(
 that has no file. What was typed at a prompt or given with `-c` is the user's."""
 
 
+_INSTALLED: Final = re.compile(r"[/\\](?:site|dist)-packages[/\\]([^/\\]+)")
+_TORCH: Final = re.compile(r"(?:^|[/\\])torch[/\\]")
+
+
 def is_library(file: str) -> bool:
     """True for a file of a library: an installed package, the standard library or torch."""
     return _LIBRARY.search(file) is not None
@@ -25,6 +29,14 @@ def is_library(file: str) -> bool:
 def own_line(where: Location) -> Location | None:
     """The innermost of the user's own lines that led to a line: itself if it is one; None if none is known."""
     return next((one for one in where.calls() if not is_library(one.file)), None)
+
+
+def library_of(file: str) -> str:
+    """The library that a file is of: the package's name, `torch`, or `Python's library`."""
+    installed = _INSTALLED.search(file)
+    if installed is not None:
+        return installed[1].removesuffix(".py")
+    return "torch" if _TORCH.search(file) else "Python's library"
 
 
 def own_first(where: Location | None) -> tuple[int, str, int]:

@@ -32,6 +32,9 @@ BREAK: Final = "graph-break"
 BREAK_MASK: Final = "break-mask"
 BREAK_NUMBER: Final = "break-number"
 BREAK_BUILTIN: Final = "break-builtin"
+BREAK_LIBRARY: Final = "break-library"
+BREAK_DDP: Final = "break-ddp"
+LIBRARY: Final = "library"
 RECOMPILE: Final = "recompile"
 RECOMPILE_STATIC: Final = "recompile-static"
 RECOMPILE_NUMBER: Final = "recompile-number"
@@ -158,6 +161,22 @@ WORDS: Final[dict[str, Words]] = {
         "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
         "in the place of a slice by this number, with which torch may fail to compile, torch.arange: added to the"
         " tensor as an index, or compared with it as a mask",
+    ),
+    BREAK_LIBRARY: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "the line is in the code of {library}, which is not yours to change; {call} leads to it: make that call outside"
+        " of the compiled function, or compile by itself what it calls",
+    ),
+    BREAK_DDP: Words(
+        "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",
+        "DistributedDataParallel, called at {call}, interrupts the graph with code of torch's own: compile the module"
+        " before it is wrapped, DistributedDataParallel(torch.compile(module))",
+    ),
+    LIBRARY: Words(
+        "a library does it",
+        "the code of {library} does it, which is not yours to change; {call} leads to it: look for an option of that"
+        " call that leaves it out, as use_cache=False does in transformers where nothing is generated, or for another"
+        " implementation",
     ),
     BREAK_BUILTIN: Words(
         "the compiled code is interrupted here: Python runs this line, and the rest is compiled separately",

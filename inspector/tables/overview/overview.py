@@ -31,6 +31,7 @@ from inspect_compile.tables.text import (
     byte_text,
     code_text,
     line_text,
+    modules_text,
     multiple_text,
     number_of,
     one_line,
@@ -92,7 +93,7 @@ def _line(row: LineCost) -> Cell:
     if not row.is_inner:
         return lines_cell(row.lines)
     first, *rest = dict.fromkeys(map(line_text, row.lines))
-    return cell(f"  ← {first}{f' +{len(rest)}' if rest else ''}", "dim")
+    return cell(f"  ← {modules_text(row.lines)}{first}{f' +{len(rest)}' if rest else ''}", "dim")
 
 
 def _code(row: LineCost) -> Cell:

@@ -152,6 +152,7 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     varieties = {
         *(kind for kind in WORDS if kind.startswith("recompile-") and kind != RECOMPILE_LIMIT),
         *("apart-handed", "apart-read", "foreach", "complex", "break-builtin", "break-mask", "break-number"),
+        *("break-library", "break-ddp", "library"),
         *("library-copy", "product-copy", "input-copy", "einsum-copy", "joining", "joining-calls", "padding-by-hand"),
         *("library-layout", "convolution-layout", "convolution-last", "convolution-joined"),
     }

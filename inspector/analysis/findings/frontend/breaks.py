@@ -30,6 +30,7 @@ _BUILTIN: Final = "Dynamo does not know how to trace the builtin "
 """Of a function in C, torch gives two hints, of which it does not know whether either applies."""
 _CALLED: Final = re.compile(r"`([\w.]+)\(")
 """A call in a hint of torch's."""
+_SETTING: Final = "torch._dynamo.config."
 _OPTIMIZER: Final = re.compile(r"(?:^|[/\\])torch[/\\]optim[/\\]optimizer\.py$")
 """torch's optimizers interrupt whatever calls their step, on purpose: nobody can do without, and the step itself is
 compiled as a whole.
@@ -151,11 +152,15 @@ def _line(where: Location) -> tuple[str, int]:
 
 
 def _is_of_use(hint: str, where: Location | None) -> bool:
-    """False for a hint that says nothing, or is about a call which does not stand in the user's own line."""
+    """False for a hint that says nothing, or is about a call which does not stand in the user's own line. In a library
+    only a setting can be changed.
+    """
     if hint.startswith(_NO_USE) or any(report in hint for report in _REPORTS):
         return False
+    if where is not None and is_library(where.file):
+        return _SETTING in hint
     called = _CALLED.findall(hint)
-    code = "" if where is None or is_library(where.file) else where.code
+    code = "" if where is None else where.code
     return all(name.rpartition(".")[2] in code for name in called)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.frontend.frames import plain_source
 from inspect_compile.facts import FailedGuard, Location
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import (
     RECOMPILE,
     RECOMPILE_ALIAS,
@@ -86,6 +87,7 @@ def advice(
     found = WORDS[_kind(failed, times=times, file=file, dynamic=dynamic, fixed=fixed)].to_do
     size, tensor = _SIZE.match(failed.what), _TENSOR.match(failed.what)
     line = fixed or where
+    line = None if line is None else own_line(line) or line
     return found.format(
         name=plain_source(failed.source).removesuffix(_ITEM) or _named(failed),
         tensor=plain_source(tensor["tensor"]) if tensor else "",

@@ -17,7 +17,7 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
-from inspect_compile.knowledge.frontend.own_code import own_line
+from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.knowledge.overview.findings import (
     RECOMPILE,
     RECOMPILE_AFTER,
@@ -147,8 +147,8 @@ def _to_do(
         names = few(list(dict.fromkeys(name_words(one.failed) for one in others)), _MOST_CHANGES, ", ")
         own = f"{own}; that leaves {left} of {count} recompiles: {names}"
     rest = resumed(function)
-    if rest is None:
-        return own
+    if rest is None or is_library(file):
+        return own  # nobody can take a break out of a library's code
     is_computed = not found or any(_ON_STACK.search(one.failed.what) for one in found)
     line = f"{Path(file).name}:{rest[1]}"
     return WORDS[RECOMPILE_REST if is_computed else RECOMPILE_AFTER].to_do.format(line=line, own=own)

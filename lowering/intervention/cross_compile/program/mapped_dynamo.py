@@ -19,15 +19,26 @@ _OURS: Final = ("lacking", "mapped", "mapped_dynamo", "mapped_module", "program"
 
 
 def install_fake_tensors(program: MappedProgram) -> None:
-    """Put FakeTensors of a CUDA device on the CPU."""
-    new = names.FAKE_TENSOR.load()
+    """Put FakeTensors of a CUDA device on the CPU.
+
+    The value of one without dimensions stays unknown in a trace, as on a GPU: reading it breaks the graph, where a
+    number on the CPU becomes a part of the compile.
+    """
+    new, made_of = names.FAKE_TENSOR.load(), names.FROM_TENSOR.load()
 
     def on_cpu(cls: Any, fake_mode: Any, elem: Any, device: Any, *arguments: Any, **named: Any) -> Any:
         if on_gpu(device):
             program.uses_gpu, device = True, CPU
         return new(cls, fake_mode, elem, device, *arguments, **named)
 
+    def without_value(converter: Any, mode: Any, tensor: Any, *arguments: Any, **named: Any) -> Any:
+        made = made_of(converter, mode, tensor, *arguments, **named)
+        if program.uses_gpu and tensor.dim() == 0:
+            made.item_memo = None
+        return made
+
     names.FAKE_TENSOR.put(staticmethod(on_cpu))
+    names.FROM_TENSOR.put(without_value)
 
 
 def install_rules(program: MappedProgram) -> None:
