@@ -32,6 +32,10 @@ BEGUN: Final = "begun"
 """The check of a call began."""
 
 
+ALL_RESULTS: Final = "results"
+"""What a row calls all that a call leaves behind, where none of it could be compared with a level."""
+
+
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 

@@ -65,3 +65,13 @@ COMPILES = Name(
 SKIP_CODE = Name("torch._dynamo.eval_frame", "skip_code", "a function of ours is not compiled when a frame calls it")
 FLATTEN = Name("torch.utils._pytree", "tree_flatten_with_path", "the tensors in what a function returns")
 PATH_TEXT = Name("torch.utils._pytree", "keystr", "where a tensor is in what a function returns")
+APPLIES = Name(
+    "torch._dynamo.variables.misc",
+    "AutogradFunctionVariable.call_apply",
+    "Dynamo captures a call of an autograd.Function, of which its graph may get the forward alone",
+)
+KEEPS_BACKWARD = Name(
+    "torch._dynamo.variables.higher_order_ops",
+    "AutogradFunctionApplyVariable.call_function",
+    "the same with its backward",
+)

@@ -92,7 +92,7 @@ WRONG: Final = (
     Report("pytorch", 195422, "dropout_identity_changed", differs=(INPUT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 191821, "region_reads_a_global", differs=(RESULT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 139789, "aliased_inputs_later", differs=(RESULT,), levels=(AOT,), options=(*EAGER, *TWO_CALLS)),
-    Report("pytorch", 193279, "own_backward_dropped", differs=(RESULT,), levels=(AOT,)),
+    Report("pytorch", 193279, "own_backward_dropped", differs=(RESULT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 153044, "autocast_outside", differs=(GRADIENT,), levels=(AOT,)),
     Report("pytorch", 191308, "int8_matmul_dtype", differs=(DTYPE,), levels=(KERNEL, LOWERING)),
     Report("pytorch", 190717, "dropout_drawn_again", differs=(RESULT,), levels=(PARTITIONER,)),

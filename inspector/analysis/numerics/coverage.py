@@ -24,7 +24,7 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
-from inspect_compile.facts.numerics import NOT_ASKED, PACKAGED
+from inspect_compile.facts.numerics import ALL_RESULTS, NOT_ASKED, PACKAGED
 from inspect_compile.knowledge.numerics.levels import (
     BEFORE_PASSES,
     COMPILED,
@@ -46,6 +46,9 @@ _NO_RESULT: Final = "nothing that it returns or changes could be compared"
 _NO_PASSES: Final = "the graph before the passes could not be kept"
 _NO_DYNAMO: Final = "Dynamo's graph of it is not known"
 _PACKAGE: Final = "AOTInductor packaged it, and no call of the package was seen in this process"
+_NOT_FOLLOWED: Final = "what it is changed to could not be compared"
+_RESULT: Final = "result"
+"""How the names of results begin: other rows are of inputs."""
 _NOT_ENDED: Final = "its check did not end"
 
 
@@ -150,6 +153,20 @@ def _of_call(call: NumericsCall, rows: Sequence[Judged]) -> Iterator[Uncompared]
     for step, reason in ((BEFORE_PASSES, _NO_PASSES), (DYNAMO_GRAPH, _NO_DYNAMO)):
         if step not in there:
             yield Uncompared(graph=call.graph, call=call.call, step=step, reason=reason)
+    yield from _changed_inputs(call, whole, steps)
+
+
+def _changed_inputs(call: NumericsCall, whole: Sequence[Judged], steps: Sequence[Judged]) -> Iterator[Uncompared]:
+    """The inputs that the compiled code changes, and that were not compared at a level where results were."""
+    found: dict[str, set[str]] = {}
+    for row in steps:
+        found.setdefault(row.measured.against, set()).add(row.buffer)
+    for row in whole:
+        if row.buffer.startswith(_RESULT):
+            continue
+        for step, names in found.items():
+            if row.buffer not in names and ALL_RESULTS not in names:
+                yield Uncompared(graph=call.graph, call=call.call, what=row.buffer, step=step, reason=_NOT_FOLLOWED)
 
 
 def _all_launches(call: NumericsCall, rows: Sequence[Judged]) -> bool:

@@ -453,6 +453,21 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     return found | _values(index, compiled=compiled, eager=eager, exact=exact)
 
 
+def steady(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, noisy: Noisy) -> dict[str, Any]:
+    """The fields of a `Checked` that tell of integers and truth values which differ from eager's though no noise moves
+    the exact value there, which eager has; none if there is none.
+    """
+    found = (compiled != eager) & (eager == exact)
+    for seed in range(_TRIES):
+        if not bool(found.any()):
+            return {}
+        found &= noisy(seed) == exact
+    if not bool(found.any()):
+        return {}
+    index = index_at(int(found.flatten().int().argmax()), compiled)
+    return {"untied": int(found.sum()), "worst": index} | _values(index, compiled=compiled, eager=eager, exact=exact)
+
+
 def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
     """The element at that index of each of these."""
     return dict(zip(values, _numbers(*(value[index].double() for value in values.values())), strict=True))

@@ -22,6 +22,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     is_equal,
     measured,
     shifted,
+    steady,
     typical,
     unexplained,
 )
@@ -39,6 +40,8 @@ less.
 """
 _WIDE: Final = 8
 """Bytes of an element in fp64."""
+NUMBERS: Final = (bool, int, float)
+_OTHER_NUMBER: Final = "it is another Python number, of which it is not known how far rounding moves it"
 _TIES: Final = "whole numbers, or truth values, that depend on ties of values which are rounded to half types"
 _SIZES: Final = "it has another size, and sizes depend on values"
 
@@ -144,7 +147,9 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     described_only = row
     row = by_exact(row, value, eager, ideal, noisy)
     if row.untied and exact.of().rounds_to_half(node):
-        return with_fields(described_only, reason=_TIES)
+        # Of one that noise moves, any number may be a tie; which numbers are possible, noise seldom shows completely.
+        sure = steady(value, eager, ideal, noisy)
+        row = with_fields(row, **sure) if sure else with_fields(described_only, reason=_TIES)
     if verdict(row) == WORSE and exact.of().rounds_to_half(node):
         row = with_fields(row, **typical(value, eager, ideal, noisy))
     return row
@@ -201,13 +206,21 @@ def compared_graphs(
     values are computed where they can matter, or `always_exact`.
     """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
-        return with_fields(row, reason=NO_TENSOR)
+        return of_numbers(row, value, eager)
     row = described(row, value)
     if other := of_another_kind(row, value, eager, exact.has_sizes_of_values):
         return other
     if not always_exact and not is_equal(value, eager) and (found := near(row, value, eager)):
         return found
     return compared(row, value, eager, node, exact)
+
+
+def of_numbers(row: Checked, value: Any, eager: Any) -> Checked:
+    """`row` of what is no tensor: a graph can return Python numbers, such as sizes and what `item` gives."""
+    if not isinstance(value, NUMBERS) or not isinstance(eager, NUMBERS):
+        return with_fields(row, reason=NO_TENSOR)
+    is_same = value == eager or (value != value and eager != eager)
+    return with_fields(row, elements=1, **({"is_equal": True} if is_same else {"reason": _OTHER_NUMBER}))
 
 
 def compared_with_eager(row: Checked, value: Any, eager: Any, why: str) -> Checked:

@@ -11,6 +11,7 @@ import msgspec
 import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
+from inspect_compile.knowledge.numerics.levels import FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
@@ -49,6 +50,8 @@ _KERNELS: Final = 8
 """Maximum number of kernels of a call whose statements are looked at: each is compiled once more."""
 
 
+_FEWEST_LEVELS: Final = 2
+"""Without a pass between two levels no pass made the graph what it is."""
 _RESULTS: Final = 4
 """Maximum number of wrong results of a kernel whose statements are looked at."""
 
@@ -182,11 +185,14 @@ class LaunchCheck:
             let_pass(error)
             reason = f"{type(error).__name__}: {error}"[:300]
             error.__traceback__ = None
+            rows = rows or self._without_reference(args, number)
         give_back()
         ended = time.perf_counter()
         why_not = "" if not self._continues else reason if instead is None else instead.obstacle
         for fact in (*rows, *told):
             self._tell(fact)
+        if self.upstream is not None and (left_out := self.upstream.left_out):
+            self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=left_out, against=FUNCTION))
         self._tell(
             NumericsCall(
                 graph=self._plan.graph,
@@ -203,6 +209,22 @@ class LaunchCheck:
             )
         )
         return None if instead is None or instead.obstacle else instead
+
+    def _without_reference(self, args: Sequence[Any], number: int) -> list[Checked]:
+        """Rows of a call of which ATen does not run the graph that is lowered, as a pass may have made it."""
+        if self._is_collective or len(self._levels) < _FEWEST_LEVELS:
+            return []
+        try:
+            with self._lock, RandomState(args) as state, unseen():
+                left, shared = self._left(args, state), Shared(None)
+                rows = []
+                if self.upstream is not None:
+                    rows += self.upstream.rows(args, number, state, shared, OwnResults(lambda: left), left)
+                return rows + self._level_check(args, number, state, shared, OwnResults(lambda: left)).refused(left)
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            return []
 
     def _left(self, args: Sequence[Any], state: RandomState) -> Left:
         """What a call leaves behind in which nothing is forced."""

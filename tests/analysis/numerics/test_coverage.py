@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from inspect_compile.analysis.numerics.coverage import Uncompared, uncompared_in
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, Run
-from inspect_compile.facts.numerics import BEGUN, LOADED, NOT_ASKED, PACKAGED
+from inspect_compile.facts.numerics import ALL_RESULTS, BEGUN, LOADED, NOT_ASKED, PACKAGED
 from inspect_compile.knowledge.numerics.levels import (
     ALL_PASSES,
     AOT,
@@ -81,6 +81,19 @@ def test_each_step_needs_a_comparison(tmp_path: Path) -> None:
 
     assert [step for _, step, _ in missing] == [BEFORE_PASSES, DYNAMO_GRAPH]
     assert random == [("result 0", BEFORE_PASSES, "random")]
+
+
+def test_each_step_needs_a_comparison_of_each_changed_input(tmp_path: Path) -> None:
+    changed = [replace(row, buffer="arg0_1") for row in (WHOLE, PASSES, DYNAMO)]
+    facts = (IS_LOADED, BEGINS, LAUNCH, WHOLE, PASSES, DYNAMO)
+    nothing = lost(replace(DYNAMO, buffer=ALL_RESULTS), "it could not be run")
+
+    assert found(tmp_path / "a", *facts, *changed, ENDS) == []
+    missing = found(tmp_path / "b", *facts, *changed[:2], ENDS)
+    assert [(what, step) for what, step, _ in missing] == [("arg0_1", DYNAMO_GRAPH)]
+    assert found(tmp_path / "c", *facts[:5], *changed[:2], nothing, ENDS) == [
+        (ALL_RESULTS, DYNAMO_GRAPH, "it could not be run")
+    ]
 
 
 def test_the_functions_of_the_program_span_all_steps(tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO_GRAPH
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO, DYNAMO_GRAPH, FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG
 from tests.running import COMMAND, run
 
 PROGRAM = Path(__file__).parent / "programs" / "references.py"
+REINPLACES = "reinplace_inplaceable_ops"
 
 
 def checked(words: str, where: Path, cache: Path) -> dict[str, list[Judged]]:
@@ -17,6 +19,7 @@ def checked(words: str, where: Path, cache: Path) -> dict[str, list[Judged]]:
     options = [word for word in words.split() if word == "--eager"]
     rest = [word for word in words.split() if word not in options]
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache)}
+    where.mkdir(exist_ok=True)
     done = run([*COMMAND, "numerics", *options, "--dump", "dump", PROGRAM, *rest], where, environment=environment)
     assert done.stdout.split() == names, done.stderr
     graphs: dict[str, list[Judged]] = {}
@@ -29,7 +32,7 @@ def test_what_is_right_is_called_right(tmp_path: Path, inductor_cache: Path) -> 
     """Dynamo's graph runs again as it was traced: transforms of torch.func need autograd, others look at whether
     gradients are asked for. What custom operators change is not what they return.
     """
-    words = "gradient product operators filled scanned trained"
+    words = "gradient product operators filled scanned trained bumped number mapped"
     for name, rows in checked(words, tmp_path, inductor_cache).items():
         assert [(row.buffer, row.verdict, row.reason) for row in rows if row.verdict in (WRONG, NOT_COMPARABLE)] == []
         assert {row.measured.against for row in rows} >= {DYNAMO_GRAPH}, name
@@ -56,3 +59,26 @@ def test_the_program_itself_has_a_veto(tmp_path: Path, inductor_cache: Path) -> 
     (beside,) = [row.reason for row in rows if row.measured.against == DYNAMO_GRAPH]
     assert beside.startswith("the reference is not valid for result 0: the program's function gives what")
     assert [row.verdict for row in rows if row.level == CALL] == ["exact"]
+
+
+def test_a_backward_of_the_programs_own_that_dynamo_leaves_out(tmp_path: Path, inductor_cache: Path) -> None:
+    """Its graph is run as it is, so that without the program's function nothing shows what is left out."""
+    checked("clipped pushed mapped", tmp_path, inductor_cache)
+    found = {one.graph: one for one in uncompared(Dump(tmp_path / "dump"))}
+    beside = checked("--eager clipped pushed mapped", tmp_path / "eager", inductor_cache)
+
+    assert [one.step for one in found.values()] == [FUNCTION, FUNCTION]
+    assert all("Dynamo captured the forward of Clipped" in one.reason for one in found.values())
+    levels = {name: {row.level for row in rows if row.verdict == WRONG} for name, rows in beside.items()}
+    assert levels == {"clipped": {DYNAMO}, "pushed": {DYNAMO}, "mapped": set()}
+
+
+def test_what_aten_refuses_to_run_and_a_jump_of_given_values(tmp_path: Path, inductor_cache: Path) -> None:
+    """A pass leaves a copy within one memory, which ATen does not make: it is not compared with that. And where nothing
+    was rounded before a value is cut off, rounding explains no other whole number.
+    """
+    found = checked("shifted floored", tmp_path, inductor_cache)
+
+    assert {row.level for row in found["shifted"] if row.verdict == WRONG} <= {"remove_noop_ops", REINPLACES}
+    assert {row.buffer for row in found["shifted"] if row.verdict == WRONG} >= {"arg0_1"}
+    assert {row.kernel for row in found["floored"] if row.verdict == WRONG} == {"cpp_fused_floor_divide_0"}

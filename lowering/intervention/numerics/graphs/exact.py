@@ -45,6 +45,10 @@ _IN_SINGLE: Final = frozenset((
     "native_group_norm", "native_layer_norm", "prod", "sum", "var", "var_mean",
 ))  # fmt: skip
 """Operators that compute in float32 at least where they are given narrower types, as pointwise ones do."""
+_JUMPS: Final = frozenset(("ceil", "floor", "floor_divide", "round", "sgn", "sign", "trunc"))
+"""Operators with whole numbers as results, which jump between them."""
+_CHOOSES: Final = frozenset(("amax", "amin", "max", "min"))
+"""Operators whose results kernels round when they store them, and not the elements that they are compared with."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
 _CONVOLUTION: Final = "aten.convolution.default"
 _FEWEST: Final = 2
@@ -162,7 +166,8 @@ class Exact(Interpreter):
         kept = self.env
         late = {each: self._late.get((node.name, each.name)) for each in node.all_input_nodes}
         instead = {each: _wide(value) for each, value in late.items() if value is not None}
-        self.env = ChainMap(instead | self._rounded_inside(node), kept)  # type: ignore[assignment]
+        instead |= self._as_given(node) if _jumps(node, own) else self._rounded_inside(node)
+        self.env = ChainMap(instead, kept)  # type: ignore[assignment]
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
         if str(node.target) in _COMPARISONS:
@@ -186,6 +191,25 @@ class Exact(Interpreter):
         known = [*late.values(), *(self.env.get(each) for each in node.all_input_nodes)]
         return self._moved(node, own, _wide(changed_list(node, given) if found is None else found), known)
 
+    def _as_given(self, node: Node) -> dict[Node, Any]:
+        """The arguments that are given values, or elements of these, without noise: both sides read them as they are,
+        and nothing rounds them before they are compared, ordered or cut off.
+        """
+        if self._noise is None:
+            return {}
+        found = {}
+        for each in node.all_input_nodes:
+            if (node.name, each.name) not in self._late and self._source(each) is not None:
+                found[each] = self._unmoved(each)
+        return found
+
+    def _unmoved(self, node: Node) -> Any:
+        """The value without noise of a given node, or of elements of one."""
+        if self._is_given(node):
+            return _wide(self._own(node))
+        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), self._unmoved)
+        return _in_fp64(node)(*map_aggregate(args, raised), **map_aggregate(kwargs, raised))
+
     def _rounded_inside(self, node: Node) -> dict[Node, Any]:
         """The arguments of a library's operator that come from given values of a half type, with noise of that type:
         it may round what it computes from them, such as parts of a sum, and its result alone does not show how often.
@@ -200,12 +224,18 @@ class Exact(Interpreter):
         return found
 
     def _is_moved(self, node: Node) -> bool:
-        """True for a given value, or elements of one."""
+        """True for a given value of a half type, or elements of one."""
+        source = self._source(node)
+        return source is not None and _at_least_single(own := self._own(source)) is not own
+
+    def _source(self, node: Node) -> Node | None:
+        """The given value that this is, or has elements of; None if it is computed."""
         while not self._is_given(node):
-            if not rounds_nothing(node) or len(node.all_input_nodes) != 1:
-                return False
-            (node,) = node.all_input_nodes
-        return _at_least_single(own := self._own(node)) is not own
+            (source, *others) = node.all_input_nodes or [node, node]
+            if others or not rounds_nothing(node) or (node.name, source.name) in self._late:
+                return None
+            node = source
+        return node
 
     def _called(self, node: Node, args: Any, kwargs: Any) -> Any:
         """What the node gives for arguments in fp64; graphs that it calls run in fp64, too. Raises NoFormError."""
@@ -276,13 +306,22 @@ class Exact(Interpreter):
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
         or that of one of `known`.
         """
-        if self._noise is None or rounds_nothing(node):
+        if self._noise is None or (rounds_nothing(node) and not self._is_chosen(node)):
             return value
         if isinstance(value, (list, tuple)):
             return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
         taken = {memory_of(one) for one in leaves(list(known)) if isinstance(one, torch.Tensor)}
         is_new = isinstance(value, torch.Tensor) and memory_of(value) not in taken
         return self._with_noise(value, own, is_new=is_new)
+
+    def _is_chosen(self, node: Node) -> bool:
+        """True for the largest of computed values, with the noise of every other seed: in a half type a kernel may
+        compare it, rounded, with these as they were before they are rounded.
+        """
+        is_odd = self._noise is not None and self._noise.is_odd
+        own = self._own(node) if is_odd and node.op == "call_function" and _packet(node.target) in _CHOOSES else None
+        is_half = any(_at_least_single(one) is not one for one in leaves([own]))
+        return is_half and self._source(node) is None
 
     def _with_noise(self, value: Any, own: Any, *, is_new: bool = False) -> Any:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not own.is_floating_point():
@@ -415,6 +454,14 @@ def rounds_nothing(node: Node) -> bool:
     if node.op != "call_function":
         return False
     return any(word in node.name for word in _VIEWS) or _packet(node.target) in _EXACT
+
+
+def _jumps(node: Node, own: Any) -> bool:
+    """True for a node with whole numbers or truth values among its results; `own`: its value in its dtypes."""
+    tensors = [one for one in leaves([own]) if isinstance(one, torch.Tensor)]
+    if any(not one.is_floating_point() and not one.is_complex() for one in tensors):
+        return True
+    return _packet(node.target) in _JUMPS or node.kwargs.get("rounding_mode") in ("floor", "trunc")
 
 
 @once_an_operator

@@ -21,7 +21,7 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
@@ -109,7 +109,8 @@ class LevelCheck:
                 judged = self._in_fp64(judged, at, before.name)
             found.append(judged)
             self._exact.passed(before.name)
-        for at in changed(self._args, self._before.inputs, afterwards):
+        both = changed(self._args, self._before.inputs, afterwards)
+        for at in sorted({*both, *(changed_inputs(self._plan.module) or ())}):
             name = self._inputs.names[at]
             row, writer = self._row_of_input(name, ALL_PASSES, BEFORE_PASSES), self._inputs.writer(at)
             if writer is not None and writer.name in self._random:
@@ -172,6 +173,30 @@ class LevelCheck:
                 told.append(row)
         return told
 
+    def refused(self, left: Left) -> list[Checked]:
+        """A row for each result and changed input of what the compiled code `left` behind, where ATen does not run the
+        graph that is lowered: what makes one wrong is the pass after which it is wrong, or ATen refuses the graph.
+        """
+        found = []
+        for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
+            if isinstance(before, Node) and isinstance(after, Node) and before.name not in self._random:
+                row = self._row(f"result {at}", after.name, ALL_PASSES, BEFORE_PASSES)
+                found.append((row, Place(at), functools.partial(self._compared, row, before.name)))
+        for at in changed(self._args, self._before.inputs, left.inputs if self._keeps_inputs else self._args):
+            writer = self._inputs.writer(at)
+            if writer is None or writer.name not in self._random:
+                row = self._row_of_input(self._inputs.names[at], ALL_PASSES, BEFORE_PASSES)
+                found.append((row, Place(at, is_input=True), functools.partial(self._inputs.compared, row, at)))
+        rows = []
+        for _, place, compared in found:
+            row = compared(place.of(left))
+            if verdict(row) == WRONG:
+                level = self._blamed(row, place, compared)
+                # Of what is right after each pass the code may be to blame as well.
+                row = with_fields(row, level=between(BEFORE_PASSES, COMPILED) if level == self._last_level() else level)
+            rows.append(row)
+        return rows
+
     def _with_sharing(self, row: Checked, at: int, pairs: set[Pair]) -> Checked:
         """`row`, wrong if a result that the program gets as it is shares memory as one of `pairs`, which share none
         before the passes.
@@ -221,7 +246,11 @@ class LevelCheck:
             return row.level
         for position, level in enumerate(self._levels[1:], start=1):
             if position not in self._later:
-                self._later[position] = self._values(level.module)
+                try:
+                    self._later[position] = self._values(level.module)
+                except RuntimeError as error:  # such as a copy within one memory, which the pass before did not need
+                    error.__traceback__ = None
+                    return level.name
             later = self._later[position]
             if verdict(compared(place.of(later.left))) == WRONG:
                 return level.name

@@ -20,7 +20,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
-from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, described, near
+from inspect_compile.lowering.intervention.numerics.judges import NUMBERS, compared_graphs, described, near
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
@@ -61,7 +61,7 @@ class _Pair(NamedTuple):
     row: Checked
     value: Any
     """The compiled code's."""
-    eager: torch.Tensor
+    eager: Any
     """The reference's."""
     node: str
     """The node that has it; empty if none has."""
@@ -71,7 +71,7 @@ def _pairs(plan: Plan, run: "OnDemand | Whole", found: Left, args: Sequence[Any]
     """What is compared."""
     row = Checked(graph=plan.graph, call=number, index=-1, level=COMPILED, against=LOWERED_GRAPH)
     for at, node in enumerate(results_of(plan.module)):
-        if isinstance(node, Node) and isinstance(run.reference.results[at], torch.Tensor):
+        if isinstance(node, Node) and isinstance(run.reference.results[at], (torch.Tensor, *NUMBERS)):
             value = found.results[at] if at < len(found.results) else None
             named = with_fields(row, buffer=f"result {at}", node=node.name)
             yield _Pair(named, value, run.reference.results[at], node.name)

@@ -23,6 +23,8 @@ class Step(NamedTuple):
     operands: tuple[Operand, ...]
     nodes: tuple[str, ...]
     """The nodes with the operands' values, which may be those of other steps."""
+    after: tuple[str, ...]
+    """Nodes that have changed these values in place, and return nothing."""
     sizes: tuple[tuple[Any, str], ...]
     """Sizes that are not known before a call, each with the node that has its value."""
     device: torch.device
@@ -48,16 +50,21 @@ def steps_of(
     """
     sizes, known, seen = _sizes(lowering), dict(nodes), dict(views)
     found: dict[str, Step] = {}
+    returns_nothing = {one.name for one in lowering.module.graph.nodes if one.op != "output" and _has_no_value(one)}
+    changed: dict[str, str] = {}
     for operation in lowering.operations:
         for name, node in changes.get(operation.get_operation_name(), {}).items():
-            known[name] = node
-            seen.pop(name, None)
+            if node in returns_nothing and name in known:
+                changed[name] = node
+            else:
+                known[name] = node
+                seen.pop(name, None)
         buffer = next((one.get_name() for one in operation.get_outputs() if one is operation), "")
         maker = makers.get(buffer, "")
         if buffer in nodes or buffer not in makers:
             continue
         try:
-            step = _step(lowering, buffer, maker, known, seen, sizes)
+            step = _step(lowering, buffer, maker, known, seen, sizes, changed)
         except Exception as error:
             let_pass(error)
             continue
@@ -87,7 +94,7 @@ def extended(module: GraphModule, steps: Collection[Step]) -> GraphModule:
     last_input = max((at for at, node in enumerate(module.graph.nodes) if node.op == "placeholder"), default=-1)
     following: dict[int, list[Step]] = {}
     for step in steps:
-        needed = (*step.nodes, *(node for _, node in step.sizes))
+        needed = (*step.nodes, *step.after, *(node for _, node in step.sizes))
         at = max([last_input, positions.get(step.maker, 0) - 1, *(positions[name] for name in needed)])
         following.setdefault(at, []).append(step)
         positions[node_of(step.buffer)] = at
@@ -113,6 +120,7 @@ def _step(
     nodes: Mapping[str, str],
     views: Mapping[str, Any],
     sizes: Mapping[Any, str],
+    changed: Mapping[str, str],
 ) -> Step | None:
     made = lowering.try_get_buffer(buffer)
     loops = None if made is None else recorded(lowering, made)
@@ -130,9 +138,16 @@ def _step(
         loops,
         operands,
         tuple(nodes[name] for name in loops.reads),
+        tuple(changed[name] for name in loops.reads if name in changed),
         tuple((one, sizes[one]) for one in sorted(needed, key=str)),
         made.get_device(),
     )
+
+
+def _has_no_value(node: Node) -> bool:
+    """True for an operator that changes arguments in place, and returns nothing."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is not None and not schema.returns and "val" in node.meta and node.meta["val"] is None
 
 
 def _operand(buffer: Any, name: str, view: Any) -> Operand:

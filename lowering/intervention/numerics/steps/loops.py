@@ -237,8 +237,10 @@ def _combined(values: Sequence[torch.Tensor], along: list[int]) -> tuple[torch.T
     return mean.squeeze(along), spread, weight.squeeze(along)
 
 
-def _memory(operand: Operand, value: torch.Tensor, known: Mapping[Any, int]) -> torch.Tensor:
-    """The buffer's memory, flat, as it is where it holds `value`."""
+def _memory(operand: Operand, value: Any, known: Mapping[Any, int]) -> torch.Tensor:
+    """The buffer's memory, flat, as it is where it holds `value`. Raises NotKnownError."""
+    if not isinstance(value, torch.Tensor):
+        raise NotKnownError(f"no node has the value of {operand.buffer}")
     size = [int(evaluated(one, known)) for one in operand.size]
     stride = [int(evaluated(one, known)) for one in operand.stride]
     length = 1 + sum((one - 1) * step for one, step in zip(size, stride, strict=True)) if math.prod(size) else 0

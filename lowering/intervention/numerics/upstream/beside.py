@@ -11,11 +11,11 @@ from inspect_compile.lowering.intervention.numerics.errors import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (
-    NO_TENSOR,
     by_exact,
     described,
     near,
     of_another_kind,
+    of_numbers,
 )
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import RANDOM, Shadowed
 
@@ -33,7 +33,7 @@ def beside(
     can matter, or `always_exact`. `is_random`: `value` depends on random numbers.
     """
     if not isinstance(value, torch.Tensor) or not isinstance(eager, torch.Tensor):
-        return with_fields(row, reason=NO_TENSOR)
+        return of_numbers(row, value, eager)
     value, eager = value.detach(), eager.detach()
     row = described(row, value)
     if other := of_another_kind(row, value, eager, lambda: shadow(eager).has_sizes_of_values):

@@ -1,7 +1,7 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -48,6 +48,8 @@ from inspect_compile.probe import let_pass
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
 _AUTOCAST: Final = "the forward ran under autocast, and whether the backward does in eager is not known"
+_FORMS: Final = "strides and shared memory of the results"
+_ALIKE: Final = "they are not compared in a graph with collectives, of which all ranks would have to look alike"
 _MORE_NOISE: Final = 32
 """Maximum number of runs of Dynamo's graph with other noise, after which no further result asks for any."""
 _Of = Callable[[Ran, Places, Any], Any]
@@ -125,9 +127,16 @@ class DynamoCheck:
         return [self._with_source(row, node) for row in rows]
 
     def gradients(
-        self, module: GraphModule, values: Results, args: Sequence[Any], tangents: Sequence[Any]
+        self,
+        module: GraphModule,
+        values: Results,
+        args: Sequence[Any],
+        tangents: Sequence[Any],
+        changed_later: Collection[str],
     ) -> list[Checked]:
-        """A row for each gradient that the joint graph `module` returns; `args` are its inputs without `tangents`."""
+        """A row for each gradient that the joint graph `module` returns, and for those of its inputs that the backward
+        changes: `changed_later`. `args` are its inputs without `tangents`.
+        """
         described = _descriptions(module)
         try:
             where = places(module, self._origin.dynamo[0].module)
@@ -151,6 +160,10 @@ class DynamoCheck:
             return [self._row(one.buffer, one.node, _AUTOCAST) for one in wanted]
         asked = Gradients(tuple(inputs), tuple(one.idx for one in outputs), tangents, around)
         rows = self._rows(wanted, args, lambda ran, _, at: ran.gradients[at], asked, module, _exact(module, values))
+        names = [name for name in inputs_of(module)[: len(args)] if name in changed_later]
+        left = [(name, inputs_of(module).index(name)) for name in names]
+        later = [_Wanted(name, name, at, values.inputs[at]) for name, at in left]
+        rows += self._rows(later, args, lambda ran, _, at: ran.inputs[at], asked, module)
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
         node = self._looked_for(lambda: self._first_wrong_gradient(values.whole, args, asked))
@@ -307,7 +320,9 @@ class DynamoCheck:
         """`rows` of `wanted`, wrong where AOTAutograd's graph gives a result other strides than Dynamo's, or has it
         share memory that it has not there: AOTAutograd makes results anew that share some there, and no others.
         """
-        if self._is_collective or self.left is None:
+        if self._is_collective:
+            return [*rows, self._row(_FORMS, "", _ALIKE)]
+        if self.left is None:
             return rows
         names = inputs_of(module)
         shared = sharing(self.left, names, tuple(plain_results(module)))

@@ -148,7 +148,9 @@ class EagerCheck:
             self._here.held = None
             # The reference's results, with which the program may continue, say nothing of the compiled code's.
             is_own = self._asked.continue_with == "compiled"
-            for fact in held.told([one.now for one in compared if is_own and verdict(one.row) in _RIGHT]):
+            right = [one.now for one in compared if is_own and verdict(one.row) in _RIGHT]
+            is_compared = bool(compared) and all(verdict(one.row) != NOT_COMPARABLE for one in compared)
+            for fact in held.told(right, is_compared=is_compared):
                 self._tell(fact)
         for one in compared:
             self._tell(with_fields(one.row, level=_blamed(one, held)))

@@ -10,6 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked, Fact, NumericsCall
+from inspect_compile.knowledge.numerics.levels import FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs, memory_of
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
@@ -80,8 +81,10 @@ class HeldBack:
             version = one._version + (name in changed) if is_known else -1
             self._seen.append(_Seen((graph, number, name), one, beside.get(name), version))
 
-    def told(self, right: Collection[Any]) -> list[Fact]:
-        """What was found, in its order. `right`: what the compiled function gave, and the program's own one gives."""
+    def told(self, right: Collection[Any], *, is_compared: bool) -> list[Fact]:
+        """What was found, in its order. `right`: what the compiled function gave, and the program's own one gives;
+        `is_compared`: all that it gave was compared with what that gives.
+        """
         confirmed = {
             one.named
             for one in self._seen
@@ -90,8 +93,10 @@ class HeldBack:
             and any(_is_same(one.value, other) for other in right)
         }
         facts = [_judged(one, confirmed) if isinstance(one, Checked) else one for one in self._facts]
+        if is_compared:
+            facts = [one for one in facts if not isinstance(one, NumericsCall) or one.against != FUNCTION]
         for fact in facts:
-            if isinstance(fact, NumericsCall):
+            if isinstance(fact, NumericsCall) and fact.against != FUNCTION:
                 self.is_unknown = self.is_unknown or bool(fact.reason)
             if isinstance(fact, Checked):
                 said = verdict(fact)

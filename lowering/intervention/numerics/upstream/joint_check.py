@@ -1,7 +1,7 @@
 """What the passes over the joint graph, and the partitioner, made of its results."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from torch.fx import GraphModule, Node
@@ -12,11 +12,14 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
-from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
 from inspect_compile.lowering.intervention.numerics.left_behind.left import InputsCheck, Pair, changed, with_sharing
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
+_IN_BACKWARD: Final = "a backward changes it"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
 Stages = Sequence[tuple[str, Callable[[], Left]]]
@@ -82,7 +85,8 @@ class JointCheck:
         check = InputsCheck(self._module, args, self._values, self._exact, always_exact=self._always_exact)
         rows = []
         later: dict[int, Left] = {}
-        for at in changed(args, self._values.inputs, found.inputs):
+        both = changed(args, self._values.inputs, found.inputs)
+        for at in sorted({*both, *(changed_inputs(self._module) or ())}):
             row, writer = with_fields(self._row, buffer=check.names[at], node=check.names[at]), check.writer(at)
             if writer is not None and writer.name in self.random:
                 rows.append(with_fields(row, reason=_RANDOM))
@@ -91,6 +95,25 @@ class JointCheck:
             place = Place(at, is_input=True)
             rows.append(self._judged(compared(found.inputs[at]), place, compared, stages, later))
         return rows
+
+    def inputs_of_backward(self, found: Mapping[str, Any], stages: Stages | None) -> list[Checked]:
+        """A row for each of these inputs of the backward graph, which it changed to what was `found`, if the joint
+        graph has an input of that name.
+        """
+        names = inputs_of(self._module)
+        rows = []
+        later: dict[int, Left] = {}
+        for name, value in found.items():
+            if name in names:
+                at = names.index(name)
+                row = with_fields(self._row, buffer=name, node=name)
+                compared = functools.partial(self._as_left, row, at)
+                place = Place(at, is_input=True)
+                rows.append(self._blamed(compared(value), place, compared, stages, later))
+        return rows
+
+    def _as_left(self, row: Checked, at: int, value: Any) -> Checked:
+        return compared_with_eager(row, value, self._values.inputs[at], _IN_BACKWARD)
 
     def sharing(self, suspects: set[Pair], became: Pairs, stages: Sequence[tuple[str, Pairs]]) -> list[Checked]:
         """A row for each result that shares memory as one of `suspects` in what became of the graph; they share none in
@@ -115,7 +138,17 @@ class JointCheck:
         """`row`, which says of what is at this place what `compared` says of values, with the level that is blamed.
         `later` has what was left behind after the stages that ran.
         """
-        judged = self._own.mended(row, place, compared)
+        return self._blamed(self._own.mended(row, place, compared), place, compared, stages, later)
+
+    @staticmethod
+    def _blamed(
+        judged: Checked,
+        place: Place,
+        compared: Callable[[Any], Checked],
+        stages: Stages | None,
+        later: dict[int, Left],
+    ) -> Checked:
+        """`judged` with the level that is blamed, see `_judged`."""
         if stages is None and verdict(judged) == WRONG:
             return with_fields(judged, level=between(JOINT_GRAPH, BEFORE_PASSES))
         if stages is None or verdict(judged) != WRONG:

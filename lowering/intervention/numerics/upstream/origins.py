@@ -15,6 +15,7 @@ from torch.fx import GraphModule
 from inspect_compile.knowledge.numerics.levels import BACKEND, DYNAMO, PRE_GRAD
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.lowering.intervention.numerics.levels import Level, copied, inputs_of, text_of
+from inspect_compile.lowering.intervention.numerics.upstream.left_out import LeftOut
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, dynamo, passes
 
@@ -68,6 +69,9 @@ class Origin:
     dynamo: tuple[Level, ...]
     """Dynamo's graph, and as it was after each edit."""
     surroundings: Surroundings
+    left_out: str = ""
+    """Why Dynamo's graph is not known to be the program's function, see `LeftOut`; empty if it is not known not to be.
+    """
     traced: GraphModule | None = None
     """AOTAutograd's graph; in training forward and backward as one."""
     is_joint: bool = False
@@ -92,6 +96,8 @@ class Origin:
 class _Here(threading.local):
     origin: Origin | None = None
     """Of the graph that this thread compiles."""
+    left_out: str = ""
+    """See `Origin.left_out`: of the graph that Dynamo hands to its backend now."""
     is_traced: bool = False
     """AOTAutograd has its graph: what is traced from now on is another one."""
     depth: int = 0
@@ -102,6 +108,7 @@ class Origins:
     """The origins of the graphs of a process."""
 
     def __init__(self) -> None:
+        self.left_out = LeftOut()
         self._here = _Here()
         self._waiting: dict[str | None, list[Origin]] = {}
         """Compile id → origins whose backward graph has not been compiled."""
@@ -124,7 +131,16 @@ class Origins:
     def began(self, module: GraphModule) -> None:
         """Dynamo has a graph."""
         self._here.is_traced = False
-        self._here.origin = Origin((Level(DYNAMO, copied(module)),), Surroundings.here())
+        self._here.origin = Origin((Level(DYNAMO, copied(module)),), Surroundings.here(), self._here.left_out)
+
+    @contextlib.contextmanager
+    def from_dynamo(self, output: Any) -> Iterator[None]:
+        """In this block a backend gets the graph of `output`, whole or in parts."""
+        before, self._here.left_out = self._here.left_out, self.left_out.of(output)
+        try:
+            yield
+        finally:
+            self._here.left_out = before
 
     def edited(self, module: GraphModule, name: str) -> None:
         """Dynamo's graph may have been changed by what is called `name`."""
@@ -184,8 +200,9 @@ def install(check: Any) -> None:
 
     def user_compiler(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(output: Any, module: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            safely(lambda: origins.began(module))
-            return plain(output, module, *args, **kwargs)
+            with origins.from_dynamo(output):
+                safely(lambda: origins.began(module))
+                return plain(output, module, *args, **kwargs)
 
         return run
 

@@ -9,6 +9,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
+from inspect_compile.facts.numerics import ALL_RESULTS
 from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     depends_on_random,
@@ -16,7 +17,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, known_results
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, alone, sharing
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
@@ -73,6 +74,11 @@ class UpstreamCheck:
         """Positions of the results of the latest call that the program gets in the memory that the compiled code gives
         them, as far as Dynamo's graph tells.
         """
+
+    @property
+    def left_out(self) -> str:
+        """Why Dynamo's graph is not known to be the program's function; empty if it is not known not to be."""
+        return self._origin.left_out
 
     def rows(
         self, args: Sequence[Any], number: int, state: RandomState, shared: Shared, own: OwnResults, left: Left
@@ -153,12 +159,21 @@ class UpstreamCheck:
         shared = Shared(store)
         values = Results(joint, whole, call.state, shared)
         give_back()
-        rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents)
+        names = inputs_of(self._module)
+        changed = [names[at] for at in sorted(changed_inputs(self._module) or ())]
+        rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents, changed)
         check = self._joint(number, joint, values, first, own)
-        stages = self._stages(lambda module: Left(Results(module, whole, call.state, shared).values()[first:], ()))
-        found = self._as_joint(forward, call.args, first, shared, check.compared)
-        found = self._cut(forward, call, tangents, first, shared) if found is None else found
-        return rows + check.rows(Left(found, ()), stages)
+
+        def run(module: GraphModule) -> Left:
+            ran = Results(module, whole, call.state, shared)
+            return Left(ran.values()[first:], ran.inputs)
+
+        stages = self._stages(run)
+        same = self._as_joint(forward, call.args, first, shared, check.compared) if not changed else None
+        found = self._cut(forward, call, tangents, first, shared) if same is None else Left(same, ())
+        rows += check.rows(found, stages)
+        left = dict(zip(names, found.inputs, strict=False))
+        return rows + check.inputs_of_backward({name: left[name] for name in changed}, stages)
 
     def _dynamo(self, number: int, state: RandomState, own: OwnResults) -> DynamoCheck:
         return DynamoCheck(self._graph, number, self._origin, state, own, always_exact=self._always_exact)
@@ -195,9 +210,9 @@ class UpstreamCheck:
             return None
         return [shared.value(one) if one is not None and shared.has(one) else None for one in found]
 
-    def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int, shared: Shared) -> list[Any]:
-        """The results of the backward graph, after the forward graph has run. `shared` has those of the joint graph,
-        whose inputs are those of the forward graph and then `tangents`.
+    def _cut(self, forward: GraphModule, call: _Forward, tangents: list[Any], first: int, shared: Shared) -> Left:
+        """What the backward graph leaves behind, after the forward graph has run. `shared` has values of the joint
+        graph, whose inputs are those of the forward graph and then `tangents`.
         """
         ran = Results(forward, call.args, call.state, shared)
         saved = list(zip(ran.values(), ran.numbers, strict=True))[first:]
@@ -206,7 +221,8 @@ class UpstreamCheck:
         of_tangents = [(one, shared.of_input(at)) for at, one in enumerate(tangents, start=len(call.args))]
         values, numbers = zip(*others, *tensors, *of_tangents, strict=True)
         given_numbers = [shared.alone() if one is None else one for one in numbers]
-        return Results(self._module, values, call.state, shared, numbers=given_numbers).values()
+        cut = Results(self._module, values, call.state, shared, numbers=given_numbers)
+        return Left(cut.values(), cut.inputs)
 
     def _call(self, args: Sequence[Any]) -> _Forward | None:
         """The call of the forward graph that saved these inputs of the backward graph."""
@@ -229,4 +245,6 @@ def _is_tensor(node: Node) -> bool:
 
 def not_compared(graph: str, number: int, reason: str) -> Checked:
     """A row for the results of a call that could not be compared with the level above."""
-    return Checked(graph=graph, call=number, index=-1, level=AOT, against=DYNAMO_GRAPH, buffer="results", reason=reason)
+    return Checked(
+        graph=graph, call=number, index=-1, level=AOT, against=DYNAMO_GRAPH, buffer=ALL_RESULTS, reason=reason
+    )

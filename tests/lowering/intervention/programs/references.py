@@ -31,6 +31,38 @@ def _(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
     return torch.empty_like(first)
 
 
+@torch.library.custom_op("references::bump", mutates_args=("first", "second"))
+def bump(first: torch.Tensor, second: torch.Tensor) -> None:
+    first.add_(1)
+    second.add_(2)
+
+
+@torch.library.custom_op("references::add_into", mutates_args=("target",))
+def add_into(first: torch.Tensor, second: torch.Tensor, target: torch.Tensor) -> None:
+    target.copy_(first + second + 2)
+
+
+class Clipped(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: torch.Tensor) -> None:
+        ctx.save_for_backward(output)
+        ctx.save_for_forward(output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * ctx.saved_tensors[0].clamp(max=1)
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: torch.Tensor) -> torch.Tensor:
+        return tangent * ctx.saved_tensors[0].clamp(max=1)
+
+
 @torch.compiler.allow_in_graph  # type: ignore[untyped-decorator]
 def by_gradient(x: torch.Tensor) -> torch.Tensor:
     return x * (2 if x.requires_grad else 3)
@@ -99,6 +131,44 @@ def rolled(x: torch.Tensor) -> Any:
     return x * 2
 
 
+def clipped(x: torch.Tensor) -> Any:
+    return torch.func.grad(lambda x: Clipped.apply(x).sum())(x)  # type: ignore[no-untyped-call]
+
+
+def pushed(x: torch.Tensor) -> Any:
+    return torch.func.jvp(Clipped.apply, (x,), (torch.ones_like(x),))[1]
+
+
+def mapped(x: torch.Tensor) -> Any:
+    return torch.func.vmap(lambda row: Clipped.apply(row) * 2)(x)  # type: ignore[no-untyped-call]
+
+
+def bumped(first: torch.Tensor, second: torch.Tensor, target: torch.Tensor) -> Any:
+    bump(first, second)
+    add_into(first[0:2], second[0:2], target)
+    return target
+
+
+def number(x: torch.Tensor) -> Any:
+    return x * 2, x.half().mean().item()
+
+
+def shifted(x: torch.Tensor) -> Any:
+    x[1:] = x[:-1].clone()
+    return x
+
+
+def floored(x: torch.Tensor, width: torch.Tensor) -> Any:
+    return x // width
+
+
+def given(name: str) -> tuple[torch.Tensor, ...]:
+    x = torch.linspace(-0.5, 1.0, 16).view(4, 4)
+    if name == "bumped":
+        return x[0], x[1], torch.zeros(2)
+    return (torch.tensor([1.0, 0.5, 6.0]), torch.tensor([0.1, 0.1, 0.2])) if name == "floored" else (x,)
+
+
 if __name__ == "__main__":
     wrong = "--wrong" in sys.argv
 
@@ -108,5 +178,5 @@ if __name__ == "__main__":
 
     torch._inductor.config.post_grad_custom_pre_pass = edit if wrong else None
     for name in [word for word in sys.argv[1:] if not word.startswith("--")]:
-        torch.compile(globals()[name])(torch.linspace(-0.5, 1.0, 16).view(4, 4))  # type: ignore[no-untyped-call]
+        torch.compile(globals()[name])(*given(name))  # type: ignore[no-untyped-call]
         print(name)
