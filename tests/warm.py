@@ -31,6 +31,7 @@ COLD: Final = (
     "launch",
     "lowering/frontend/test_first_calls.py",
     "lowering/intervention/test_random_numbers.py",
+    "targets/test_on_cuda.py",  # a program that an exception ends, with no frame above its own
     "torch_compat/test_gone.py",
 )
 """Folders and files of tests/."""
