@@ -12,6 +12,7 @@ SLOW: Final = frozenset(
         "analysis/provenance/test_coverage.py",
         "analysis/provenance/test_lineage.py",
         "child/test_capture.py",
+        "child/test_stops.py",
         "codegen/autotuning/test_tuning.py",
         "codegen/kernels/test_long_names.py",
         "codegen/kernels/test_stages.py",
