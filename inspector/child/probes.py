@@ -183,7 +183,7 @@ CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.common", "inspect_compile.codegen.numerics.operations:install"),
     Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
-    Entry("torch._dynamo.variables", "inspect_compile.lowering.intervention.numerics.upstream.left_out:install"),
+    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.intervention.numerics.upstream.left_out:install"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.intervention.numerics.recorder.around:install"),
     Entry("torch._inductor.codecache", f"{_PACKAGE_CHECK}:install_compiler"),

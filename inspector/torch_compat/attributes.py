@@ -17,6 +17,7 @@ _CONFIG_MODULE = "torch.utils._config_module"
 OPERATION_COUNT: Final = "__inner_fn_opcount_cache"
 ORIGINAL: Final = "_torchdynamo_orig_callable"
 WRAPPER_ID: Final = "_torchdynamo_wrapper_id"
+TAKES_A_LIST: Final = "_boxed_call"
 ATTRIBUTES: Final = (
     Attribute("torch.fx.graph", "Graph", "_codegen", "whether a loop body is printed in the plain way"),
     Attribute(
@@ -71,6 +72,12 @@ ATTRIBUTES: Final = (
     ),
     Attribute(
         "torch._dynamo.convert_frame", "ConvertFrame", "_torchdynamo_orig_backend", "the backend below what wraps it"
+    ),
+    Attribute(
+        "torch._functorch._aot_autograd.utils",
+        "make_boxed_func",
+        TAKES_A_LIST,
+        "a graph that is called as it is, and what stands in its place, get their inputs as one list",
     ),
     Attribute("torch._dynamo.eval_frame", "_TorchDynamoContext", ORIGINAL, "the function that was compiled"),
     Attribute(

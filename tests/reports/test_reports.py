@@ -33,7 +33,7 @@ from tests.running import COMMAND, inspected, plain, run
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
-SHORT: Final = {198094, 195320, 193661, 197108, 191821, 192905, 158643}
+SHORT: Final = {198094, 195320, 193661, 197895, 197108, 191821, 192905, 158643}
 """Two passes, two kernels, nothing to reduce, Dynamo; right: nested regions, random numbers."""
 ANSWERED, ELSEWHERE, NOT_COMPARED = "answered", "blamed elsewhere", "not compared"
 ALL_CLEAR, ALARM, ERROR = "false all-clear", "false alarm", "error"

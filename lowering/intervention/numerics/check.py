@@ -21,6 +21,7 @@ from inspect_compile.lowering.intervention.numerics.recorder.around import insid
 from inspect_compile.lowering.intervention.numerics.recorder.calls import GraphCalls
 from inspect_compile.lowering.intervention.numerics.recorder.recorder import Recorder
 from inspect_compile.lowering.intervention.numerics.results import Left
+from inspect_compile.lowering.intervention.numerics.upstream import no_operation
 from inspect_compile.lowering.intervention.numerics.upstream.eager_check import EagerCheck
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origins
 from inspect_compile.lowering.intervention.numerics.upstream.package_check import Packages
@@ -132,6 +133,18 @@ class Check:
             return found
 
         return call
+
+    def without_code(self, module: Any, found: Any, *, is_backward: bool) -> Any:
+        """What torch `found` for a graph; with a check of its calls if it has no operation, and so no code to load."""
+        asked = self.asked
+        if asked is None or asked.only_nonfinite or asked.graphs or not no_operation.has_no_operation(module, found):
+            return found
+        try:
+            origin = self.origins.of(module, is_backward=is_backward)
+            return no_operation.checked(module, found, origin, asked, self.tell, is_backward=is_backward)
+        except Exception as error:
+            let_pass(error)
+            return found
 
     def _refused(self, graph: str, code: Any, reason: str) -> Callable[[list[Any]], Any]:
         """The graph's function, of which no call can be checked: that is told once there is one."""

@@ -118,7 +118,8 @@ def install(check: Any) -> None:
     def inner(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(module: GraphModule, *args: Any, **kwargs: Any) -> Any:
             levels.handed(module)
-            return plain(module, *args, **kwargs)
+            found = plain(module, *args, **kwargs)
+            return check.without_code(module, found, is_backward=bool(kwargs.get("is_backward")))
 
         return run
 

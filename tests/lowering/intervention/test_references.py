@@ -5,8 +5,8 @@ from pathlib import Path
 from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO, DYNAMO_GRAPH, FUNCTION
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO, DYNAMO_GRAPH, FUNCTION, JOINT_GRAPH
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.running import COMMAND, run
 
 PROGRAM = Path(__file__).parent / "programs" / "references.py"
@@ -82,3 +82,13 @@ def test_what_aten_refuses_to_run_and_a_jump_of_given_values(tmp_path: Path, ind
     assert {row.level for row in found["shifted"] if row.verdict == WRONG} <= {"remove_noop_ops", REINPLACES}
     assert {row.buffer for row in found["shifted"] if row.verdict == WRONG} >= {"arg0_1"}
     assert {row.kernel for row in found["floored"] if row.verdict == WRONG} == {"cpp_fused_floor_divide_0"}
+
+
+def test_a_backward_without_operations(tmp_path: Path, inductor_cache: Path) -> None:
+    """torch calls such a graph as it is; its gradients are compared all the same."""
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = run([*COMMAND, "numerics", "--dump", "dump", PROGRAM, "added"], tmp_path, environment=environment)
+
+    rows = [row for row in judged(Dump(tmp_path / "dump")) if "backward" in row.graph]
+    assert done.returncode == 0, done.stderr
+    assert [(row.measured.against, row.verdict) for row in rows] == [(DYNAMO_GRAPH, EXACT), (JOINT_GRAPH, EXACT)]

@@ -162,8 +162,15 @@ def floored(x: torch.Tensor, width: torch.Tensor) -> Any:
     return x // width
 
 
+def added(x: torch.Tensor) -> Any:
+    """Its backward returns what it is given: it has no operation."""
+    return x + 1
+
+
 def given(name: str) -> tuple[torch.Tensor, ...]:
     x = torch.linspace(-0.5, 1.0, 16).view(4, 4)
+    if name == "added":
+        return (x.clone().requires_grad_(),)
     if name == "bumped":
         return x[0], x[1], torch.zeros(2)
     return (torch.tensor([1.0, 0.5, 6.0]), torch.tensor([0.1, 0.1, 0.2])) if name == "floored" else (x,)
@@ -178,5 +185,7 @@ if __name__ == "__main__":
 
     torch._inductor.config.post_grad_custom_pre_pass = edit if wrong else None
     for name in [word for word in sys.argv[1:] if not word.startswith("--")]:
-        torch.compile(globals()[name])(*given(name))  # type: ignore[no-untyped-call]
+        found = torch.compile(globals()[name])(*given(name))  # type: ignore[no-untyped-call]
+        if name == "added":
+            found.sum().backward()
         print(name)
