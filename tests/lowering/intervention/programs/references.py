@@ -55,11 +55,11 @@ class Clipped(torch.autograd.Function):
         ctx.save_for_forward(output)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+    def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         return gradient * ctx.saved_tensors[0].clamp(max=1)
 
     @staticmethod
-    def jvp(ctx: Any, tangent: torch.Tensor) -> torch.Tensor:
+    def jvp(ctx: Any, tangent: torch.Tensor) -> Any:
         return tangent * ctx.saved_tensors[0].clamp(max=1)
 
 
