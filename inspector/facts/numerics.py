@@ -129,7 +129,9 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     error away, or a kernel that rounds less often than its nodes.
     """
     source: str = ""
-    """The first node of Dynamo's graph whose value is wrong; empty if it is not known."""
+    """The first node of Dynamo's graph whose value is wrong; of a pass, or an edit of Dynamo's graph, the node at which
+    the edit begins that makes the result wrong. Empty if it is not known.
+    """
     operator: str = ""
     """What that node calls."""
     where: Location | None = None

@@ -34,7 +34,7 @@ def _wrong(row: Judged) -> Remark:
     if found.mismatch:
         values = f": it is {found.mismatch}"
     if row.level:
-        source = f", first {found.source} ({found.operator})" if found.source else ""
+        source = f", from {found.source} ({found.operator}) on" if found.source else ""
         what = f"{made_wrong(row.level, row.buffer, 'the graph')}{source}"
     else:
         what = f"{row.kernel} computes something else than its FX node {row.node}"

@@ -106,7 +106,7 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
             verdict=said,
             reason=(row.reason or row.no_exact or _NO_NUMBER) if said == NOT_COMPARABLE else "",
             times_rounding=_times(row),
-            where=row.where or places[row.graph].get(row.node),
+            where=row.where if row.source else places[row.graph].get(row.node),
             measured=row,
         )
 

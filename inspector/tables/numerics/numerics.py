@@ -12,7 +12,7 @@ from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
-from inspect_compile.knowledge.numerics.levels import AGAINST, level_words, made_wrong
+from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, level_words, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -88,7 +88,7 @@ def _why(row: Judged) -> Cell:
     if found.turn:
         words.append(f"the nested graph's run {found.turn:,}")
     if row.verdict == WRONG and found.source:
-        words.append(f"the first wrong value is {_source(row)}")
+        words.append(f"{'the first wrong value is' if row.level == AOT else 'its edit begins at'} {_source(row)}")
     if row.verdict == WRONG and found.unforced:
         words.append(f"it reads {', '.join(found.unforced[:3])} as written, which could not be compared")
     return cell("; ".join(words))
@@ -104,7 +104,7 @@ def _of_eager_alone(row: Judged) -> str:
 
 
 def _source(row: Judged) -> str:
-    """The node of Dynamo's graph that is wrong."""
+    """The node that is wrong first: of Dynamo's graph, or of the graph that a pass changed."""
     return f"{row.measured.source} ({row.measured.operator})"
 
 

@@ -15,6 +15,13 @@ from tests.running import COMMAND, plain, run
 PROGRAMS = Path(__file__).parent / "programs"
 AOT = "AOTAutograd and decompositions"
 SILU = "torch.nn.functional.silu"
+TANH = "aten.tanh.default"
+LINES = {
+    SILU: "h = F.silu(h)",
+    TANH: "h = self.norm(torch.tanh(self.up(x)))",
+    "operator.mul": "h = torch.exp(-(h * 3).square()).sin()",
+}
+"""Operator → its line."""
 
 
 def checked(program: str, words: str, where: Path, cache: Path) -> tuple[int, str, str, Dump]:
@@ -34,10 +41,10 @@ def checked(program: str, words: str, where: Path, cache: Path) -> tuple[int, st
         ("wrong_decomposition", AOT, SILU),
         ("wrong_decomposition train", AOT, SILU),
         ("wrong_backward_decomposition train", AOT, f"the gradient of {SILU}"),
-        ("wrong_pre_grad_pass", "pre_grad_custom_pass", ""),
-        ("wrong_backend", "the backend before Inductor", ""),
-        ("wrong_joint_pass", "joint_custom_post_pass", ""),
-        ("wrong_joint_pass train", "joint_custom_post_pass", ""),
+        ("wrong_pre_grad_pass", "pre_grad_custom_pass", "operator.mul"),
+        ("wrong_backend", "the backend before Inductor", "operator.mul"),
+        ("wrong_joint_pass", "joint_custom_post_pass", TANH),
+        ("wrong_joint_pass train", "joint_custom_post_pass", TANH),
         ("wrong_partition train", "the partitioner", ""),
         ("wrong_capture --eager", "Dynamo", ""),
     ],
@@ -54,7 +61,7 @@ def test_the_level_with_the_mistake_is_named(
     assert f"{level} make" in told
     if operator:
         assert wrong[0].where is not None
-        assert wrong[0].where.code == "h = F.silu(h)"
+        assert wrong[0].where.code == LINES[operator.removeprefix("the gradient of ")]
 
 
 @pytest.mark.parametrize("words", ["nothing --eager", "nothing train --eager", "harmless_decomposition train"])

@@ -24,6 +24,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     InputsCheck,
     Pair,
@@ -39,7 +40,6 @@ from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
-_WIDE: Final = ("float32", "float64")
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -124,7 +124,7 @@ class LevelCheck:
         """`row`, which says of what is at this place what `compared` says of values, with the pass that is blamed."""
         if verdict(row) != WRONG:
             return row
-        return self._own.mended(with_fields(row, level=self._blamed(row, place, compared)), place, compared)
+        return self._own.mended(self._blamed(row, place, compared), place, compared)
 
     def launched(
         self, plain: Reference, afterwards: Sequence[Any], left: Left, rows: Sequence[Checked]
@@ -240,10 +240,10 @@ class LevelCheck:
         eager = self._before.value(before)
         return compared_graphs(row, value, eager, before, self._exact, always_exact=self._always_exact)
 
-    def _blamed(self, row: Checked, place: Place, compared: Callable[[Any], Checked]) -> str:
-        """The first pass after which what is at this place is wrong, as `row` is."""
+    def _blamed(self, row: Checked, place: Place, compared: Callable[[Any], Checked]) -> Checked:
+        """`row`, with the first pass after which what is at this place is wrong as it is."""
         if len(self._levels) == 1:
-            return row.level
+            return row
         for position, level in enumerate(self._levels[1:], start=1):
             if position not in self._later:
                 try:
@@ -253,8 +253,13 @@ class LevelCheck:
                     return level.name
             later = self._later[position]
             if verdict(compared(place.of(later.left))) == WRONG:
-                return level.name
-        return self._last_level()
+                return self._by(position, row, place)
+        return with_fields(row, level=self._last_level())
+
+    def _by(self, position: int, row: Checked, place: Place) -> Checked:
+        """`row`, with the pass that made the level at this position, and where its edit begins."""
+        before, after = self._levels[position - 1], self._levels[position]
+        return with_edit(with_fields(row, level=after.name), before.module, after.module, place)
 
     def _last_level(self) -> str:
         """What changed the graph after its last copy."""
@@ -269,10 +274,10 @@ class LevelCheck:
         last = len(self._levels) - 1
         if last < 1 or self._apart(last, at, known, before) is None:
             return row
-        for position, level in enumerate(self._levels[1:], start=1):
+        for position in range(1, len(self._levels)):
             apart = self._apart(position, at, known, before)
             if apart is not None:
-                return with_fields(row, level=level.name, exact_apart=apart)
+                return with_fields(self._by(position, row, Place(at)), exact_apart=apart)
         return row
 
     def _apart(self, position: int, at: int, known: Any, before: str) -> float | None:
@@ -281,7 +286,7 @@ class LevelCheck:
         """
         module = self._levels[position].module
         node = results_of(module)[at]
-        if not isinstance(node, Node) or not _constants(module) <= _constants(self._levels[0].module):
+        if not isinstance(node, Node) or not constants_of(module) <= constants_of(self._levels[0].module):
             return None
         if position not in self._later:
             self._later[position] = self._values(module)
@@ -303,17 +308,6 @@ def _writers(module: GraphModule, name: str) -> list[Node]:
     """The nodes that change the input of this name in place."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
     return [node for node in nodes if any(isinstance(one, Node) and one.name == name for one in changed_values(node))]
-
-
-def _constants(module: GraphModule) -> set[str]:
-    """What a graph holds in half types apart from its inputs: the numbers in it, and its own tensors."""
-    found = set()
-    for node in module.graph.nodes:
-        dtype = getattr(node.meta.get("val"), "dtype", None)
-        is_exact = dtype is not None and (not dtype.is_floating_point or str(dtype).removeprefix("torch.") in _WIDE)
-        if not is_exact and (node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)):
-            found.add(f"{node.target} {node.args}")
-    return found
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:

@@ -9,14 +9,17 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, AOT_GRAPH, DYNAMO_GRAPH, between
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
+from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
@@ -121,6 +124,7 @@ class DynamoCheck:
         rows = self._rows(wanted, args, of, None, module, exact)
         self.left = self._left(rows, args, module)
         rows = self._with_forms(rows, wanted, args, module, left) + self._changed(module, values.inputs, args)
+        rows += self._edited(module, args)
         if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
             return rows
         node = self._looked_for(lambda: self._first_wrong(module, values.whole, args))
@@ -242,10 +246,44 @@ class DynamoCheck:
                 for edits, level in enumerate(self._edits(), start=1):
                     edited, _ = self._ran(edits, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
-                        row = with_fields(row, level=level.name)
+                        before = self._origin.dynamo[edits - 1].module
+                        row = with_edit(with_fields(row, level=level.name), before, level.module, None)
                         break
+            elif verdict(row) not in (SAME, NOT_COMPARABLE) and self._edits():
+                is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(node))
+                there = functools.partial(_at, of, place)
+                row = self._in_fp64(row, args, there, gradients) if is_half else row
             rows.append(row)
         return rows
+
+    def _in_fp64(
+        self, row: Checked, args: Sequence[Any], at: Callable[[Ran, Places], Any], gradients: Gradients | None
+    ) -> Checked:
+        """`row`, wrong if an edit of Dynamo's graph made another function of what is `at` a place of a run: a half type
+        hides what that changes, and fp64 does not.
+        """
+
+        levels = self._origin.dynamo
+
+        def exact(edits: int) -> Shadowed:
+            ran, where = self._ran(edits, args, gradients, BOTH if self._at_once and not edits else EXACT)
+            assert ran.shadow is not None
+            return ran.shadow.value(at(ran, where))
+
+        def apart(edits: int) -> float:
+            known, found = exact(0), exact(edits)
+            if any(one.reason or one.is_random for one in (known, found)) or found.exact.shape != known.exact.shape:
+                return 0.0
+            has_own = not constants_of(levels[edits].module) <= constants_of(levels[0].module)
+            return 0.0 if has_own else exactly_apart(found.exact, known.exact)
+
+        if apart(len(levels) - 1) <= SAME_IN_FP64:
+            return row
+        for edits, level in enumerate(levels[1:], start=1):
+            if (found := apart(edits)) > SAME_IN_FP64:
+                by = with_fields(row, level=level.name, exact_apart=found)
+                return with_edit(by, levels[edits - 1].module, level.module, None)
+        return row
 
     @functools.cached_property
     def _differentiated(self) -> Gradients | None:
@@ -357,6 +395,41 @@ class DynamoCheck:
         ]
         return [at for at in changed(args, kept) if at not in returned]
 
+    def _edited(self, module: GraphModule, args: Sequence[Any]) -> list[Checked]:
+        """Rows of results that an edit of Dynamo's graph has share memory, and of those that AOTAutograd does not
+        return, as they are views of others: the program gets them as the edited graph has them.
+        """
+        edits = self._edits()
+        if self.left is None or not edits:
+            return []
+
+        def ran(at: int) -> Ran:
+            return self._ran(at, args, self._as_traced, BOTH if self._at_once and not at else ())[0]
+
+        def shared(at: int) -> set[Pair]:
+            return sharing(Left(ran(at).results, ran(at).inputs), inputs_of(module), range(len(ran(at).results)))
+
+        try:
+            pairs = shared(len(edits)) - shared(0)
+        except Exception as error:
+            let_pass(error)
+            error.__traceback__ = None
+            reason = f"Dynamo's graph could not be run after {edits[-1].name} ({type(error).__name__})"
+            return [self._row("results", "", reason)]
+        found = []
+        for at in sorted({int(one.removeprefix("result ")) for one, _ in pairs}):
+            row = self._row(f"result {at}", "")
+            edit = next(one for one in range(1, len(edits) + 1) if with_sharing(row, shared(one) & pairs, AOT).mismatch)
+            row = with_fields(with_sharing(row, pairs, edits[edit - 1].name), buffer=f"result[{at}]")
+            found.append(with_edit(row, self._origin.dynamo[edit - 1].module, edits[edit - 1].module, Place(at)))
+        inside = set(plain_results(module).values())
+        views = [
+            _Wanted(f"result[{at}]", "", at, one)
+            for at, one in enumerate(ran(len(edits)).results)
+            if at not in inside and isinstance(one, torch.Tensor) and at < len(ran(0).results)
+        ]
+        return found + self._rows(views, args, lambda ran, _, at: ran.results[at], None, module)
+
     def _edits(self) -> Sequence[Level]:
         """Dynamo's graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
         return () if self._is_collective else self._origin.dynamo[1:]
@@ -463,6 +536,10 @@ def _descriptions(module: GraphModule) -> dict[int, Any]:
 def _form(value: Any) -> Any:
     """Sizes and strides: a function can change those of an input, too, and leave its elements as they are."""
     return (value.shape, value.stride()) if isinstance(value, torch.Tensor) else None
+
+
+def _at(of: _Of, place: Any, ran: Ran, where: Places) -> Any:
+    return of(ran, where, place)
 
 
 def _is_half(value: Any) -> bool:

@@ -2,18 +2,20 @@
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, JOINT_GRAPH, JOINT_PASSES, PARTITIONER, between
-from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
 from inspect_compile.lowering.intervention.numerics.left_behind.left import InputsCheck, Pair, changed, with_sharing
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
@@ -22,8 +24,18 @@ from inspect_compile.lowering.intervention.numerics.results import Left, Place, 
 _IN_BACKWARD: Final = "a backward changes it"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
-Stages = Sequence[tuple[str, Callable[[], Left]]]
-"""Passes, and what the graph leaves behind after each."""
+
+class Stage(NamedTuple):
+    """A pass."""
+
+    name: str
+    before: GraphModule
+    after: GraphModule
+    compute: Callable[[], tuple[GraphModule, Results]]
+    """The part of the later graph that is compared, and what it leaves behind."""
+
+
+Stages = Sequence[Stage]
 Pairs = Callable[[], set[Pair]]
 
 
@@ -50,6 +62,7 @@ class JointCheck:
         self._own = own
         self._row = Checked(graph=graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
         self._module = module
+        self._first = first
         self._values = values
         self._nodes = results_of(module)[first:]
         wanted = {one.name for one in self._nodes if isinstance(one, Node)}
@@ -67,7 +80,7 @@ class JointCheck:
         None if it cannot be said which is.
         """
         rows = []
-        later: dict[int, Left] = {}
+        later: dict[int, tuple[GraphModule, Results]] = {}
         for at, (node, value, name) in enumerate(zip(self._nodes, found.results, self._names, strict=False)):
             if not isinstance(node, Node) or not name:
                 continue
@@ -76,7 +89,11 @@ class JointCheck:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(self._compared, row, node.name)
-            rows.append(self._judged(compared(value), Place(at), compared, stages, later))
+            row = compared(value)
+            judged = self._judged(row, Place(at), compared, stages, later)
+            if verdict(row) not in (EXACT, NOT_COMPARABLE, WRONG) and self._exact.of().rounds_to_half(node.name):
+                judged = self._in_fp64(judged, at, node.name, stages or (), later)
+            rows.append(judged)
             self._exact.passed(node.name)
         return rows
 
@@ -84,7 +101,7 @@ class JointCheck:
         """A row for each of the inputs `args` that the graph changes, or what became of it."""
         check = InputsCheck(self._module, args, self._values, self._exact, always_exact=self._always_exact)
         rows = []
-        later: dict[int, Left] = {}
+        later: dict[int, tuple[GraphModule, Results]] = {}
         both = changed(args, self._values.inputs, found.inputs)
         for at in sorted({*both, *(changed_inputs(self._module) or ())}):
             row, writer = with_fields(self._row, buffer=check.names[at], node=check.names[at]), check.writer(at)
@@ -102,7 +119,7 @@ class JointCheck:
         """
         names = inputs_of(self._module)
         rows = []
-        later: dict[int, Left] = {}
+        later: dict[int, tuple[GraphModule, Results]] = {}
         for name, value in found.items():
             if name in names:
                 at = names.index(name)
@@ -133,32 +150,65 @@ class JointCheck:
         place: Place,
         compared: Callable[[Any], Checked],
         stages: Stages | None,
-        later: dict[int, Left],
+        later: dict[int, tuple[GraphModule, Results]],
     ) -> Checked:
         """`row`, which says of what is at this place what `compared` says of values, with the level that is blamed.
         `later` has what was left behind after the stages that ran.
         """
         return self._blamed(self._own.mended(row, place, compared), place, compared, stages, later)
 
-    @staticmethod
     def _blamed(
+        self,
         judged: Checked,
         place: Place,
         compared: Callable[[Any], Checked],
         stages: Stages | None,
-        later: dict[int, Left],
+        later: dict[int, tuple[GraphModule, Results]],
     ) -> Checked:
         """`judged` with the level that is blamed, see `_judged`."""
         if stages is None and verdict(judged) == WRONG:
             return with_fields(judged, level=between(JOINT_GRAPH, BEFORE_PASSES))
         if stages is None or verdict(judged) != WRONG:
             return judged
-        for position, (level, compute) in enumerate(stages):
+        for position, stage in enumerate(stages):
             if position not in later:
-                later[position] = compute()
-            if verdict(compared(place.of(later[position]))) == WRONG:
-                return with_fields(judged, level=level)
+                later[position] = stage.compute()
+            _, ran = later[position]
+            if verdict(compared(place.of(Left(ran.values()[self._first :], ran.inputs)))) == WRONG:
+                return self._by(stage, judged, place)
         return with_fields(judged, level=PARTITIONER)
+
+    def _by(self, stage: Stage, row: Checked, place: Place) -> Checked:
+        """`row`, with the pass, and where its edit begins."""
+        there = place if place.is_input else Place(place.at + self._first)
+        return with_edit(with_fields(row, level=stage.name), stage.before, stage.after, there)
+
+    def _in_fp64(
+        self, row: Checked, at: int, node: str, stages: Stages, later: dict[int, tuple[GraphModule, Results]]
+    ) -> Checked:
+        """`row`, wrong if the passes made another function of the result: a half type hides what that changes, and fp64
+        does not.
+        """
+        known = self._exact.of().value(node)
+
+        def apart(position: int) -> float:
+            if position not in later:
+                later[position] = stages[position].compute()
+            module, ran = later[position]
+            last = results_of(module)[at + self._first]
+            if not isinstance(last, Node) or not constants_of(module) <= constants_of(self._module):
+                return 0.0
+            exact = Exacts(module, lambda: ran.for_exact, (), {}, {last.name}).of()
+            value = exact.value(last.name)
+            is_known = not exact.taken.get(last.name) and not self._exact.of().taken.get(node)
+            return exactly_apart(value, known) if is_known and value.shape == known.shape else 0.0
+
+        if not stages or apart(len(stages) - 1) <= SAME_IN_FP64:
+            return row
+        for position, stage in enumerate(stages):
+            if (found := apart(position)) > SAME_IN_FP64:
+                return with_fields(self._by(stage, row, Place(at)), exact_apart=found)
+        return row
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
         eager = self._values.value(node)

@@ -1,6 +1,7 @@
 """The levels above one graph that Inductor compiled, in the checked calls of that graph."""
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -26,7 +27,7 @@ from inspect_compile.lowering.intervention.numerics.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
-from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, Stages, names_of
+from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, Stage, Stages, names_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.probe import let_pass
 
@@ -127,9 +128,9 @@ class UpstreamCheck:
         check = self._joint(number, self._forward, values, 0, own)
         primals = self._origin.primals
 
-        def run(module: GraphModule) -> Left:
-            ran = Results(forward_part(module, primals), args, state, shared)
-            return Left(ran.values(), ran.inputs)
+        def run(module: GraphModule) -> tuple[GraphModule, Results]:
+            part = forward_part(module, primals)
+            return part, Results(part, args, state, shared)
 
         stages = self._stages(run)
         ran = Results(self._module, args, state, shared, without=depends_on_random(self._module))
@@ -163,12 +164,7 @@ class UpstreamCheck:
         changed = [names[at] for at in sorted(changed_inputs(self._module) or ())]
         rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents, changed)
         check = self._joint(number, joint, values, first, own)
-
-        def run(module: GraphModule) -> Left:
-            ran = Results(module, whole, call.state, shared)
-            return Left(ran.values()[first:], ran.inputs)
-
-        stages = self._stages(run)
+        stages = self._stages(lambda module: (module, Results(module, whole, call.state, shared)))
         same = self._as_joint(forward, call.args, first, shared, check.compared) if not changed else None
         found = self._cut(forward, call, tangents, first, shared) if same is None else Left(same, ())
         rows += check.rows(found, stages)
@@ -182,13 +178,14 @@ class UpstreamCheck:
         names = names_of(self._module)
         return JointCheck(self._graph, number, module, values, first, names, own, always_exact=self._always_exact)
 
-    def _stages(self, compute: Callable[[GraphModule], Left]) -> Stages | None:
+    def _stages(self, compute: Callable[[GraphModule], tuple[GraphModule, Results]]) -> Stages | None:
         """The passes over the joint graph, and what computes its results after each. None if one rank alone, whose
         results are wrong, cannot compute them.
         """
         if has_collectives(self._module):
             return None
-        return [(level.name, functools.partial(compute, level.module)) for level in self._origin.joint[1:]]
+        pairs = itertools.pairwise(self._origin.joint)
+        return [Stage(to.name, of.module, to.module, functools.partial(compute, to.module)) for of, to in pairs]
 
     def _as_joint(
         self, forward: GraphModule, args: Sequence[Any], first: int, shared: Shared, compared: Sequence[bool]
