@@ -52,6 +52,7 @@ SLOW: Final = frozenset(
         "lowering/intervention/test_numerics_nested.py",
         "lowering/intervention/test_offload.py",
         "lowering/intervention/test_on_demand.py",
+        "lowering/intervention/test_planted_stages.py",
         "lowering/intervention/test_recorder.py",
         "lowering/intervention/test_references.py",
         "lowering/intervention/test_reproducer.py",

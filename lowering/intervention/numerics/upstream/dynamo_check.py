@@ -344,13 +344,7 @@ class DynamoCheck:
             let_pass(error)
             error.__traceback__ = None
             return None
-        results: list[Any] = [None] * len(results_of(module))
-        for at, given_as in plain_results(module).items():
-            results[at] = ran.results[given_as] if given_as < len(ran.results) else None
-        plain = [
-            [one.detach() if isinstance(one, torch.Tensor) else one for one in each] for each in (results, ran.inputs)
-        ]
-        return Left(*plain)
+        return _at_places(ran, module)
 
     def _with_forms(
         self, rows: list[Checked], wanted: Sequence[_Wanted], args: Sequence[Any], module: GraphModule, left: Left
@@ -368,6 +362,9 @@ class DynamoCheck:
         made = {one for one, other in shared if other in names}
         visible = self.visible = tuple(at for at in plain_results(module) if f"result {at}" not in made)
         pairs = sharing(left, names, visible) - shared
+        if pairs and self._edits():  # see `_edited`
+            edited, _ = self._ran(len(self._edits()), args, self._as_traced, ())
+            pairs -= sharing(_at_places(edited, module), names, visible)
         if pairs:
             of_aot = sharing(alone(module, args, self._state), names, visible)
             self.suspects, pairs = pairs - of_aot, pairs & of_aot
@@ -536,6 +533,15 @@ def _descriptions(module: GraphModule) -> dict[int, Any]:
 def _form(value: Any) -> Any:
     """Sizes and strides: a function can change those of an input, too, and leave its elements as they are."""
     return (value.shape, value.stride()) if isinstance(value, torch.Tensor) else None
+
+
+def _at_places(ran: Ran, module: GraphModule) -> Left:
+    """What a run left behind, at the places of AOTAutograd's graph `module`."""
+    results: list[Any] = [None] * len(results_of(module))
+    for at, given_as in plain_results(module).items():
+        results[at] = ran.results[given_as] if given_as < len(ran.results) else None
+    plain = [[one.detach() if isinstance(one, torch.Tensor) else one for one in each] for each in (results, ran.inputs)]
+    return Left(*plain)
 
 
 def _at(of: _Of, place: Any, ran: Ran, where: Places) -> Any:

@@ -5,6 +5,7 @@ partition.
 import contextlib
 import importlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -102,6 +103,8 @@ class _Here(threading.local):
     """AOTAutograd has its graph: what is traced from now on is another one."""
     depth: int = 0
     """How many graphs are nested in one another that passes run over."""
+    top: Callable[[], GraphModule | None] = staticmethod(lambda: None)
+    """The outermost of them."""
 
 
 class Origins:
@@ -145,15 +148,22 @@ class Origins:
     def edited(self, module: GraphModule, name: str) -> None:
         """Dynamo's graph may have been changed by what is called `name`."""
         origin = self._here.origin
-        if self._here.is_traced or self._here.depth > 1 or origin is None:
+        if self._here.is_traced or origin is None:
             return
+        if self._here.depth > 1:
+            top = self._here.top()
+            if top is None or not any(module is one for one in top.modules()):
+                return
+            module = top
         last = origin.dynamo[-1].module
         if inputs_of(last) == inputs_of(module) and text_of(last) != text_of(module):
             origin.dynamo = (*origin.dynamo, Level(name, copied(module)))
 
     @contextlib.contextmanager
-    def in_passes(self) -> Iterator[None]:
-        """Inductor's passes run over Dynamo's graph in this block, or over a graph nested in it."""
+    def in_passes(self, module: GraphModule) -> Iterator[None]:
+        """Inductor's passes run over `module`, Dynamo's graph or one that is nested in it, in this block."""
+        if not self._here.depth:
+            self._here.top = weakref.ref(module)
         self._here.depth += 1
         try:
             yield
@@ -215,7 +225,7 @@ def install(check: Any) -> None:
 
     def pre_grad(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:
         def run(module: GraphModule, *args: Any, **kwargs: Any) -> Any:
-            with origins.in_passes():
+            with origins.in_passes(module):
                 safely(lambda: origins.edited(module, BACKEND))
                 found = plain(module, *args, **kwargs)
                 safely(lambda: origins.edited(found, PRE_GRAD))

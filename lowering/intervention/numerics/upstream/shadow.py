@@ -335,6 +335,9 @@ class Shadow(_Mode):  # type: ignore[misc]
         if tensor.is_conj() or tensor.is_neg():
             msg = "it is seen as its conjugate or negative"
             raise TypeError(msg)
+        if tensor.numel() and not tensor.data_ptr():
+            msg = "it has no memory, as the zeros of a derivative"
+            raise TypeError(msg)
         key = memory_key(tensor)
         memory = self._memories.get(key)
         if memory is None:
