@@ -191,9 +191,9 @@ class LevelCheck:
         for _, place, compared in found:
             row = compared(place.of(left))
             if verdict(row) == WRONG:
-                level = self._blamed(row, place, compared)
-                # Of what is right after each pass the code may be to blame as well.
-                row = with_fields(row, level=between(BEFORE_PASSES, COMPILED) if level == self._last_level() else level)
+                row = self._blamed(row, place, compared)
+                if row.level == self._last_level():  # of what is right after each pass the code may be to blame as well
+                    row = with_fields(row, level=between(BEFORE_PASSES, COMPILED))
             rows.append(row)
         return rows
 
@@ -250,7 +250,7 @@ class LevelCheck:
                     self._later[position] = self._values(level.module)
                 except RuntimeError as error:  # such as a copy within one memory, which the pass before did not need
                     error.__traceback__ = None
-                    return level.name
+                    return self._by(position, row, place)
             later = self._later[position]
             if verdict(compared(place.of(later.left))) == WRONG:
                 return self._by(position, row, place)
