@@ -2,7 +2,9 @@
 
 import argparse
 import inspect
+import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -179,6 +181,23 @@ def test_code_gets_its_colours_when_asked(language: str, line: str, word: str) -
     assert not code.wants_colour
     found = next(span for span in code.spans(0, 80) if span.text.strip() == word)
     assert found.role in ("keyword", "type")
+
+
+def test_two_threads_may_colour_the_same_code() -> None:
+    """A view that is drawn again asks anew, while the thread that it asked first is still at work."""
+    switched = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            code = code_of("x = 1\n" * 600, "python")
+            for index in range(600):
+                code.spans(index, 80)
+            with ThreadPoolExecutor(4) as pool:
+                for job in [pool.submit(code.colour) for _ in range(4)]:
+                    job.result()
+            assert not code.wants_colour
+    finally:
+        sys.setswitchinterval(switched)
 
 
 @pytest.mark.parametrize("file", [inspect.getfile(argparse), inspect.getfile(textwrap), inspect.getfile(rich.table)])

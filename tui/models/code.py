@@ -1,5 +1,6 @@
 """A text with line numbers: source files, kernels, generated code, IR. Highlighted in pieces, when it is drawn."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -68,6 +69,7 @@ class Code(Sheet):
         self._opened: dict[int, str] = {}
         """First line of a piece → what opened the string that it begins in; filled for a whole run of lines at once."""
         self._wanted: set[int] = set()
+        self._colouring = threading.Lock()  # a view that is drawn again begins anew, while a thread is still at work
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -99,10 +101,11 @@ class Code(Sheet):
 
     def colour(self) -> None:
         """Highlight the lines that were drawn, and those around them."""
-        while self._wanted:
-            index = self._wanted.pop()
-            if index not in self._coloured:
-                self._colour(index)
+        with self._colouring:
+            while self._wanted:
+                index = self._wanted.pop()
+                if index not in self._coloured:
+                    self._colour(index)
 
     def plain(self, index: int) -> str:
         """The line."""
