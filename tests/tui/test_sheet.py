@@ -1,9 +1,10 @@
 """Rows fitted to any width, and code that stays what it is when it gets colours."""
 
 import argparse
+import contextlib
 import inspect
-import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -183,21 +184,25 @@ def test_code_gets_its_colours_when_asked(language: str, line: str, word: str) -
     assert found.role in ("keyword", "type")
 
 
-def test_two_threads_may_colour_the_same_code() -> None:
+def test_one_thread_at_a_time_finds_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """A view that is drawn again asks anew, while the thread that it asked first is still at work."""
-    switched = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for _ in range(20):
-            code = code_of("x = 1\n" * 600, "python")
-            for index in range(600):
-                code.spans(index, 80)
-            with ThreadPoolExecutor(4) as pool:
-                for job in [pool.submit(code.colour) for _ in range(4)]:
-                    job.result()
-            assert not code.wants_colour
-    finally:
-        sys.setswitchinterval(switched)
+    code = code_of("x = 1\n" * 600, "python")
+    for index in range(0, 600, 100):
+        code.spans(index, 80)
+    together = threading.Barrier(2)
+    met = []
+
+    def find(_: int) -> None:
+        with contextlib.suppress(threading.BrokenBarrierError):
+            together.wait(0.2)
+            met.append(True)
+
+    monkeypatch.setattr(code, "_colour", find)
+    with ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(code.colour) for _ in range(2)]:
+            job.result()
+    assert not met
+    assert not code.wants_colour
 
 
 @pytest.mark.parametrize("file", [inspect.getfile(argparse), inspect.getfile(textwrap), inspect.getfile(rich.table)])
