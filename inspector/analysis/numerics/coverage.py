@@ -34,7 +34,7 @@ from inspect_compile.knowledge.numerics.levels import (
     JOINT_GRAPH,
     PACKAGE,
 )
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE
+from inspect_compile.knowledge.numerics.verdicts import GENERATOR_STATE, NOT_COMPARABLE
 
 _STEPS: Final = (DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
 _HELPERS: Final = ("constants", "autotune")
@@ -142,12 +142,9 @@ def _of_call(call: NumericsCall, rows: Sequence[Judged]) -> Iterator[Uncompared]
         return
     if not call.results:
         return
-    for row in () if _all_launches(call, rows) else whole:
-        if row.verdict == NOT_COMPARABLE:
-            yield _of_row(row)
     steps = [row for row in rows if row.measured.against in _STEPS]
-    for row in steps:
-        if row.verdict == NOT_COMPARABLE:
+    for row in (*(() if _all_launches(call, rows) else whole), *steps):
+        if _is_lost(row):
             yield _of_row(row)
     there = {row.measured.against for row in steps}
     for step, reason in ((BEFORE_PASSES, _NO_PASSES), (DYNAMO_GRAPH, _NO_DYNAMO)):
@@ -173,8 +170,13 @@ def _all_launches(call: NumericsCall, rows: Sequence[Judged]) -> bool:
     """True if all that each launch wrote was compared, with nothing but values of the reference in its inputs."""
     of_launches = [row for row in rows if row.kernel]
     own = {row.index for row in of_launches}
-    is_sure = all(row.verdict != NOT_COMPARABLE and not row.measured.unforced for row in of_launches)
+    is_sure = not any(_is_lost(row) or row.measured.unforced for row in of_launches)
     return not call.reason and is_sure and bool(own) and len(own) == call.launches
+
+
+def _is_lost(row: Judged) -> bool:
+    """Was something that the program depends on not compared?"""
+    return row.verdict == NOT_COMPARABLE and row.reason != GENERATOR_STATE
 
 
 def _of_row(row: Judged) -> Uncompared:

@@ -26,6 +26,10 @@ VERDICTS: Final[dict[str, str]] = {
     NOT_COMPARABLE: "there is nothing to compare it with",
 }
 """Verdict → what it means, the worst first."""
+GENERATOR_STATE: Final = "it is the state of a generator of random numbers"
+"""Why a value that an attention saves for its backward is not comparable. No result of the program depends on it but by
+that backward, which is compared.
+"""
 
 MULTIPLIER: Final = 2.0
 HALF_MULTIPLIER: Final = 3.0

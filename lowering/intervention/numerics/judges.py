@@ -7,6 +7,7 @@ import torch
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import (
+    GENERATOR_STATE,
     WORSE,
     WRONG,
     beyond,
@@ -133,7 +134,7 @@ def compared(row: Checked, value: torch.Tensor, eager: torch.Tensor, node: str, 
     if is_equal(value, eager):
         return with_fields(row, is_equal=True)
     if exact.of().is_generator_state(node):
-        return with_fields(row, reason="it is the state of a generator of random numbers")
+        return with_fields(row, reason=GENERATOR_STATE)
     ideal = exact.of().value(node)
     if why := exact.of().taken.get(node):
         row = with_fields(row, no_exact=why)

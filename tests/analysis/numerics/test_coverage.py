@@ -21,6 +21,7 @@ from inspect_compile.knowledge.numerics.levels import (
     LOWERED_GRAPH,
     PACKAGE,
 )
+from inspect_compile.knowledge.numerics.verdicts import GENERATOR_STATE
 from tests.handmade import GRAPH, graph, made
 
 ROW = Checked(graph=GRAPH, call=1, index=-1, buffer="result 0", node="add", is_equal=True)
@@ -73,6 +74,12 @@ def test_a_result_without_a_reference_is_covered_by_all_launches(
     told = found(tmp_path, IS_LOADED, BEGINS, launch, lost(WHOLE), PASSES, DYNAMO, end)
 
     assert told == ([] if is_covered else [("result 0", LOWERED_GRAPH, "no reason")])
+
+
+def test_what_an_attention_saves_of_a_generator_needs_none(tmp_path: Path) -> None:
+    """Llama's training on a GPU, without a dropout."""
+    states = [lost(replace(row, buffer="result 1"), GENERATOR_STATE) for row in (WHOLE, PASSES, LAUNCH)]
+    assert found(tmp_path, IS_LOADED, BEGINS, LAUNCH, WHOLE, PASSES, DYNAMO, *states, ENDS) == []
 
 
 def test_each_step_needs_a_comparison(tmp_path: Path) -> None:
