@@ -12,7 +12,7 @@ from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
-from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, level_words, made_wrong
+from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_words, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -275,6 +275,9 @@ def summary_lines(sums: Sequence[Summary]) -> Iterator[Text]:
         if pairs:
             same, all_ = (sum(one) for one in zip(*pairs, strict=True))
             yield styled(f"compared with {against}: {same:,} of {all_:,} results of graphs")
+    levels = {level for found in sums for level in found.graph_results}
+    if DYNAMO_GRAPH in levels and FUNCTION not in levels:
+        yield styled("what Dynamo captured is taken as the program: --eager compares it with the program's functions")
     continued = sum(found.continued for found in sums)
     if continued:
         yield styled(f"the program got the reference's results from {number_of(continued, 'checked call')}", "warn")
