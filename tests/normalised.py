@@ -1,6 +1,8 @@
 """A recorded dump without what differs from run to run, for golden files."""
 
 import json
+import os
+import platform
 import re
 import shutil
 from importlib.metadata import version
@@ -13,9 +15,14 @@ from inspect_compile.dump.wholeness import table_sizes
 
 GOLDEN_TORCH = "2.13."
 """The golden files hold for this torch: another one lowers the same program in its own way."""
+GOLDEN_VECTORS = "avx2"
+"""And for kernels with these instructions; see `--vectors`."""
 
-of_golden_torch = pytest.mark.skipif(
-    not version("torch").startswith(GOLDEN_TORCH), reason=f"golden files are of torch {GOLDEN_TORCH}x"
+of_golden_code = pytest.mark.skipif(
+    not version("torch").startswith(GOLDEN_TORCH)
+    or os.environ["ATEN_CPU_CAPABILITY"] != GOLDEN_VECTORS
+    or platform.machine() not in ("x86_64", "AMD64"),
+    reason=f"golden files are of torch {GOLDEN_TORCH}x, and of kernels with {GOLDEN_VECTORS}",
 )
 
 _CHANGES = (

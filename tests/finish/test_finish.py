@@ -12,7 +12,7 @@ from inspect_compile.facts import Run
 from inspect_compile.finish import ARTIFACTS, ensure_finished, finish, is_finished
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, graph, lowered, made, node
-from tests.normalised import normalised, of_golden_torch
+from tests.normalised import normalised, of_golden_code
 
 NAMES = [name for name, _ in ARTIFACTS]
 
@@ -34,7 +34,7 @@ def test_a_run_leaves_them(dump_of: DumpOf) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.endswith(".dot")])
-@of_golden_torch
+@of_golden_code
 def test_the_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden, name: str) -> None:
     dump = normalised(dump_of("conv_bias").dump, tmp_path / "dump")
 

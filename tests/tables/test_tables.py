@@ -41,7 +41,7 @@ from inspect_compile.facts import (
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
-from tests.normalised import normalised, of_golden_torch
+from tests.normalised import normalised, of_golden_code
 
 
 def shown(dump: Dump, name: str, *, width: int, graph: str | None = None, color: bool = False, **more: object) -> str:
@@ -60,7 +60,7 @@ def test_each_table_has_rows_for_programs() -> None:
 
 @pytest.mark.parametrize("width", [80, 160])
 @pytest.mark.parametrize("name", tables.TABLES)
-@of_golden_torch
+@of_golden_code
 def test_the_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden, name: str, width: int) -> None:
     dump = normalised(dump_of("conv_bias").dump, tmp_path / "dump")
 

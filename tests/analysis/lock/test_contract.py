@@ -69,7 +69,7 @@ def test_another_order_of_compiles_is_the_same(dump_of: DumpOf) -> None:
 
 def test_sources_count_on_the_same_kind_of_machine_only(dump_of: DumpOf) -> None:
     now = contract(Dump(dump_of("graph_breaks").dump), root=str(SAMPLES))
-    assert "AVX2, 2 threads" in now.lock.machine.kind
+    assert now.lock.machine.kind.endswith(", 2 threads")
     graphs = tuple(msgspec.structs.replace(one, sources={"0 other": 1}) for one in now.lock.machine.graphs)
     other = Machine(kind=now.lock.machine.kind, graphs=graphs)
     changes = check(msgspec.structs.replace(now.lock, machine=other), now, RULES).changes

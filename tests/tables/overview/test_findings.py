@@ -28,7 +28,7 @@ from inspect_compile.tables.overview.findings import (
 )
 from tests.conftest import TESTS, DumpOf, Golden
 from tests.handmade import ended, graph, made
-from tests.normalised import normalised, of_golden_torch
+from tests.normalised import normalised, of_golden_code
 
 
 def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 40) -> str:
@@ -38,7 +38,7 @@ def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 
-@of_golden_torch
+@of_golden_code
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_program_with_graph_breaks(dump_of: DumpOf, tmp_path: Path, golden: Golden, width: int) -> None:
     dump = normalised(dump_of("graph_breaks").dump, tmp_path / "dump")

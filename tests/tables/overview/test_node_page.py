@@ -18,7 +18,7 @@ from inspect_compile.finish.lowering_text import lowering_text
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
-from tests.normalised import normalised, of_golden_torch
+from tests.normalised import normalised, of_golden_code
 
 Capture = pytest.CaptureFixture[str]
 
@@ -29,19 +29,19 @@ def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) ->
     return file.getvalue()
 
 
-@of_golden_torch
+@of_golden_code
 def test_a_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
     golden.check(page(normalised(dump_of("conv_bias").dump, tmp_path / "dump"), "convolution"))
 
 
-@of_golden_torch
+@of_golden_code
 def test_a_gradient(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
     dump = normalised(dump_of("training_step").dump, tmp_path / "dump")
 
     golden.check(page(dump, "exp", graph=only(find_graph(dump, "backward")).graph))
 
 
-@of_golden_torch
+@of_golden_code
 def test_a_node_of_dynamos_and_all_that_became_of_it(dump_of: DumpOf, tmp_path: Path, golden: Golden) -> None:
     golden.check(page(normalised(dump_of("training_step").dump, tmp_path / "dump"), "mse_loss"))
 
