@@ -22,6 +22,7 @@ _CODE: Final = f"exec(compile(open({str(SERVER)!r}).read(), '<frozen runpy>', 'e
 
 COLD: Final = (
     "child",
+    "codegen/kernels/test_stages.py",  # compiles graphs for a GPU, of which torch asks once what it is
     "codegen/numerics/test_probed_triton.py",  # programs that choose Triton's interpreter before they import it
     "commands/test_run.py",
     "dump",

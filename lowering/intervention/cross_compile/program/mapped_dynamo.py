@@ -33,7 +33,7 @@ def install_fake_tensors(program: MappedProgram) -> None:
 
     def without_value(converter: Any, mode: Any, tensor: Any, *arguments: Any, **named: Any) -> Any:
         made = made_of(converter, mode, tensor, *arguments, **named)
-        if program.uses_gpu and tensor.dim() == 0:
+        if program.uses_gpu and tensor.dim() == 0 and tensor.dtype is not torch.float64:  # as Dynamo wraps a float
             made.item_memo = None
         return made
 
