@@ -135,15 +135,19 @@ class Copy(NamedTuple):
             run = self.redactor.run(run)
         if self.source is not None:
             run = self.source.json(run)
-        return msgspec.json.format(msgspec.json.encode(msgspec.convert(run, Run)), indent=2) + b"\n"
+        return _run_text(msgspec.convert(run, Run))
 
 
 def _record_sizes(path: Path) -> None:
     """Let a run.json give the sizes of the tables beside it: those of a copy are other ones."""
     run = Dump(path.parent).run
     if run.tables is not None:
-        changed = msgspec.structs.replace(run, tables=table_sizes(path.parent))
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(changed), indent=2) + b"\n")
+        path.write_bytes(_run_text(msgspec.structs.replace(run, tables=table_sizes(path.parent))))
+
+
+def _run_text(run: Run) -> bytes:
+    """A run.json."""
+    return msgspec.json.format(msgspec.json.encode(run), indent=2) + b"\n"
 
 
 def _decoded(line: bytes) -> Any:

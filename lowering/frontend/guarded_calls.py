@@ -58,7 +58,7 @@ def install(probes: Probes) -> None:
     def replaced(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         if COUNTS.is_counting:
             COUNTS.is_counting = False
-            put(None)  # the program is told which hook there was
+            put(None)  # torch returns the hook that it had to the program
 
     own = put(COUNTS.called)
     if own is not None:

@@ -36,7 +36,8 @@ def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
     """
     rows = list(_rows(dump, graph))
     whole = _Whole(rows)
-    sums = [(whole.sum(found, _own_of(found)), found) for found in grouped(rows, lambda row: _key(row.own)).values()]
+    parts = grouped(rows, lambda row: _key(row.own)).values()
+    sums = [(whole.sum(part, _in_order(one for row in part for one in row.own)), part) for part in parts]
     costs: list[LineCost] = []
     for found, own in sorted(sums, key=lambda pair: -pair[0].share):
         costs += [found, *_inner(whole, own)]
@@ -76,12 +77,12 @@ def _own(lines: Iterable[Location]) -> tuple[Location, ...]:
     """The user's own lines that led to these, in order; lines of libraries if none of them is known."""
     every = list(lines)
     own = [one for line in every if (one := own_line(line)) is not None]
-    found = {(one.file, one.line, one.module): one for one in own or every}
-    return tuple(found[place] for place in sorted(found))
+    return _in_order(own or every)
 
 
-def _own_of(rows: list[_Row]) -> tuple[Location, ...]:
-    found = {(one.file, one.line, one.module): one for row in rows for one in row.own}
+def _in_order(lines: Iterable[Location]) -> tuple[Location, ...]:
+    """Each line of a module once."""
+    found = {(one.file, one.line, one.module): one for one in lines}
     return tuple(found[place] for place in sorted(found))
 
 

@@ -67,10 +67,10 @@ def break_words(run: RunSummary) -> str:
 def eager_words(run: RunSummary) -> str:
     """`eager: 1 of 4 functions (1 limit), 34 of 1,012 later calls`."""
     why = {reason: count for reason, count in run.eager.items() if reason != ALL}
-    told = ", ".join(f"{count:,} {reason}" for reason, count in why.items())
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in why.items())
     share = run.eager_calls / run.checked_calls if run.checked_calls else 0.0
     calls = f", {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share:.0%})" if share else ""
-    return f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({told}){calls}"
+    return f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({reasons}){calls}"
 
 
 def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:

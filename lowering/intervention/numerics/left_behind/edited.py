@@ -1,12 +1,14 @@
 """Where an edit of a graph begins that made a result, or an input that the graph changes, another function."""
 
 import operator
+from collections.abc import Callable
 from typing import Final
 
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 
 from inspect_compile.facts import Checked
+from inspect_compile.knowledge.numerics.verdicts import SAME_IN_FP64
 from inspect_compile.lowering.core.fx_nodes import target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
@@ -152,6 +154,16 @@ def _first_inside(before: GraphModule | None, after: GraphModule | None) -> Node
         if found is not None:
             return found
     return None
+
+
+def first_apart(count: int, apart: Callable[[int], float]) -> tuple[int, float] | None:
+    """The first of `count` edits of a graph, from 1, that makes another function of a value, and how far `apart` it is
+    in fp64 from that of the graph before all of them; None if it is not after the last one. A half type hides what such
+    an edit changes, and fp64 does not.
+    """
+    if count < 1 or apart(count) <= SAME_IN_FP64:
+        return None
+    return next(((at, found) for at in range(1, count + 1) if (found := apart(at)) > SAME_IN_FP64), None)
 
 
 def constants_of(module: GraphModule) -> set[str]:

@@ -15,7 +15,7 @@ from inspect_compile.knowledge.numerics.levels import (
     LOWERING,
     between,
 )
-from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
@@ -24,7 +24,11 @@ from inspect_compile.lowering.intervention.numerics.graphs.reference import Refe
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
+    constants_of,
+    first_apart,
+    with_edit,
+)
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     InputsCheck,
     Pair,
@@ -181,14 +185,14 @@ class LevelCheck:
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if isinstance(before, Node) and isinstance(after, Node) and before.name not in self._random:
                 row = self._row(f"result {at}", after.name, ALL_PASSES, BEFORE_PASSES)
-                found.append((row, Place(at), functools.partial(self._compared, row, before.name)))
+                found.append((Place(at), functools.partial(self._compared, row, before.name)))
         for at in changed(self._args, self._before.inputs, left.inputs if self._keeps_inputs else self._args):
             writer = self._inputs.writer(at)
             if writer is None or writer.name not in self._random:
                 row = self._row_of_input(self._inputs.names[at], ALL_PASSES, BEFORE_PASSES)
-                found.append((row, Place(at, is_input=True), functools.partial(self._inputs.compared, row, at)))
+                found.append((Place(at, is_input=True), functools.partial(self._inputs.compared, row, at)))
         rows = []
-        for _, place, compared in found:
+        for place, compared in found:
             row = compared(place.of(left))
             if verdict(row) == WRONG:
                 row = self._blamed(row, place, compared)
@@ -267,27 +271,22 @@ class LevelCheck:
         return between(f"pass {last.name}" if len(self._levels) > 1 else BEFORE_PASSES, LOWERED_GRAPH)
 
     def _in_fp64(self, row: Checked, at: int, before: str) -> Checked:
-        """`row`, wrong if the passes made another function of the result `at`, the node `before`: a half type hides
-        what that changes, and fp64 does not.
-        """
+        """`row`, wrong if the passes made another function of the result `at`, the node `before`: see `first_apart`."""
         known = self._exact.of().value(before)
-        last = len(self._levels) - 1
-        if last < 1 or self._apart(last, at, known, before) is None:
+        found = first_apart(len(self._levels) - 1, lambda position: self._apart(position, at, known, before))
+        if found is None:
             return row
-        for position in range(1, len(self._levels)):
-            apart = self._apart(position, at, known, before)
-            if apart is not None:
-                return with_fields(self._by(position, row, Place(at)), exact_apart=apart)
-        return row
+        position, apart = found
+        return with_fields(self._by(position, row, Place(at)), exact_apart=apart)
 
-    def _apart(self, position: int, at: int, known: Any, before: str) -> float | None:
-        """How far the exact value of the result `at` is from `known` in a later graph; None if it is that, or is not
-        known. What a pass computes beforehand in a half type is rounded as it would be later.
+    def _apart(self, position: int, at: int, known: Any, before: str) -> float:
+        """How far the exact value of the result `at` is from `known` in a later graph; 0 if it is not known. What a
+        pass computes beforehand in a half type is rounded as it would be later.
         """
         module = self._levels[position].module
         node = results_of(module)[at]
         if not isinstance(node, Node) or not constants_of(module) <= constants_of(self._levels[0].module):
-            return None
+            return 0.0
         if position not in self._later:
             self._later[position] = self._values(module)
         if position not in self._exacts:
@@ -296,9 +295,8 @@ class LevelCheck:
         exact = self._exacts[position].of()
         value = exact.value(node.name)
         if exact.taken.get(node.name) or self._exact.of().taken.get(before) or value.shape != known.shape:
-            return None
-        apart = exactly_apart(value, known)
-        return apart if apart > SAME_IN_FP64 else None
+            return 0.0
+        return exactly_apart(value, known)
 
     def _values(self, module: GraphModule, without: Collection[str] = ()) -> Results:
         return Results(module, self._args, self._state, self._shared, without=without)

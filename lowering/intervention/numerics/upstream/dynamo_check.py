@@ -10,7 +10,7 @@ from torch.fx import GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, AOT_GRAPH, DYNAMO_GRAPH, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
@@ -19,7 +19,11 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
+    constants_of,
+    first_apart,
+    with_edit,
+)
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
@@ -251,24 +255,20 @@ class DynamoCheck:
                         break
             elif verdict(row) not in (SAME, NOT_COMPARABLE) and self._edits():
                 is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(node))
-                there = functools.partial(_at, of, place)
-                row = self._in_fp64(row, args, there, gradients) if is_half else row
+                row = self._in_fp64(row, args, of, place, gradients) if is_half else row
             rows.append(row)
         return rows
 
-    def _in_fp64(
-        self, row: Checked, args: Sequence[Any], at: Callable[[Ran, Places], Any], gradients: Gradients | None
-    ) -> Checked:
-        """`row`, wrong if an edit of Dynamo's graph made another function of what is `at` a place of a run: a half type
-        hides what that changes, and fp64 does not.
+    def _in_fp64(self, row: Checked, args: Sequence[Any], of: _Of, place: Any, gradients: Gradients | None) -> Checked:
+        """`row`, wrong if an edit of Dynamo's graph made another function of what is at this place of a run: see
+        `first_apart`.
         """
-
         levels = self._origin.dynamo
 
         def exact(edits: int) -> Shadowed:
             ran, where = self._ran(edits, args, gradients, BOTH if self._at_once and not edits else EXACT)
             assert ran.shadow is not None
-            return ran.shadow.value(at(ran, where))
+            return ran.shadow.value(of(ran, where, place))
 
         def apart(edits: int) -> float:
             known, found = exact(0), exact(edits)
@@ -277,13 +277,11 @@ class DynamoCheck:
             has_own = not constants_of(levels[edits].module) <= constants_of(levels[0].module)
             return 0.0 if has_own else exactly_apart(found.exact, known.exact)
 
-        if apart(len(levels) - 1) <= SAME_IN_FP64:
+        if (found := first_apart(len(levels) - 1, apart)) is None:
             return row
-        for edits, level in enumerate(levels[1:], start=1):
-            if (found := apart(edits)) > SAME_IN_FP64:
-                by = with_fields(row, level=level.name, exact_apart=found)
-                return with_edit(by, levels[edits - 1].module, level.module, None)
-        return row
+        edits, distance = found
+        by = with_fields(row, level=levels[edits].name, exact_apart=distance)
+        return with_edit(by, levels[edits - 1].module, levels[edits].module, None)
 
     @functools.cached_property
     def _differentiated(self) -> Gradients | None:
@@ -542,10 +540,6 @@ def _at_places(ran: Ran, module: GraphModule) -> Left:
         results[at] = ran.results[given_as] if given_as < len(ran.results) else None
     plain = [[one.detach() if isinstance(one, torch.Tensor) else one for one in each] for each in (results, ran.inputs)]
     return Left(*plain)
-
-
-def _at(of: _Of, place: Any, ran: Ran, where: Places) -> Any:
-    return of(ran, where, place)
 
 
 def _is_half(value: Any) -> bool:

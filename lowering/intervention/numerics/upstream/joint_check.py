@@ -8,14 +8,18 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, JOINT_GRAPH, JOINT_PASSES, PARTITIONER, between
-from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, with_edit
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
+    constants_of,
+    first_apart,
+    with_edit,
+)
 from inspect_compile.lowering.intervention.numerics.left_behind.left import InputsCheck, Pair, changed, with_sharing
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
@@ -90,7 +94,8 @@ class JointCheck:
                 continue
             compared = functools.partial(self._compared, row, node.name)
             row = compared(value)
-            judged = self._judged(row, Place(at), compared, stages, later)
+            place = Place(at)
+            judged = self._blamed(self._own.mended(row, place, compared), place, compared, stages, later)
             if verdict(row) not in (EXACT, NOT_COMPARABLE, WRONG) and self._exact.of().rounds_to_half(node.name):
                 judged = self._in_fp64(judged, at, node.name, stages or (), later)
             rows.append(judged)
@@ -110,7 +115,8 @@ class JointCheck:
                 continue
             compared = functools.partial(check.compared, row, at)
             place = Place(at, is_input=True)
-            rows.append(self._judged(compared(found.inputs[at]), place, compared, stages, later))
+            row = self._own.mended(compared(found.inputs[at]), place, compared)
+            rows.append(self._blamed(row, place, compared, stages, later))
         return rows
 
     def inputs_of_backward(self, found: Mapping[str, Any], stages: Stages | None) -> list[Checked]:
@@ -144,19 +150,6 @@ class JointCheck:
             rows.append(with_sharing(row, pairs, next(blamed, PARTITIONER)))
         return rows
 
-    def _judged(
-        self,
-        row: Checked,
-        place: Place,
-        compared: Callable[[Any], Checked],
-        stages: Stages | None,
-        later: dict[int, tuple[GraphModule, Results]],
-    ) -> Checked:
-        """`row`, which says of what is at this place what `compared` says of values, with the level that is blamed.
-        `later` has what was left behind after the stages that ran.
-        """
-        return self._blamed(self._own.mended(row, place, compared), place, compared, stages, later)
-
     def _blamed(
         self,
         judged: Checked,
@@ -165,7 +158,9 @@ class JointCheck:
         stages: Stages | None,
         later: dict[int, tuple[GraphModule, Results]],
     ) -> Checked:
-        """`judged` with the level that is blamed, see `_judged`."""
+        """`judged`, which says of what is at this place what `compared` says of values, with the level that is blamed.
+        `later` has what was left behind after the stages that ran.
+        """
         if stages is None and verdict(judged) == WRONG:
             return with_fields(judged, level=between(JOINT_GRAPH, BEFORE_PASSES))
         if stages is None or verdict(judged) != WRONG:
@@ -186,9 +181,7 @@ class JointCheck:
     def _in_fp64(
         self, row: Checked, at: int, node: str, stages: Stages, later: dict[int, tuple[GraphModule, Results]]
     ) -> Checked:
-        """`row`, wrong if the passes made another function of the result: a half type hides what that changes, and fp64
-        does not.
-        """
+        """`row`, wrong if the passes made another function of the result: see `first_apart`."""
         known = self._exact.of().value(node)
 
         def apart(position: int) -> float:
@@ -203,12 +196,10 @@ class JointCheck:
             is_known = not exact.taken.get(last.name) and not self._exact.of().taken.get(node)
             return exactly_apart(value, known) if is_known and value.shape == known.shape else 0.0
 
-        if not stages or apart(len(stages) - 1) <= SAME_IN_FP64:
+        if (found := first_apart(len(stages), lambda number: apart(number - 1))) is None:
             return row
-        for position, stage in enumerate(stages):
-            if (found := apart(position)) > SAME_IN_FP64:
-                return with_fields(self._by(stage, row, Place(at)), exact_apart=found)
-        return row
+        number, distance = found
+        return with_fields(self._by(stages[number - 1], row, Place(at)), exact_apart=distance)
 
     def _compared(self, row: Checked, node: str, value: Any) -> Checked:
         eager = self._values.value(node)
