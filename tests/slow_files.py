@@ -4,7 +4,6 @@ from typing import Final
 
 SLOW: Final = frozenset(
     {
-        "analysis/cost/test_flops.py",
         "analysis/cost/test_kernel_traffic.py",
         "analysis/findings/test_findings.py",
         "analysis/memory/test_plan.py",
@@ -18,11 +17,9 @@ SLOW: Final = frozenset(
         "commands/test_why_inlined.py",
         "contracts/test_planted.py",
         "diagrams/test_shared_constants.py",
-        "harmless/test_faults.py",
         "hostile/test_screen.py",
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",
-        "lowering/frontend/test_first_calls.py",
         "lowering/intervention/test_exit_status.py",
         "lowering/intervention/test_half_types.py",
         "lowering/intervention/test_left_behind.py",
@@ -41,21 +38,17 @@ SLOW: Final = frozenset(
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",
         "targets/test_jagged.py",
-        "targets/test_lacking.py",
         "targets/test_own_operators.py",
         "targets/test_stays_on_cpu.py",
         "targets/test_strides.py",
         "test_packaging.py",
         "test_probe.py",
         "tui/kernels/test_stages.py",
-        "tui/test_actions.py",
-        "tui/test_every_view.py",
         "witness/test_bytes.py",
         "witness/test_debug_files.py",
         "witness/test_flops.py",
         "witness/test_fusion_fail_reason.py",
         "witness/test_launches.py",
-        "witness/test_same_code.py",
     }
 )
 """Relative to tests/: each takes more than about 10 s on two cores. `make test-slow` runs them."""
@@ -63,6 +56,7 @@ SLOW: Final = frozenset(
 SLOWEST: Final = frozenset(
     {
         "analysis/compare/test_causes.py",
+        "analysis/cost/test_flops.py",
         "analysis/findings/test_advised.py",
         "child/test_capture.py",
         "child/test_left_on.py",
@@ -75,6 +69,7 @@ SLOWEST: Final = frozenset(
         "commands/test_replay_models.py",
         "commands/test_upgrade.py",
         "harmless/test_counters.py",
+        "harmless/test_faults.py",
         "harmless/test_left_on.py",
         "harmless/test_models.py",
         "harmless/test_programs.py",
@@ -87,6 +82,7 @@ SLOWEST: Final = frozenset(
         "kept/test_same_tables.py",
         "lowering/caches/test_lookups.py",
         "lowering/core/test_by_identity.py",
+        "lowering/frontend/test_first_calls.py",
         "lowering/intervention/closed_issues/test_closed_issues.py",
         "lowering/intervention/test_attention.py",
         "lowering/intervention/test_captured.py",
@@ -103,9 +99,13 @@ SLOWEST: Final = frozenset(
         "lowering/intervention/test_recorder.py",
         "lowering/intervention/test_reproducer.py",
         "lowering/intervention/test_walk.py",
+        "targets/test_lacking.py",
         "testing/test_plugin.py",
+        "tui/test_actions.py",
         "tui/test_colours.py",
+        "tui/test_every_view.py",
         "witness/test_fusion.py",
+        "witness/test_same_code.py",
     }
 )
 """Relative to tests/: each takes more than about 20 s. Of these, only `make test-all` and `make check` run."""

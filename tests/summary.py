@@ -30,10 +30,10 @@ _FAILURES: Final = 10
 _COMMANDS: Final = {
     "slow": "make test-slow",
     "slowest": "make test-all",
-    "harmless": "make harmless",
     "targets": "make targets",
+    "harmless": "make harmless",
 }
-"""What runs the tests with a marker that this run may have left out."""
+"""What runs the tests with a marker that this run may have left out; of several markers the last one counts."""
 
 
 class Summary:
