@@ -174,6 +174,7 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 """Checks the numerics of compiled graphs, if they are to be checked; `Check(tell, write)`."""
 
+_LEFT_OUT: Final = "inspect_compile.lowering.intervention.numerics.upstream.left_out"
 _PACKAGE_CHECK: Final = "inspect_compile.lowering.intervention.numerics.upstream.package_check"
 
 CHECKED: Final[tuple[Entry, ...]] = (
@@ -183,7 +184,8 @@ CHECKED: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.codegen.common", "inspect_compile.codegen.numerics.operations:install"),
     Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
     Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.intervention.numerics.upstream.left_out:install"),
+    Entry("torch._dynamo.convert_frame", f"{_LEFT_OUT}:install"),
+    Entry("torch._dynamo.variables.invoke_subgraph", f"{_LEFT_OUT}:install_regions"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
     Entry("torch._inductor.output_code", "inspect_compile.lowering.intervention.numerics.recorder.around:install"),
     Entry("torch._inductor.codecache", f"{_PACKAGE_CHECK}:install_compiler"),

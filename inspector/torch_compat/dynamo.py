@@ -75,3 +75,9 @@ KEEPS_BACKWARD = Name(
     "AutogradFunctionApplyVariable.call_function",
     "the same with its backward",
 )
+CALLS_REGION_AGAIN = Name(
+    "torch._dynamo.variables.invoke_subgraph",
+    "stamp_out_subgraph",
+    "Dynamo takes the graph of a nested_compile_region's earlier call for another one",
+    versions="2.13-2.15",
+)

@@ -76,3 +76,46 @@ def test_packages(kind: str, status: int, told: str, tmp_path: Path, inductor_ca
 
     assert done.returncode == status, done.stderr
     assert told in done.stderr
+
+
+REGIONS: Final = """
+import sys, torch
+
+@torch.compiler.nested_compile_region
+def of_argument(x):
+    return x.sin() + 1
+
+@torch.compiler.nested_compile_region
+def of_module(x, layer):
+    return layer(x).sin()
+
+table = torch.ones(4)
+
+@torch.compiler.nested_compile_region
+def of_global(x):
+    return x.sin() + table
+
+layers = [torch.nn.Linear(4, 4) for _ in range(2)]
+
+def step(x):
+    for layer in layers:
+        if sys.argv[1] == "module":
+            x = of_module(x, layer)
+        else:
+            x = of_argument(x) if sys.argv[1] == "argument" else of_global(x)
+    return x
+
+torch.compile(step)(torch.ones(4, 4))
+"""
+"""Each calls a region twice."""
+
+
+@pytest.mark.parametrize(("reads", "status"), [("argument", 0), ("module", 0), ("global", 3)])
+def test_a_region_that_is_captured_once(reads: str, status: int, tmp_path: Path, inductor_cache: Path) -> None:
+    (tmp_path / "program.py").write_text(REGIONS)
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", "program.py", reads], tmp_path, environment=environment)
+
+    assert done.returncode == status, done.stderr
+    assert ("which the region reads beside its arguments" in done.stderr) == bool(status)

@@ -7,7 +7,7 @@ import pytest
 
 from inspect_compile.analysis.numerics.verdicts import Judged, judged, summary
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, COMPILED, between
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, COMPILED, PARTITIONER, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.running import COMMAND, run
 
@@ -61,3 +61,34 @@ def test_a_function_that_keeps_what_it_makes_is_no_reference(found: tuple[str, D
     assert {row.verdict for row in of_function(dump, len(FUNCTIONS))} == {EXACT}
     (trouble,) = summary(dump).trouble
     assert "it keeps tensors that it makes for its next call" in trouble.reason
+
+
+SAVED: Final = """
+import torch
+
+def step(x, mean):
+    y = x * mean.sin()
+    mean.lerp_(y.detach().mean(0), 0.5)
+    return (y - mean).cos()
+
+def slope(function):
+    torch.manual_seed(0)
+    x, mean = torch.randn(4, 8, requires_grad=True), torch.ones(8)
+    function(x, mean).sum().backward()
+    return x.grad
+
+print(torch.allclose(slope(torch.compile(step)), slope(step)))
+"""
+"""Torch 2.13 saves the mean for the backward, and gets what the forward has made of it."""
+
+
+def test_a_saved_value_that_the_forward_changes_is_the_partitioner_s(tmp_path: Path, inductor_cache: Path) -> None:
+    (tmp_path / "program.py").write_text(SAVED)
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", "program.py"], tmp_path, environment=environment)
+
+    is_wrong = done.stdout == "False\n"
+    assert done.returncode == is_wrong, done.stderr
+    wrong = {row.level for row in judged(Dump(tmp_path / "dump")) if row.verdict == WRONG}
+    assert wrong == ({PARTITIONER} if is_wrong else set())

@@ -74,7 +74,9 @@ class Reference(NamedTuple):
     nested: "dict[tuple[str, int], Reference]"
     """Nested graph, and which time it ran, from 1 → its values then, as far as they are kept."""
     numbers: dict[str, Number]
-    """Node → the number of its value, among those that graphs share; empty if none are shared."""
+    """Node → the number of its value, among those that graphs share, unless the graph may have changed it; empty if
+    none are shared.
+    """
 
 
 def reference(
@@ -153,7 +155,9 @@ class _Turns:
 
 def numbers_in(known: SharedRun | None) -> dict[str, Number]:
     """See `Reference.numbers`."""
-    return {} if known is None else {node.name: number for node, number in known.numbers.items()}
+    if known is None:
+        return {}
+    return {node.name: number for node, number in known.numbers.items() if node not in known.overwritten}
 
 
 class Plain(Interpreter):

@@ -332,6 +332,8 @@ class SharedRun:
                 self._sharable.add(node)
             self.numbers[node] = shared.alone() if found is None else found
             changed.ran(node)
+        self.overwritten = changed.overwritten
+        """Nodes whose values the graph may change after them: what it returns of these is not what they computed."""
         self.effects = {
             each.name for node in module.graph.nodes if not _is_left_out(node) for each in node.all_input_nodes
         }
@@ -395,6 +397,8 @@ class _Changed:
         self._seen: dict[Node, frozenset[int]] = {}
         """Node → the inputs in whose memory it may be."""
         self._changed: set[int] = set()
+        self.overwritten: set[Node] = set()
+        """Nodes whose values may be in memory that a later node has changed."""
 
     def is_read_by(self, node: Node) -> bool:
         """True if the node reads memory that has been changed."""
@@ -405,9 +409,11 @@ class _Changed:
         if node.op == "placeholder":
             self._seen[node] = frozenset((next(self._memories),))
         elif node.op == "call_function":
+            changed = self._behind(one for one in changed_values(node) if isinstance(one, Node))
+            self.overwritten |= {one for one, behind in self._seen.items() if not changed.isdisjoint(behind)}
+            self._changed |= changed
             if _may_be_view(node.target) and (behind := self._behind(node.all_input_nodes)):
                 self._seen[node] = behind
-            self._changed |= self._behind(one for one in changed_values(node) if isinstance(one, Node))
 
     def _behind(self, nodes: Iterable[Node]) -> frozenset[int]:
         return frozenset().union(*(self._seen.get(node, ()) for node in nodes))
@@ -441,4 +447,13 @@ def known_results(
     if not can_share(module):
         return None
     run = SharedRun(shared, module, inputs, numbers)
-    return [run.numbers.get(one) if isinstance(one, Node) else None for one in results_of(module)]
+    nodes = [one if isinstance(one, Node) and one not in run.overwritten else None for one in results_of(module)]
+    return [None if one is None else run.numbers.get(one) for one in nodes]
+
+
+def overwritten(module: GraphModule, inputs: Sequence[Any]) -> set[Node]:
+    """The nodes whose values may be in memory of an input that a later node changes."""
+    changed = _Changed(inputs)
+    for node in module.graph.nodes:
+        changed.ran(node)
+    return changed.overwritten

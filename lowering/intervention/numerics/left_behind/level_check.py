@@ -21,9 +21,9 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs
+from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs, overwritten
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
-from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
 from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     constants_of,
     first_apart,
@@ -44,6 +44,7 @@ from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
+_OVERWRITTEN: Final = "a part of an input that the graph changes, which has no exact value"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes"
 
 
@@ -86,6 +87,7 @@ class LevelCheck:
         self._random = depends_on_random(first)
         self._before = before = self._values(first, self._random)
         self._nodes = results_of(first)
+        self._overwritten = overwritten(first, args)
         names = {one.name for one in self._nodes if isinstance(one, Node)}
         self._exact = Exacts(first, lambda: before.for_exact, (), {}, names)
         self._inputs = InputsCheck(first, args, before, self._exact, always_exact=always_exact)
@@ -106,10 +108,11 @@ class LevelCheck:
             if before.name in self._random:
                 found.append(with_fields(row, reason=_RANDOM))
                 continue
-            compared = functools.partial(self._compared, row, before.name)
+            compared = functools.partial(self._compared, row, at)
             row = compared(plain.results[at])
             judged = self._judged(row, Place(at), compared)
-            if verdict(row) not in (EXACT, NOT_COMPARABLE, WRONG) and self._exact.of().rounds_to_half(before.name):
+            is_apart = verdict(row) not in (EXACT, NOT_COMPARABLE, WRONG) and before not in self._overwritten
+            if is_apart and self._exact.of().rounds_to_half(before.name):
                 judged = self._in_fp64(judged, at, before.name)
             found.append(judged)
             self._exact.passed(before.name)
@@ -158,7 +161,7 @@ class LevelCheck:
                 continue
             if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
-            row = self._compared(row, before.name, left.results[at])
+            row = self._compared(row, at, left.results[at])
             is_seen = at in self._visible and verdict(row) not in (WRONG, NOT_COMPARABLE)
             formed = with_strides(row, left.results[at], strides_of(before.meta.get("val"))) if is_seen else row
             if formed.other_strides:
@@ -185,7 +188,7 @@ class LevelCheck:
         for at, (before, after) in enumerate(zip(self._nodes, results_of(self._plan.module), strict=False)):
             if isinstance(before, Node) and isinstance(after, Node) and before.name not in self._random:
                 row = self._row(f"result {at}", after.name, ALL_PASSES, BEFORE_PASSES)
-                found.append((Place(at), functools.partial(self._compared, row, before.name)))
+                found.append((Place(at), functools.partial(self._compared, row, at)))
         for at in changed(self._args, self._before.inputs, left.inputs if self._keeps_inputs else self._args):
             writer = self._inputs.writer(at)
             if writer is None or writer.name not in self._random:
@@ -239,10 +242,15 @@ class LevelCheck:
             node=node,
         )
 
-    def _compared(self, row: Checked, before: str, value: Any) -> Checked:
-        """`value` beside that of the node `before` in the graph before the passes."""
-        eager = self._before.value(before)
-        return compared_graphs(row, value, eager, before, self._exact, always_exact=self._always_exact)
+    def _compared(self, row: Checked, at: int, value: Any) -> Checked:
+        """`value` beside the result `at` of the graph before the passes."""
+        node = self._nodes[at]
+        if node.name in self._inputs.names and node in self._overwritten:
+            return self._inputs.compared(row, self._inputs.names.index(node.name), value)
+        if node in self._overwritten:
+            return compared_with_eager(row, value, self._before.last[at], _OVERWRITTEN)
+        eager = self._before.value(node.name)
+        return compared_graphs(row, value, eager, node.name, self._exact, always_exact=self._always_exact)
 
     def _blamed(self, row: Checked, place: Place, compared: Callable[[Any], Checked]) -> Checked:
         """`row`, with the first pass after which what is at this place is wrong as it is."""

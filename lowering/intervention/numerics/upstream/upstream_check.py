@@ -212,7 +212,7 @@ class UpstreamCheck:
         graph, whose inputs are those of the forward graph and then `tangents`.
         """
         ran = Results(forward, call.args, call.state, shared)
-        saved = list(zip(ran.values(), ran.numbers, strict=True))[first:]
+        saved = list(zip(ran.last, ran.numbers, strict=True))[first:]
         tensors = [pair for pair in saved if isinstance(pair[0], torch.Tensor)]
         others = [pair for pair in saved if not isinstance(pair[0], torch.Tensor)]
         of_tangents = [(one, shared.of_input(at)) for at, one in enumerate(tangents, start=len(call.args))]
