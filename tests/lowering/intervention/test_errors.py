@@ -335,3 +335,20 @@ def test_whole_numbers_are_not_moved() -> None:
     assert torch.equal(Noise(0).on(whole, torch.float32), whole)
     assert not torch.equal(Noise(0).on(whole + 0.5, torch.float32), whole + 0.5)
     assert not torch.equal(Noise(0).on(whole * 4, torch.bfloat16), whole * 4)  # 508 is rounded there
+
+
+def test_noise_of_a_half_type_does_not_come_through_memory_that_is_written_to() -> None:
+    def written(x: torch.Tensor, factor: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        memory = torch.zeros(8)
+        memory.as_strided((4,), (1,)).copy_((x * 3).float())
+        return memory.as_strided((4,), (1,)) * factor, factor * 2
+
+    def given() -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.ones(4, dtype=torch.bfloat16), torch.ones(4)
+
+    module = make_fx(written)(*given())
+    exact = Exacts(module, lambda: reference(module, given()), (), {}).of()
+    from_memory, other = (node.name for node in module.graph.output_node().all_input_nodes)
+
+    assert exact.misses_rounding(from_memory)
+    assert not exact.misses_rounding(other)

@@ -260,18 +260,26 @@ class Exact(Interpreter):
 
     def rounds_to_half(self, name: str) -> bool:
         """True if the value of a node is rounded to a half type in its dtypes, or one is that it is computed from."""
-        above = [self._nodes[each] for each in self._above([name], ())]
-        computed = [self._own(node) for node in above if not self._is_given(node) and not rounds_nothing(node)]
-        return any(_at_least_single(one) is not one for value in computed for one in leaves([value]))
+        return any(map(self._is_half, (self._nodes[each] for each in self._above([name], ()))))
+
+    def _is_half(self, node: Node) -> bool:
+        """True for a computed value that is rounded to a half type."""
+        if self._is_given(node) or rounds_nothing(node):
+            return False
+        return any(_at_least_single(one) is not one for one in leaves([self._own(node)]))
 
     def misses_rounding(self, name: str) -> bool:
         """True if another order of roundings on the way to the value of a node may make more of it than is known here:
-        it comes from values that are rounded to half types, or that are taken as they are from an operator which reads
-        others, such as an attention with a dropout.
+        it comes from values that are rounded to half types, or that are taken as they are: from an operator which reads
+        others, such as an attention with a dropout, or from memory that such values may have been written to.
         """
         if self.taken.get(name) or self.rounds_to_half(name):
             return True
-        given = [self._nodes[each] for each in self._above([name], ()) if self._is_given(self._nodes[each])]
+        above = self._above([name], ())
+        late = [self._positions[reader] for reader, _ in self._late if reader in above]
+        if any(map(self._is_half, list(self._nodes.values())[: max(late, default=0)])):
+            return True
+        given = [self._nodes[each] for each in above if self._is_given(self._nodes[each])]
         read = leaves([self._own(each) for node in given for each in node.all_input_nodes])
         return any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in read)
 
