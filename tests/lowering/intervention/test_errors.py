@@ -352,3 +352,25 @@ def test_noise_of_a_half_type_does_not_come_through_memory_that_is_written_to() 
 
     assert exact.misses_rounding(from_memory)
     assert not exact.misses_rounding(other)
+
+
+def test_noise_comes_through_an_attention() -> None:
+    torch.manual_seed(0)
+    x = torch.randn(1, 2, 8, 16)
+    attention = torch.nn.functional.scaled_dot_product_attention
+
+    moved, _ = rounded(lambda x: attention(x * 3, x.sin(), x.cos()), x)
+    assert 1e-8 < moved < 1e-3
+
+
+def test_noise_does_not_come_through_a_dropout() -> None:
+    def dropped(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.native_dropout(x.sin(), 0.5, True)[0], torch.rand_like(x) * 2
+
+    module = make_fx(dropped, tracing_mode="fake")(torch.ones(4))
+    exact = Exacts(module, lambda: reference(module, [torch.ones(4)]), (), {}).of()
+    names = [node.name for node in module.graph.output_node().all_input_nodes]
+    for name in names:
+        exact.value(name)
+
+    assert [bool(exact.taken.get(name)) for name in names] == [True, False]

@@ -1,6 +1,5 @@
 """The values of an FX graph in fp64, from given values on; and again, each with noise as rounding makes."""
 
-import math
 import warnings
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Container, Iterable
@@ -12,10 +11,12 @@ from torch.fx.node import map_aggregate
 
 from inspect_compile.knowledge.numerics.verdicts import beyond
 from inspect_compile.lowering.intervention.numerics.graphs.functionalized import in_form_of, is_functionalized
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import in_fp64
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     calls_graphs,
     changed_arguments,
     changed_list,
+    has_no_dropout,
     has_own_value,
     in_rows,
     is_generator_state,
@@ -50,12 +51,6 @@ _JUMPS: Final = frozenset(("ceil", "floor", "floor_divide", "round", "sgn", "sig
 _CHOOSES: Final = frozenset(("amax", "amin", "max", "min"))
 """Operators whose results kernels round when they store them, and not the elements that they are compared with."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
-_CONVOLUTION: Final = "aten.convolution.default"
-_FEWEST: Final = 2
-"""Number of samples from which on a batch may be divided."""
-_WINDOWS: Final = {"cpu": 1 << 23, "cuda": 1 << 29}
-"""Number of bytes that the windows of a convolution may take at once."""
-_PACKED_LINEAR: Final = ("mkl._mkl_linear", "mkl._mkl_linear.default")
 _SINGLE: Final = 4
 """Bytes of a number in float32."""
 _ROW: Final = 65_521
@@ -157,7 +152,9 @@ class Exact(Interpreter):
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
-        if node.op == "call_function" and is_random(node):
+        if node.op == "call_function" and is_random(node) and not has_no_dropout(node):
+            if _reads_numbers(node):
+                self.taken[node.name] = reason or f"{node.target} draws random numbers"
             return _wide(own)
         why = without_form(node) or self._tied.get(node.name, "")
         if why:
@@ -178,7 +175,7 @@ class Exact(Interpreter):
             kwargs = in_form_of(kwargs, torch.fx.map_arg(node.kwargs, self._own))
         try:
             given = in_rows(node.target, _unshared(node, map_aggregate(args, raised)))
-            found = self._called(node, given, map_aggregate(kwargs, raised))
+            found = self._called(node, given, map_aggregate(kwargs, raised), own)
         except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
             error.__traceback__ = None
             said = str(error) if isinstance(error, NoFormError) else f"{node.target} ({type(error).__name__})"
@@ -208,7 +205,7 @@ class Exact(Interpreter):
         if self._is_given(node):
             return _wide(self._own(node))
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), self._unmoved)
-        return _in_fp64(node)(*map_aggregate(args, raised), **map_aggregate(kwargs, raised))
+        return in_fp64(node, self._own(node))(*map_aggregate(args, raised), **map_aggregate(kwargs, raised))
 
     def _rounded_inside(self, node: Node) -> dict[Node, Any]:
         """The arguments of a library's operator that come from given values of a half type, with noise of that type:
@@ -237,10 +234,12 @@ class Exact(Interpreter):
             node = source
         return node
 
-    def _called(self, node: Node, args: Any, kwargs: Any) -> Any:
-        """What the node gives for arguments in fp64; graphs that it calls run in fp64, too. Raises NoFormError."""
+    def _called(self, node: Node, args: Any, kwargs: Any, own: Any) -> Any:
+        """What the node gives for arguments in fp64; graphs that it calls run in fp64, too. Raises NoFormError. `own`
+        is what it gives in its dtypes.
+        """
         if not calls_graphs(node):
-            return _in_fp64(node)(*args, **kwargs)
+            return in_fp64(node, own)(*args, **kwargs)
 
         def inside(one: Any) -> Any:
             if not isinstance(one, GraphModule):
@@ -251,11 +250,12 @@ class Exact(Interpreter):
 
     def _called_inside(self, node: Node, args: Any, kwargs: Any) -> Any:
         """The value of a node of a nested graph. Raises NoFormError, or what the operator raises."""
-        if why := "its random numbers" if is_random(node) else without_form(node):
+        draws = is_random(node) and not has_no_dropout(node)
+        if why := "its random numbers" if draws else without_form(node):
             raise NoFormError(f"{why} in a nested graph")
         own = node.meta.get("val")
         args, kwargs = map_aggregate(args, raised), map_aggregate(kwargs, raised)
-        found = _wide(self._called(node, in_rows(node.target, args), kwargs))
+        found = _wide(self._called(node, in_rows(node.target, args), kwargs, own))
         return self._moved(node, own, found, [*leaves(list(args)), *leaves(list(kwargs.values()))])
 
     def rounds_to_half(self, name: str) -> bool:
@@ -503,26 +503,11 @@ def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
     return not count or (bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1)
 
 
-def _in_fp64(node: Node) -> Callable[..., Any]:
-    """What computes the value of a node in fp64."""
-    if name_of(node.target) == _CONVOLUTION:
-        return _convolution
-    return _packed_linear if name_of(node.target) in _PACKED_LINEAR else node.target  # type: ignore[return-value]
-
-
-def _convolution(x: torch.Tensor, weight: torch.Tensor, *others: Any, **options: Any) -> torch.Tensor:
-    """Some samples of a batch after the others: libraries have no other way in fp64 than to copy all windows."""
-    convolution: Callable[..., torch.Tensor] = torch.ops.aten.convolution.default
-    if x.dim() < weight.dim() or x.shape[0] < _FEWEST:
-        return convolution(x, weight, *others, **options)
-    windows = x[0].numel() * math.prod(weight.shape[2:]) * x.element_size()
-    samples = max(1, _WINDOWS.get(x.device.type, _WINDOWS["cpu"]) // max(windows, 1))
-    return torch.cat([convolution(one, weight, *others, **options) for one in torch.split(x, samples)])
-
-
-def _packed_linear(x: torch.Tensor, packed: Any, weight: torch.Tensor, bias: Any, _: int) -> torch.Tensor:
-    """MKL's, whose argument `packed` is the weight in its own layout."""
-    return torch.nn.functional.linear(x, weight, bias)
+def _reads_numbers(node: Node) -> bool:
+    """True for a node that draws random numbers and reads more of tensors than their sizes."""
+    read = (one.meta.get("val") for one in node.all_input_nodes)
+    is_read = any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in read)
+    return is_read and not name_of(node.target).partition(".default")[0].endswith("_like")
 
 
 def _unshared(node: Node, args: Any) -> Any:
