@@ -6,11 +6,15 @@ traceback shows which it is. Nothing here runs unless an exception was caught.
 """
 
 import functools
+import inspect
+import itertools
 import opcode
 import signal
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+from inspect_compile.outermost import set_traceback
 
 _CALLS: Final = ("CALL", "PRECALL")
 """Prefixes of instructions after which Python checks for signals, and which can themselves raise."""
@@ -38,7 +42,7 @@ def of_program(error: BaseException, handled: BaseException | None) -> BaseExcep
         if id(one) in known:
             return None
         if is_program(one):
-            one.__traceback__ = _of_handler(one.__traceback__)
+            set_traceback(one, _of_handler(one.__traceback__))
             return one
     return None
 
@@ -72,11 +76,13 @@ def _of_handler(found: types.TracebackType | None) -> types.TracebackType | None
 
 
 def _was_handed(frame: types.FrameType, interrupted: types.FrameType) -> bool:
-    """True if a function was called with its caller's frame: only Python calls handlers like that."""
-    return any(
-        value is interrupted or (type(value) is tuple and any(item is interrupted for item in value))
-        for value in frame.f_locals.values()
-    )
+    """True if a function was called with a number and its caller's frame: only Python calls handlers like that."""
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+    known = frame.f_locals
+    given = [known.get(name) for name in code.co_varnames[:count]]
+    flat = [item for value in given for item in (value if type(value) is tuple else (value,))]
+    return any(after is interrupted and type(before) is int for before, after in itertools.pairwise(flat))
 
 
 def _is_sent(error: BaseException) -> bool:

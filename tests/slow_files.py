@@ -69,6 +69,7 @@ SLOWEST: Final = frozenset(
         "commands/test_replay_models.py",
         "commands/test_upgrade.py",
         "harmless/test_counters.py",
+        "harmless/test_each_function.py",
         "harmless/test_faults.py",
         "harmless/test_left_on.py",
         "harmless/test_models.py",

@@ -60,11 +60,13 @@ _HAS_CUDA: Final = os.path.exists("/dev/nvidiactl")
 class Interpreter:
     """One such interpreter, with the environment that it was started with."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], *, first: Path | None = None) -> None:
+        """`first` is a file that it runs before anything else."""
         self._connection, theirs = socket.socketpair()
         self._answers = self._connection.makefile("r")
+        code = _CODE if first is None else f"import runpy; runpy.run_path({str(first)!r}, run_name='first'); {_CODE}"
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CODE, str(theirs.fileno())],
+            [sys.executable, "-c", code, str(theirs.fileno())],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],

@@ -173,7 +173,8 @@ def program(argv: Sequence[str], environment: Mapping[str, str]) -> Callable[[],
     python_path = filter(None, environment.get(setting.PYTHON_PATH, "").split(os.pathsep))
     sys.path[:0] = [entry for entry in python_path if entry not in (setting.BOOTSTRAP, *sys.path)]
     if setting.VARIABLE in environment:
-        begin.begin(environment[setting.VARIABLE])
+        with contextlib.suppress(Exception):  # as the bootstrap does
+            begin.begin(environment[setting.VARIABLE])
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=__builtins__)

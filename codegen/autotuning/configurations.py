@@ -3,10 +3,10 @@ call.
 """
 
 import math
-import time
 import weakref
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.codegen.autotuning.choices import said
 from inspect_compile.codegen.autotuning.questions import NUMBERS
 from inspect_compile.codegen.kernels.stages import KERNELS, configuration_of, label_of
@@ -31,7 +31,7 @@ class _Tuned:
         self.rows: list[dict[str, Any]] = []
 
     def begin(self, step: str) -> None:
-        self.step, self.began, self.rows = step, time.perf_counter(), []
+        self.step, self.began, self.rows = step, AtStart.perf_counter(), []
 
 
 def install(probes: Probes) -> None:
@@ -76,7 +76,7 @@ def install(probes: Probes) -> None:
 
     def tell(autotuner: Any, config: Any, by: str) -> None:
         found = tuned[autotuner]
-        ran, seconds, found.step = found.step or "", round(time.perf_counter() - found.began, 6), None
+        ran, seconds, found.step = found.step or "", round(AtStart.perf_counter() - found.began, 6), None
         for graph, kernel in KERNELS.get(autotuner, {}).items() if found.rows else ():
             number = found.numbers.get(graph)
             if number is None:

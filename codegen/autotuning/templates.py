@@ -6,10 +6,10 @@ scheduler has decided about that. Its choice is recognised by what it then uses.
 
 import math
 import threading
-import time
 import weakref
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.codegen.autotuning.choices import Option, buffer_of, said
 from inspect_compile.codegen.autotuning.questions import (
     OPTIONS,
@@ -78,14 +78,14 @@ def install(probes: Probes) -> None:
             tell(probes, question)
 
     def tuned(cache: Any, args: Any, kwargs: Any) -> float:
-        return time.perf_counter()
+        return AtStart.perf_counter()
 
     def told(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         question = question_of(argument(args, kwargs, 5, "choices"))
         if question is None:
             return
         if question.seconds is None:
-            question.seconds = round(time.perf_counter() - start, 6)
+            question.seconds = round(AtStart.perf_counter() - start, 6)
         timed(result or {}, is_measured=False)
         if question.operation and result and not question.is_told:
             tell(probes, question)
@@ -146,14 +146,14 @@ def install_pipelined(probes: Probes) -> None:
                 OPTIONS[choice][1].is_measured = True  # others were timed for an earlier graph
 
     def waiting(autotuner: Any, args: Any, kwargs: Any) -> float:
-        return time.perf_counter()
+        return AtStart.perf_counter()
 
     def answered(start: float, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         question = question_of(arguments(args, kwargs)[0])
         if question is None or question.is_told:
             return
         question.in_worker = True
-        question.seconds = round(time.perf_counter() - start, 6)
+        question.seconds = round(AtStart.perf_counter() - start, 6)
         timed(result, is_measured=False)
         tell(probes, question)
 

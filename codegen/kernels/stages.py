@@ -5,11 +5,11 @@ Triton's cache, which keeps all of them.
 """
 
 import os
-import time
 import weakref
 from collections.abc import Mapping
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.codegen.kernels.kernel_caches import tell_chosen
 from inspect_compile.codegen.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
@@ -83,10 +83,10 @@ def install(probes: Probes) -> None:
         )
 
     def begun(autotuner: Any, args: Any, kwargs: Any) -> float:
-        return time.perf_counter()
+        return AtStart.perf_counter()
 
     def compiled(state: float, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
-        tell(autotuner, result, round(time.perf_counter() - state, 6))
+        tell(autotuner, result, round(AtStart.perf_counter() - state, 6))
 
     def precompiled(state: Any, autotuner: Any, args: Any, kwargs: Any, result: Any) -> None:
         for found in autotuner.compile_results:

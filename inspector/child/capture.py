@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child import exit_summary, finishing, left_on, run_record, start
 from inspect_compile.child.imports import ImportWatch
 from inspect_compile.child.probes import watched
@@ -51,7 +51,7 @@ class _Own:
             self.session.check(asked)
         else:
             argv, cwd = sys.orig_argv[1:], os.getcwd()
-            self.session = Session(root, top=root, argv=argv, cwd=cwd, started=time.time(), config=config)
+            self.session = Session(root, top=root, argv=argv, cwd=cwd, started=AtStart.time(), config=config)
             self.session.check(asked)
             ImportWatch("torch", watched, self._imported).install()
         self.session.listen(True)

@@ -8,6 +8,8 @@ import time
 from _thread import _local as local_of_thread  # `threading.local`, without importing threading
 from collections.abc import Callable, Iterable, Sequence
 
+from inspect_compile.outermost import guarded
+
 TYPE_CHECKING = False  # importing `typing` takes longer than all of this
 if TYPE_CHECKING:
     from types import ModuleType
@@ -26,8 +28,8 @@ class ImportWatch:
     Before a module named `gate` is loaded, `opened` returns which modules to watch; after each of those has run,
     `imported` is called with its name. `took` is called with name, start and seconds, as one tuple, of each import that
     took long and is not a part of another one; it should be no function written in Python, since Dynamo looks at each
-    one that runs while it watches a frame. It leaves nothing behind in those modules or in `sys.meta_path`. Exceptions
-    of the callbacks propagate to the importer as if the module had raised them.
+    one that runs while it watches a frame. It leaves nothing behind in those modules or in `sys.meta_path`. What is
+    raised in a callback and is the program's own propagates to the importer as if the module had raised it.
     """
 
     def __init__(
@@ -52,10 +54,17 @@ class ImportWatch:
         def load(spec: "Any") -> "ModuleType":
             name = spec.name
             if name == self._gate:
-                self.open()
+                guarded(self.open)
             module: ModuleType = plain(spec)
             if name in self._awaited:
-                self._done(name)
+                self._awaited.discard(name)
+                try:
+                    guarded(self._imported, name)
+                except BaseException:
+                    # As if the module itself had raised: it is not in sys.modules, and may be imported again.
+                    sys.modules.pop(name, None)
+                    self._awaited.add(name)
+                    raise
             return module
 
         def timed(spec: "Any") -> "ModuleType":
@@ -74,7 +83,7 @@ class ImportWatch:
             one.__code__ = one.__code__.replace(co_filename=_IMPORT_SYSTEM)
         system._load_unlocked = load if took is None else timed
         if self._gate in sys.modules:
-            self.open()
+            guarded(self.open)
 
     def open(self) -> None:
         """Watch the modules behind the gate; those that are already imported are reported at once."""
@@ -84,16 +93,6 @@ class ImportWatch:
         self._awaited.update(name for name in names if name not in sys.modules)
         for name in there:
             self._imported(name)
-
-    def _done(self, name: str) -> None:
-        self._awaited.discard(name)
-        try:
-            self._imported(name)
-        except BaseException:
-            # As if the module itself had raised: it is not in sys.modules, and may be imported again.
-            sys.modules.pop(name, None)
-            self._awaited.add(name)
-            raise
 
 
 class FoundAsAtStart:

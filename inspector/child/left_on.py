@@ -7,6 +7,7 @@ import os
 import sys
 import time
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child.limits.sizes import bytes_of
 from inspect_compile.child.setting import BOOTSTRAP, PYTHON_PATH, VARIABLE, Setting
 
@@ -100,7 +101,7 @@ def new_setting(
         here = os.getcwd()
     except OSError:  # it has been removed
         here = os.sep
-    pid, now = os.getpid(), time.time()
+    pid, now = os.getpid(), AtStart.time()
     stamp = f"{time.strftime('%Y_%m_%d_%H_%M_%S', time.localtime(now))}_{int(now % 1 * 1e6):06d}"
     return Setting(
         root=os.path.join(here, os.fspath(dumps) if dumps is not None else BASE, f"run_{stamp}-pid_{pid}"),

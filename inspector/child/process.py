@@ -2,8 +2,8 @@
 
 import os
 import sys
-import time
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child.setting import Setting
 
 TYPE_CHECKING = False
@@ -17,7 +17,7 @@ class Process:
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         self.pid = os.getpid()
-        self.time = time.time()
+        self.time = AtStart.time()
         try:
             self.cwd = os.getcwd()
         except OSError:  # it has been removed

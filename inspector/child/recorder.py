@@ -1,10 +1,10 @@
 """A Writer that knows when to begin and when to stop, and counts what it was given."""
 
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child.limits.first import COMPILES, Limits
 from inspect_compile.child.limits.newest import Held, Newest
 from inspect_compile.child.limits.sizes import size_text
@@ -151,7 +151,7 @@ class Recorder(Writer):
             self.tally.add(recompile)
             super().add(recompile)
         if isinstance(fact, Graph) and "/" not in fact.graph:
-            self._compiling[fact.graph] = time.perf_counter()
+            self._compiling[fact.graph] = AtStart.perf_counter()
         elif isinstance(fact, GraphEnd):
             self._compiling.pop(fact.graph, None)
         self.tally.add(fact)
@@ -239,6 +239,6 @@ class Recorder(Writer):
             return
         self._has_stopped = True
         for graph, began in self._compiling.items():
-            super().add(GraphEnd(graph=graph, status="stopped", seconds=round(time.perf_counter() - began, 6)))
+            super().add(GraphEnd(graph=graph, status="stopped", seconds=round(AtStart.perf_counter() - began, 6)))
         super().flush()
         self._limited()

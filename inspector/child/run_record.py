@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 import traceback
 from collections.abc import Sequence
 from datetime import datetime
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child import surroundings
 from inspect_compile.facts import Run
 from inspect_compile.knowledge.overview.compiler_errors import brief
@@ -70,7 +70,7 @@ def ended(run: Run, end: Ended, *, started: float, notes: tuple[str, ...]) -> Ru
         status=end.status,
         exception=None if end.exception is None else surroundings.printable(end.exception),
         exit_code=end.exit_code,
-        seconds=round(time.time() - started, 3),
+        seconds=round(AtStart.time() - started, 3),
         versions=surroundings.versions(),
         device=surroundings.device(),
         host=surroundings.host(),

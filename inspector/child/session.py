@@ -5,13 +5,13 @@ import functools
 import importlib
 import os
 import sys
-import time
 from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
     CHECK,
@@ -37,6 +37,7 @@ from inspect_compile.child.targets import Targets
 from inspect_compile.dump.root import claim_part, write_first
 from inspect_compile.dump.wholeness import table_sizes
 from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
+from inspect_compile.outermost import guarded
 from inspect_compile.probe import Probes, describe, let_pass
 
 
@@ -98,7 +99,7 @@ class Session:
         self.probes.reuses_facts = self._reuses_facts
         self.probes.versions = lambda: (f"schema {SCHEMA_VERSION}", *map(" ".join, versions().items()))
         self.probes.keeps_texts = config.keeps_texts
-        os.register_at_fork(after_in_child=self._forked)
+        os.register_at_fork(after_in_child=functools.partial(guarded, self._forked))
 
     def install(self, module: str) -> None:
         """Install the probes that wait for `module`, which the program has imported."""
@@ -255,7 +256,7 @@ class Session:
         """Start again with another dump or another part of one."""
         self._top = top
         self._is_placed = root is not None
-        self._started = time.time()
+        self._started = AtStart.time()
         self.notes = []
         self.recorder.reopen(root or top)
         for hook in self.probes.hooks:
@@ -340,7 +341,7 @@ class Session:
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
-            util.Finalize(None, self.close, args=(run_record.Ended("finished"),), exitpriority=-1000)
+            util.Finalize(None, guarded, args=(self.close, run_record.Ended("finished")), exitpriority=-1000)
 
     def tell_imports(self) -> None:
         """Record the imports that took long."""

@@ -9,6 +9,7 @@ from inspect_compile.child import last_resort
 from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
+from inspect_compile.outermost import silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     if setting.leader is None:
         setting.leader = start.pid
     _announce(setting)
-    atexit.register(start.at_exit)
+    atexit.register(silent, start.at_exit)
     start.session = session
     if session is None:
         ImportWatch("torch", start.modules, start.imported, start.imports.append).install()

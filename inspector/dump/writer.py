@@ -4,12 +4,12 @@ import errno
 import itertools
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import msgspec
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import dropping, paths
 from inspect_compile.dump.whole_writes import append, make, write
 from inspect_compile.facts import Fact, Run
@@ -78,7 +78,7 @@ class Writer:
         self._lock = threading.RLock()
         self._disk = threading.RLock()
         """Held while tables are appended to or replaced."""
-        self._flushed = time.monotonic()
+        self._flushed = AtStart.monotonic()
 
     def add(self, fact: Fact) -> None:
         """Add `fact`; it is written with the next flush."""
@@ -87,7 +87,7 @@ class Writer:
             rows.facts.append(fact)
             if len(rows.facts) >= BATCH:
                 self._encode(rows)
-        if time.monotonic() - self._flushed > FLUSH_SECONDS:
+        if AtStart.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 
     def add_all(self, facts: Iterable[Fact]) -> None:
@@ -103,7 +103,7 @@ class Writer:
             self._encode(rows)
             rows.facts = batch
             self._encode(rows)
-        if time.monotonic() - self._flushed > FLUSH_SECONDS:
+        if AtStart.monotonic() - self._flushed > FLUSH_SECONDS:
             self.flush()
 
     def _rows(self, fact: Fact) -> "_Rows":
@@ -134,7 +134,7 @@ class Writer:
         waiting: dict[tuple[str, str | None], _Rows] = {}
         try:
             with self._lock:
-                self._flushed = time.monotonic()
+                self._flushed = AtStart.monotonic()
                 waiting, self._waiting = self._waiting, {}
                 files = list(self._files.items())
                 self._kept = 0

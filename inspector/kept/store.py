@@ -7,11 +7,11 @@ import contextlib
 import hashlib
 import os
 import stat
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import whole
 from inspect_compile.dump.whole_writes import write
@@ -127,7 +127,7 @@ class Store:
         """Remove the entries that were used longest ago, of all versions, until the rest is within the limit."""
         found = sorted(_files(self.root), key=lambda one: one[1].st_mtime)
         size = sum(status.st_size for _, status in found)
-        now = time.time()
+        now = AtStart.time()
         for path, status in found:
             is_stale = not path.endswith(".kept") and now - status.st_mtime > _STALE
             if size > self._most or is_stale:

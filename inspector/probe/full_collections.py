@@ -13,6 +13,8 @@ import sys
 import time
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
+
 _TIMES: Final = 64
 """How many times are kept, two for each collection of any generation: the newest ones."""
 _TIME: Final = 16
@@ -52,7 +54,7 @@ class CollectionTimer:
 
 def _full_so_far() -> int:
     """How many full collections there were."""
-    return int(gc.get_stats()[-1]["collections"])
+    return int(AtStart.collection_stats()[-1]["collections"])
 
 
 @functools.cache

@@ -1,16 +1,16 @@
 """Keeps hooks harmless. A probe only observes; an error in it becomes a fact, and the program goes on."""
 
-import gc
-import sys
 import threading
-import time
 import traceback
 import types
 from collections.abc import Callable
+from sys import exception
 from typing import Any, Final
 
 from inspect_compile import interrupts
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import Writer
+from inspect_compile.outermost import leave_traceback, of_program, set_traceback
 from inspect_compile.probe.full_collections import CollectionTimer
 from inspect_compile.probe.hook import HookState
 
@@ -23,6 +23,10 @@ LATER = 1.5
 """A hook below the limit, but for such waiting, is looked at again when it has cost this many times as much."""
 PAUSE_SECONDS = 10.0
 """If hooks are silent for longer than this, nothing was being compiled."""
+
+FAILED: Final = "failed"
+NOT_TOLD: Final = "what failed cannot be told"
+"""Why a hook is off where the report of its failure failed, too."""
 
 
 class _Nested(threading.local):
@@ -42,61 +46,33 @@ class Guard:
         """Seconds that all hooks have cost."""
         self._compiling = 0.0
         """Seconds spent compiling, as far as hooks can tell."""
-        self._last = time.perf_counter()
+        self._last = AtStart.perf_counter()
         self._nested = _Nested()
 
     def guard(self, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
         """Run a part of a hook: measure its time; on an error turn the hook off, record that, and return None.
 
-        A full garbage collection during it is the program's: it happens as often without us, and takes seconds in a
-        program with many objects. It is timed in a hook's first call; a later call with one counts as the average.
-
         The program's own exceptions pass without a trace of us: KeyboardInterrupt, SystemExit, and what a signal
-        handler or another thread of the program raises meanwhile.
+        handler or another thread of the program raises meanwhile. Like `untimed` it is the outermost guard: all that
+        may fail is called within its `try`, or by `of_program`.
         """
-        caught: BaseException | None = None
-        nested = self._nested
-        before, nested.seconds = nested.seconds, 0.0
-        since_full = gc.get_count()[-1]
-        collections = None
-        start = time.perf_counter()
         try:
-            if hook.calls <= 1:
-                collections = CollectionTimer()
-            return call(*args)
+            return self._timed(hook, call, args)
         except BaseException as error:
             caught = error
-        finally:
-            now = time.perf_counter()
-            known = hook.seconds
-            has_collected = gc.get_count()[-1] < since_full
-            collecting = 0.0 if collections is None else collections.full()
-            hook.cost(now - start - nested.seconds, has_collected=has_collected, collecting=collecting)
-            self.spent += hook.seconds - known
-            nested.seconds = before + now - start
-            self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
-            self._last = now
-            if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
-                self._judge(hook)
+        own = of_program(self._report, caught, exception(), hook)
+        if own is None:
+            hook.off, hook.state = True, FAILED
+            hook.reason = hook.reason or NOT_TOLD
+            set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
+            return None
         try:
-            self._settle(hook, caught)
+            raise own
         except BaseException as error:
             leave_traceback(error)
             raise
         finally:
-            del caught
-        return None
-
-    def _judge(self, hook: HookState) -> None:
-        """Turn a hook off whose seconds are over the limits, unless most of them went into waiting for a processor."""
-        if hook.seconds < hook.looked_at * LATER:
-            return
-        hook.looked_at = hook.seconds
-        if hook.seconds * (1 - waiting_share()) <= SLOW_SECONDS:
-            return
-        hook.off = True
-        hook.state, hook.reason = "failed", f"it cost {hook.seconds:.1f} s in {hook.calls} calls"
-        self.record(hook)
+            del own, caught
 
     def untimed(self, hook: HookState, call: Callable[..., Any], *args: Any) -> None:
         """Like `guard`, for calls that are too frequent to be timed. Were one to call the other, a hook would cost a
@@ -107,30 +83,66 @@ class Guard:
             return
         except BaseException as error:
             caught = error
+        own = of_program(self._report, caught, exception(), hook)
+        if own is None:
+            hook.off, hook.state = True, FAILED
+            hook.reason = hook.reason or NOT_TOLD
+            set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
+            return
         try:
-            self._settle(hook, caught)
+            raise own
         except BaseException as error:
             leave_traceback(error)
             raise
         finally:
-            del caught
+            del own, caught
 
-    def _settle(self, hook: HookState, error: BaseException) -> None:
-        """Turn a hook off after an error of ours; raise an exception that is the program's own."""
-        own = interrupts.of_program(error, sys.exception())
-        if own is not None:
-            try:
-                raise own
-            except BaseException as raised:
-                leave_traceback(raised)
-                raise
-            finally:
-                del own, error
+    def _timed(self, hook: HookState, call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Call and measure it.
+
+        A full garbage collection meanwhile is the program's: it happens as often without us, and takes seconds in a
+        program with many objects. It is timed in a hook's first call; a later call with one counts as the average.
+        """
+        nested = self._nested
+        before, nested.seconds = nested.seconds, 0.0
+        since_full = AtStart.collection_counts()[-1]
+        collections = None
+        start = AtStart.perf_counter()
+        try:
+            if hook.calls <= 1:
+                collections = CollectionTimer()
+            return call(*args)
+        finally:
+            now = AtStart.perf_counter()
+            known = hook.seconds
+            has_collected = AtStart.collection_counts()[-1] < since_full
+            collecting = 0.0 if collections is None else collections.full()
+            hook.cost(now - start - nested.seconds, has_collected=has_collected, collecting=collecting)
+            self.spent += hook.seconds - known
+            nested.seconds = before + now - start
+            self._compiling += now - (self._last if start - self._last < PAUSE_SECONDS else start)
+            self._last = now
+            if not hook.patient and hook.seconds > SLOW_SECONDS and hook.seconds > SLOW_SHARE * self._compiling:
+                self._judge(hook)
+
+    def _report(self, error: BaseException, handled: BaseException | None, hook: HookState) -> BaseException | None:
+        """The program's exception that `error` is or hides; else the hook is turned off, and that is recorded."""
+        own = interrupts.of_program(error, handled)
+        if own is None:
+            hook.off, hook.state = True, FAILED
+            hook.reason = describe(error)
+            self.record(hook)
+        return own
+
+    def _judge(self, hook: HookState) -> None:
+        """Turn a hook off whose seconds are over the limits, unless most of them went into waiting for a processor."""
+        if hook.seconds < hook.looked_at * LATER:
+            return
+        hook.looked_at = hook.seconds
+        if hook.seconds * (1 - waiting_share()) <= SLOW_SECONDS:
+            return
         hook.off = True
-        hook.state = "failed"
-        hook.reason = describe(error)
-        # The traceback holds the compiler's frames, and with them tensors: it must not be kept.
-        error.__traceback__ = None
+        hook.state, hook.reason = FAILED, f"it cost {hook.seconds:.1f} s in {hook.calls} calls"
         self.record(hook)
 
     def record(self, hook: HookState) -> None:
@@ -183,12 +195,6 @@ def uncounted(function: Any) -> Any:
 WITHOUT_FILE: Final = "<frozen importlib._bootstrap>"
 _UNCOUNTED: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
 """Code object of ours, by identity because comparison is expensive → the same without a file name."""
-
-
-def leave_traceback(error: BaseException) -> None:
-    """Remove the frame of the running except clause, the newest entry, from the traceback: a bare `raise` adds none."""
-    traceback = error.__traceback__
-    error.__traceback__ = None if traceback is None else traceback.tb_next
 
 
 def describe(error: BaseException) -> str:

@@ -1,18 +1,21 @@
 """All hooks of one process: where they are installed, and what they are called with."""
 
+import functools
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Protocol
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import Writer
 from inspect_compile.facts import Fact, Hook
 from inspect_compile.interrupts import let_pass
-from inspect_compile.probe.harmless import Guard, describe, leave_traceback, on_fresh_stack, uncounted
+from inspect_compile.outermost import leave_traceback
+from inspect_compile.probe.harmless import Guard, describe, on_fresh_stack, uncounted
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
 from inspect_compile.probe.replaced import Watched, replace
-from inspect_compile.probe.without_frame import timed
+from inspect_compile.probe.without_frame import between
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
@@ -228,16 +231,24 @@ class Probes(Guard):
             if plain is None:
                 return
             of, told = weakref.ref(instance), starts(instance, args, kwargs)
+            began = start = 0.0
 
-            def ended(began: float, seconds: float) -> None:
+            def begins() -> None:
+                nonlocal began, start
+                began, start = AtStart.time(), AtStart.perf_counter()
+
+            def ended() -> None:
+                seconds = AtStart.perf_counter() - start
                 known = of()
                 if known is not None and id(getattr(known, attribute)) == number:
                     setattr(known, attribute, plain)
                     if not hook.off:
                         hook.calls += 1
-                        self.guard(hook, called, told, began, seconds)
+                        called(told, began, seconds)
 
-            watched = timed(plain, ended)
+            watched = between(
+                plain, functools.partial(self.untimed, hook, begins), functools.partial(self.guard, hook, ended)
+            )
             number = id(watched)  # no reference: it would be a cycle, which keeps the generated code until a collection
             setattr(instance, attribute, watched)
 

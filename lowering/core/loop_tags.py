@@ -36,9 +36,8 @@ class Tag(NamedTuple):
 class _Running(threading.local):
     """The loop functions that run on this thread, and the outermost one that ended last."""
 
-    def __init__(self) -> None:
-        self.tags: list[Tag] = []
-        self.last: Tag | None = None
+    tags: tuple[Tag, ...] = ()
+    last: Tag | None = None
 
 
 _running = _Running()
@@ -155,16 +154,16 @@ def tagged(function: Callable[..., Any], tag: Tag) -> Callable[..., Any]:
     """`function`, wrapped so that its tag is known while it runs."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        tags = _running.tags
-        tags.append(tag)
+        before = _running.tags
+        _running.tags = (*before, tag)
         try:
             return function(*args, **kwargs)
         except BaseException as error:
             leave_traceback(error)
             raise
         finally:
-            tags.pop()
-            if not tags:
+            _running.tags = before
+            if not before:
                 _running.last = tag
 
     functools.update_wrapper(run, function)

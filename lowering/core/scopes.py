@@ -6,11 +6,11 @@ Found from the object at hand, because graphs are compiled on several threads at
 import itertools
 import sys
 import threading
-import time
 import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import paths
 from inspect_compile.facts import Location
 from inspect_compile.facts.compile_id import torch_id
@@ -90,7 +90,7 @@ class Scope:
     graph: str
     kind: str = "inference"
     compile_id: str | None = None
-    started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=AtStart.perf_counter)
     order: dict[str, int] = field(default_factory=dict)
     """Post-grad node → position."""
     where: dict[str, Location] = field(default_factory=dict)

@@ -3,11 +3,11 @@ out.
 """
 
 import functools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Call
 from inspect_compile.lowering.core.callables import callable_text, graph_text, named, number_of, options_text
 from inspect_compile.lowering.core.running_calls import NUMBERS, RUNNING
@@ -64,7 +64,7 @@ def _begin(stage: str, function: str, defined: str, received: str) -> _Row:
         rows.clear()  # left over from a compile whose end was not seen
     parent = rows[-1].index if rows else None
     row = _Row(
-        next(NUMBERS), parent, stage, function, defined, received, time.perf_counter(), compile_id() or "", _graph()
+        next(NUMBERS), parent, stage, function, defined, received, AtStart.perf_counter(), compile_id() or "", _graph()
     )
     rows.append(row)
     return row
@@ -92,7 +92,7 @@ def _end(probes: Probes, row: _Row, returned: str, error: BaseException | None =
             graph=row.compile_id,
             returned=returned,
             inductor_graph=row.graph,
-            seconds=round(time.perf_counter() - row.began, 6),
+            seconds=round(AtStart.perf_counter() - row.began, 6),
             error=None if error is None else f"{type(error).__name__}: {str(error)[:300]}",
         )
     )

@@ -7,10 +7,10 @@ nothing.
 import functools
 import inspect
 import io
-import time
 import weakref
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.dump import paths
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.knowledge.overview.compiler_errors import brief
@@ -44,7 +44,7 @@ def install(probes: Probes) -> None:
             GraphEnd(
                 graph=scope.graph,
                 status="failed" if error is not None else "compiled",
-                seconds=round(time.perf_counter() - scope.started, 6),
+                seconds=round(AtStart.perf_counter() - scope.started, 6),
                 exception=None if error is None else brief(f"{type(error).__name__}: {error}"),
                 stage=failed.stage,
                 nodes=failed.nodes,

@@ -5,11 +5,11 @@ guards.
 import re
 import sys
 import threading
-import time
 import traceback
 import weakref
 from typing import Any, Final, NamedTuple
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.compiler_errors import brief
@@ -48,7 +48,7 @@ class _Attempt:
 
     def __init__(self, code: _Code) -> None:
         self.code = code
-        self.started = time.perf_counter()
+        self.started = AtStart.perf_counter()
         self.graphs = 0
         self.nodes = 0
         self.has_guards = False
@@ -152,7 +152,7 @@ def install_frames(probes: Probes) -> None:
                 status=status,
                 graphs=attempt.graphs,
                 nodes=attempt.nodes,
-                seconds=round(time.perf_counter() - attempt.started, 6),
+                seconds=round(AtStart.perf_counter() - attempt.started, 6),
                 reason=reason,
                 caller=attempt.caller,
                 guard_seconds=attempt.guard_seconds,

@@ -3,9 +3,9 @@ the first call of each compiled graph took.
 """
 
 import threading
-import time
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import FirstCall, Timed, TimerBegan
 from inspect_compile.knowledge.frontend.compile_stages import BUILDING, TUNING, is_stage, stage_of
 from inspect_compile.lowering.core.compile_names import NAMES
@@ -46,7 +46,7 @@ def install(probes: Probes) -> None:
             return
         probes.sink.add(TimerBegan(graph=meant or "", name=name, start=args[1] / _BILLION))
         before, stage = stage, stage_of(name)
-        now = time.monotonic()
+        now = AtStart.monotonic()
         if stage != before and (stage in _LONG or now - written > _PAUSE):
             written = now
             probes.sink.flush()

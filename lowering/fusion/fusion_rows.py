@@ -1,9 +1,9 @@
 """Builds the rows of one graph's fusion: texts by number, looks in batches. Keeps names only, no nodes."""
 
-import time
 import weakref
 from typing import Any, Final, Literal
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, REFUSED_INSIDE, Benchmark, Fused, Look, Refusal
 from inspect_compile.lowering.fusion.fusion_numbers import NUMBERS, WINDOW, Alike, fail_reason
@@ -214,9 +214,9 @@ class Rows:
     def _told_look(self, look: Look) -> None:
         looks = self._looks
         if not looks:
-            self._since = time.monotonic()
+            self._since = AtStart.monotonic()
         looks.append(look)
-        if len(looks) >= BATCH or not self.round or time.monotonic() - self._since > BATCH_SECONDS:
+        if len(looks) >= BATCH or not self.round or AtStart.monotonic() - self._since > BATCH_SECONDS:
             self._write()
 
     def fuse(self, one: Any, other: Any, result: Any) -> None:

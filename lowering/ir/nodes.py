@@ -1,10 +1,10 @@
 """Each FX node on its way to IR: how it was lowered, its result, and the buffers and operations it made."""
 
 import functools
-import time
 from dataclasses import dataclass
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering
 from inspect_compile.lowering.core.fx_nodes import NodeReader, arguments, calling_line, target_name, user_line
@@ -61,10 +61,10 @@ def install(probes: Probes) -> None:
                 scope.constraints.setdefault(found.constraint, []).append(name)
 
     def before(graph: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[int, int, float]:
-        return len(graph.buffers), len(graph.operations), time.perf_counter()
+        return len(graph.buffers), len(graph.operations), AtStart.perf_counter()
 
     def after(state: tuple[int, int, float], graph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        seconds = time.perf_counter() - state[2]
+        seconds = AtStart.perf_counter() - state[2]
         scope = SCOPES.at(graph)
         node = argument(args, kwargs, 0, "n")
         fact = _fact(scope, graph, node, result, state, seconds)

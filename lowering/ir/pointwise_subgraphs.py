@@ -3,11 +3,11 @@
 They have nodes, but no buffers and no schedule.
 """
 
-import time
 import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Graph, Lowering
 from inspect_compile.lowering.core.fx_nodes import NodeReader, argument, target_name
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
@@ -40,13 +40,13 @@ def install(probes: Probes) -> None:
             subgraphs[subgraph] = _Calls(scope)
 
     def before(subgraph: Any, args: Any, kwargs: Any) -> float:
-        return time.perf_counter()
+        return AtStart.perf_counter()
 
     def called(started: float, subgraph: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         calls = subgraphs.get(subgraph)
         if calls is not None:
             lowering = (torch_object(names.LOWERINGS) or {}).get(args[0])
-            calls.results.append((ir_text(calls.scope, result), place(lowering), time.perf_counter() - started))
+            calls.results.append((ir_text(calls.scope, result), place(lowering), AtStart.perf_counter() - started))
 
     def finished(state: Any, subgraph: Any, args: Any, kwargs: Any, result: Any) -> None:
         calls = subgraphs.pop(subgraph, None)

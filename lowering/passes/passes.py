@@ -7,13 +7,13 @@ nodes by a pattern, which no pattern of torch's makes, would be attributed to th
 
 import itertools
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.lowering.core.artifacts import record_text
 from inspect_compile.lowering.core.scopes import SCOPES, aot_graph_name, compile_id, torch_object
@@ -121,7 +121,7 @@ def _look(stage: _Stage, touched: list[Any] | None = None, matched: Iterable[Any
     With `touched`, only nodes that were added or removed, and those, are compared. New nodes without a source line
     inherit that of what they replace: `matched` are the nodes of a pattern.
     """
-    began = time.perf_counter()
+    began = AtStart.perf_counter()
     if touched is None:
         new = Snapshot(stage.fx_graph)
         edits, moved, lost = stage.seen.differs(new)
@@ -134,7 +134,7 @@ def _look(stage: _Stage, touched: list[Any] | None = None, matched: Iterable[Any
         row.edits += [_with_line(edit, origins) for edit in edits] if origins else edits
         row.moved += moved
     stage.seen = new
-    _RUNNING.watched += time.perf_counter() - began
+    _RUNNING.watched += AtStart.perf_counter() - began
     return len(new)
 
 
@@ -153,7 +153,7 @@ def _between(stage: _Stage) -> _Row:
 def _row(stage: _Stage, kind: str, name: str, defined: str = "") -> _Row:
     around = next((open_stage.open for open_stage in (stage, *reversed(_RUNNING.stages)) if open_stage.open), None)
     parent = around[-1].index if around is not None else None
-    row = _Row(next(NUMBERS), parent, kind, name, time.perf_counter(), _RUNNING.watched, defined)
+    row = _Row(next(NUMBERS), parent, kind, name, AtStart.perf_counter(), _RUNNING.watched, defined)
     stage.rows.append(row)
     return row
 
@@ -163,14 +163,14 @@ def _enter(stage: _Stage, kind: str, name: str, defined: str = "") -> _Row:
     row = _row(stage, kind, name, defined)
     row.before = size
     stage.open.append(row)
-    row.began, row.watched = time.perf_counter(), _RUNNING.watched
+    row.began, row.watched = AtStart.perf_counter(), _RUNNING.watched
     return row
 
 
 def _leave(stage: _Stage, row: _Row, error: BaseException | None = None) -> None:
     if row not in stage.open:
         return
-    now = time.perf_counter()
+    now = AtStart.perf_counter()
     row.seconds = now - row.began - (_RUNNING.watched - row.watched)
     row.after = _look(stage)
     if error is not None:
@@ -326,14 +326,14 @@ def install_patterns(probes: Probes) -> None:
         row.before = row.after = len(graph.nodes)
         stage.open.append(row)
         nodes = tuple(dict.fromkeys(itertools.chain(match.nodes, *(node.users for node in match.nodes))))
-        row.began, row.watched = time.perf_counter(), _RUNNING.watched
+        row.began, row.watched = AtStart.perf_counter(), _RUNNING.watched
         return stage, row, nodes, list(map(_state, nodes))
 
     def replaced(state: Any, entry: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
         if state is None:
             return
         stage, row, nodes, before = state
-        row.seconds = time.perf_counter() - row.began
+        row.seconds = AtStart.perf_counter() - row.began
         touched = [node for node, was in zip(nodes, before, strict=True) if not _is_same(was, _state(node))]
         if touched or len(args[1].nodes) != row.before:
             row.after = _look(stage, [node for node in touched if not node._erased], args[0].nodes)

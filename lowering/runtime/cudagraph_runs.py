@@ -7,13 +7,13 @@ doubled, and at the end.
 
 import re
 import sys
-import time
 import types
 import weakref
 from typing import Any, cast
 
 import msgspec
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import CudaGraph, Recording, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.call_sites import CALL_SITES
@@ -90,7 +90,7 @@ def install_trees(probes: Probes) -> None:
         elif function.recordings:
             why = "another path"
         row = Recording(node=-1, after=after, why=why, inputs=inputs, where=where)
-        return function, row, time.perf_counter()
+        return function, row, AtStart.perf_counter()
 
     def recorded(
         state: tuple[Function, Recording, float],
@@ -101,7 +101,7 @@ def install_trees(probes: Probes) -> None:
     ) -> None:
         function, row, began = state
         node = manager._current_node
-        row = msgspec.structs.replace(row, node=int(node.id.id), seconds=round(time.perf_counter() - began, 6))
+        row = msgspec.structs.replace(row, node=int(node.id.id), seconds=round(AtStart.perf_counter() - began, 6))
         if len(function.recordings).bit_count() < 2:
             size = _pool_bytes(manager.cuda_graphs_thread_pool)
             function.row = msgspec.structs.replace(function.row, pool_bytes=size)
@@ -240,7 +240,7 @@ def install_captures(probes: Probes) -> None:
                 of, partition = (known[1], known[2]) if known is not None and known[0]() is model else ("", None)
                 row = CudaGraph(driver="inductor", graph=of, partition=partition)
             frame = frame.f_back
-        return row, time.perf_counter()
+        return row, AtStart.perf_counter()
 
     pending: weakref.WeakKeyDictionary[Any, tuple[CudaGraph, float]] = weakref.WeakKeyDictionary()
 
@@ -256,7 +256,7 @@ def install_captures(probes: Probes) -> None:
         again = RUNS.recorded.get(id(graph))
         row_of = msgspec.structs.replace(row_of, number=len(RUNS.functions))
         function = again.owner if again is not None else _made(row_of)
-        seconds = round(time.perf_counter() - began, 6)
+        seconds = round(AtStart.perf_counter() - began, 6)
         why = "first" if again is None else "captured again"
         row = Recording(node=len(function.recordings), why=why, where=row_of.where, seconds=seconds)
         _add(function, row, graph)

@@ -167,15 +167,7 @@ class Place:
     def _run(self, case: Case, command: list[str], *, is_warm: bool = False) -> Outcome:
         cwd, environment = self.prepare(case, is_warm=is_warm)
         known = set(_files(self._here)) | set(_files(self._cache))
-        done = subprocess.run(
-            command,
-            cwd=cwd,
-            env=environment,
-            input=case.stdin.encode(),
-            capture_output=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        done = self._ended(command, cwd, environment, case.stdin)
         texts = [stream.decode("utf-8", "backslashreplace") for stream in (done.stdout, done.stderr)]
         plainly = _without_chance(case)
         stored = [path for path in _files(self._cache) if path not in known]
@@ -198,6 +190,13 @@ class Place:
         )
         self._keep(stored)
         return outcome
+
+    def _ended(
+        self, command: list[str], cwd: Path, environment: dict[str, str], stdin: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            command, cwd=cwd, env=environment, input=stdin.encode(), capture_output=True, timeout=SECONDS, check=False
+        )
 
     def _keep(self, stored: list[Path]) -> None:
         for path in stored:

@@ -47,10 +47,15 @@ SHORT = {
     "becomes itself": case("becomes_itself", "1"),
     "files are limited": case("limits_files", "1000"),
     "other files take the place of its streams": case("closes_streams", "reused"),
+    "replaces a clock": case("replaces_clocks", "perf_counter"),
+    "replaces a clock, later": case("replaces_clocks", "monotonic", "later"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
 LONG = {
+    **{f"replaces {name}": case("replaces_clocks", name) for name in ("time", "monotonic", "get_count", "get_stats")},
+    "replaces get_count, later": case("replaces_clocks", "get_count", "later"),
+    "replaces perf_counter, later": case("replaces_clocks", "perf_counter", "later"),
     "looks around": case("looks_around"),
     "torch logs": replace(case("sets_torch_logs"), by_chance=TIMES),
     "raises when run": case("raises_when_run"),

@@ -279,6 +279,23 @@ def _thrown() -> None:
     running.throw(ValueError())
 
 
+def _given_the_callers_frame() -> None:
+    """As who looks for the line that called a frame."""
+
+    def looks(frame: Any) -> None:
+        caller = frame
+        raise ValueError(caller)
+
+    looks(sys._getframe())
+
+
+class _StubbornError(Exception):
+    """Refuses to set attributes, as a frozen dataclass does."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(name)
+
+
 class _Refuses:
     def __repr__(self) -> str:
         raise NotImplementedError
@@ -303,6 +320,8 @@ OURS: dict[str, Callable[[], Any]] = {
     "an object of the program's": lambda: repr(_Refuses()),
     "a file": lambda: Path("/nonexistent/file").read_text(),
     "raised again": _raised_again,
+    "given its caller's frame": _given_the_callers_frame,
+    "refuses attributes": lambda: _struck(_StubbornError),
     "too deep": lambda: (lambda f: f(f))(lambda f: f(f)),
 }
 
@@ -321,6 +340,20 @@ def test_what_our_code_causes_stays_in_it(thing: Any, tmp_path: Path, cause: str
         else:
             assert thing().work(1) == 2
     assert probes.hooks[0].state == "failed"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_exception_that_refuses_attributes_passes_as_it_is(thing: Any, tmp_path: Path, way: str) -> None:
+    probes = Probes(Writer(tmp_path))
+
+    def refuses(_: Any, value: int) -> NoReturn:
+        raise _StubbornError(value)
+
+    thing.work = refuses
+    _hooked(probes, way, lambda: None, ThreadCallBuffer())
+    with pytest.raises(_StubbornError) as caught:
+        thing().work(1)
+    assert [frame.name for frame in traceback.extract_tb(caught.tb)][1:] == ["refuses"]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")

@@ -1,0 +1,18 @@
+"""Functions of Python's own that hooks call, as they were when the process began. Light: loaded at interpreter start.
+
+A test replaces clocks around what it tests, which may be the first call of a compiled function. What our hooks called
+then would be that test's: it would be told of calls that are none of the program's, and hooks would get its answers.
+"""
+
+import gc
+import time
+
+
+class AtStart:
+    """They are attributes of a class: what freezes time looks through all modules for the functions of `time`."""
+
+    monotonic = time.monotonic
+    perf_counter = time.perf_counter
+    collection_counts = gc.get_count
+    collection_stats = gc.get_stats
+    time = time.time
