@@ -11,6 +11,12 @@ PYTHON_PATH = "PYTHONPATH"
 BOOTSTRAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bootstrap")
 
 
+_WORDS = 1000
+"""Characters of a command that are passed on: with a variable of 128 kB the system starts no process."""
+MORE = "…"
+"""Stands for the words of a command beyond that."""
+
+
 class Setting:
     """The contents of the variable; plain values, so that they survive any way of starting a process."""
 
@@ -54,8 +60,8 @@ class Setting:
         """The process that this one compiles graphs for."""
         self.target = target
         """The GPU that this process compiles for, in the place of the device that is here."""
-        self.argv = argv
-        """The program's command, if this process is not the program."""
+        self.argv = None if argv is None else _first_words(argv)
+        """The program's command, if this process is not the program; of a long one the first words."""
         self.replay_of = replay_of
         """The recorded graph that this process compiles again."""
         self.config = dict(config or {})
@@ -64,9 +70,9 @@ class Setting:
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.numerics = dict(numerics) if numerics is not None else None
         """Which calls are checked: the fields of `facts.numerics.Asked`. None in a plain run."""
-        self.words = words
-        """The first process's command, for a run that no command of ours has started but INSPECT_COMPILE=1 or
-        `install()`; None for any other.
+        self.words = None if words is None else _first_words(words)
+        """The first process's command, or its first words, for a run that no command of ours has started but
+        INSPECT_COMPILE=1 or `install()`; None for any other.
         """
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
@@ -109,6 +115,17 @@ class Setting:
     def close_door(self, environment: dict[str, str]) -> None:
         """Change `environment` so that the process started with it is not watched."""
         environment.pop(VARIABLE, None)
+
+
+def _first_words(words: Sequence[str]) -> list[str]:
+    """As many words as are passed on."""
+    kept, room = [], _WORDS
+    for word in words:
+        room -= len(word) + 1
+        if room < 0:
+            return [*kept, MORE]
+        kept.append(word)
+    return kept
 
 
 def python_path_without_bootstrap(environment: Mapping[str, str]) -> str | None:

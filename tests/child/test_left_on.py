@@ -1,6 +1,7 @@
 """INSPECT_COMPILE=1 and install(): what is asked for, and what a program that is recorded from inside leaves."""
 
 import os
+import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -97,6 +98,34 @@ def test_a_program_and_its_children_are_one_run(tmp_path: Path) -> None:
     lines = last_words(watched.stderr)
     assert lines[0].startswith("inspect-compile: 3 processes that compiled in dumps/run_")
     assert len(lines) == 1
+
+
+def test_a_long_command_is_not_copied_to_each_child(tmp_path: Path) -> None:
+    """No process starts with a variable of 128 kB: neither one of the program's nor the C++ compiler. The record of a
+    run whose first process has compiled nothing has the first words, until that one ends.
+    """
+    (tmp_path / "child.py").write_text(
+        f"{EAGER}\nf(torch.ones(1))\nimport json, glob\n"
+        "(top,) = glob.glob('dumps/*/run.json')\n"
+        "print(json.load(open(top))['argv'][-2:])\n"
+    )
+    (tmp_path / "script.py").write_text(
+        "import os, subprocess, sys, torch\n"
+        "print(len(subprocess.run(['env'], capture_output=True, check=True, text=True).stdout), flush=True)\n"
+        "subprocess.run([sys.executable, 'child.py'], check=True)\n"
+    )
+    few = ["script.py", *(f"data/file_{number:06d}.bin" for number in range(100))]
+    many = ["script.py", *(f"data/file_{number:06d}.bin" for number in range(8000))]
+    size, argv = plain(few, tmp_path, environment=ON).stdout.splitlines()
+    (root,) = (tmp_path / "dumps").iterdir()
+    assert argv.endswith("'…']")
+    assert Dump(root).run.argv == tuple(few)
+    shutil.rmtree(tmp_path / "dumps")
+    size_of_many, argv_of_many = plain(many, tmp_path, environment=ON).stdout.splitlines()
+    assert abs(int(size_of_many) - int(size)) < 32  # digits of process ids
+    assert argv_of_many == argv
+    (root,) = (tmp_path / "dumps").iterdir()
+    assert Dump(root).run.argv == tuple(many)
 
 
 def test_who_compiles_nothing_leaves_and_says_nothing(tmp_path: Path) -> None:

@@ -16,6 +16,16 @@ def test_it_survives_the_environment() -> None:
     assert vars(Setting.decode(before.encode())) == vars(before)
 
 
+def test_of_a_long_command_the_first_words_are_passed_on() -> None:
+    words = [f"data/file_{number:06d}.bin" for number in range(8000)]
+    long = Setting(root="/d", pid=1, python_path=None, plain=True, argv=words, words=words)
+    assert len(long.encode()) < 4000
+    kept = Setting.decode(long.encode()).words or []
+    assert kept[:-1] == words[: len(kept) - 1]
+    assert (len(kept) > 30, kept[-1]) == (True, "…")
+    assert Setting(root="/d", pid=1, python_path=None, plain=True, words=["x" * 5000]).words == ["…"]
+
+
 @pytest.mark.parametrize("path", [None, "", "a", f"a{os.pathsep}{os.pathsep}b"])
 def test_the_door_stands_in_front_of_the_users_path(path: str | None) -> None:
     base = {"X": "1"} if path is None else {"X": "1", "PYTHONPATH": path}
