@@ -1,4 +1,4 @@
-"""Functions of Python's own that hooks call, as they were when the process began. Light: loaded at interpreter start.
+"""Functions of Python's own, written in C, as they were when the process began. Light: loaded at interpreter start.
 
 A test replaces clocks around what it tests, which may be the first call of a compiled function. What our hooks called
 then would be that test's: it would be told of calls that are none of the program's, and hooks would get its answers.
@@ -16,3 +16,6 @@ class AtStart:
     collection_counts = gc.get_count
     collection_stats = gc.get_stats
     time = time.time
+    traceback_of = BaseException.__dict__["__traceback__"].__get__
+    set_traceback = BaseException.__dict__["__traceback__"].__set__
+    """As an attribute of an exception it may be refused, as by a frozen dataclass."""

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from inspect_compile.outermost import set_traceback
+from inspect_compile.at_start import AtStart
 
 _CALLS: Final = ("CALL", "PRECALL")
 """Prefixes of instructions after which Python checks for signals, and which can themselves raise."""
@@ -42,7 +42,7 @@ def of_program(error: BaseException, handled: BaseException | None) -> BaseExcep
         if id(one) in known:
             return None
         if is_program(one):
-            set_traceback(one, _of_handler(one.__traceback__))
+            AtStart.set_traceback(one, _of_handler(one.__traceback__))
             return one
     return None
 

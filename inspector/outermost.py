@@ -7,19 +7,17 @@ What is here calls only functions written in C and, within a `try`, what may fai
 from collections.abc import Callable
 from sys import exception
 
+from inspect_compile.at_start import AtStart
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-traceback_of: "Callable[[BaseException], Any]" = BaseException.__dict__["__traceback__"].__get__
-set_traceback: "Callable[[BaseException, Any], None]" = BaseException.__dict__["__traceback__"].__set__
-"""An exception's class may refuse to set attributes, as a frozen dataclass does."""
-
 
 def leave_traceback(error: BaseException) -> None:
     """Remove the frame of the running except clause, the newest entry, from the traceback: a bare `raise` adds none."""
-    found = traceback_of(error)
-    set_traceback(error, None if found is None else found.tb_next)
+    found = AtStart.traceback_of(error)
+    AtStart.set_traceback(error, None if found is None else found.tb_next)
 
 
 def of_program(
@@ -59,7 +57,7 @@ def guarded(call: "Callable[..., object]", *given: "Any") -> None:
         caught = error
     own = of_program(whose, caught, exception())
     if own is None:
-        set_traceback(caught, None)
+        AtStart.set_traceback(caught, None)
         return
     try:
         raise own

@@ -119,7 +119,8 @@ class Setting:
 
 def _first_words(words: Sequence[str]) -> list[str]:
     """As many words as are passed on."""
-    kept, room = [], _WORDS
+    kept: list[str] = []
+    room = _WORDS
     for word in words:
         room -= len(word) + 1
         if room < 0:

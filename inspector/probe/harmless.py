@@ -10,7 +10,7 @@ from typing import Any, Final
 from inspect_compile import interrupts
 from inspect_compile.at_start import AtStart
 from inspect_compile.dump import Writer
-from inspect_compile.outermost import leave_traceback, of_program, set_traceback
+from inspect_compile.outermost import leave_traceback, of_program
 from inspect_compile.probe.full_collections import CollectionTimer
 from inspect_compile.probe.hook import HookState
 
@@ -64,7 +64,7 @@ class Guard:
         if own is None:
             hook.off, hook.state = True, FAILED
             hook.reason = hook.reason or NOT_TOLD
-            set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
+            AtStart.set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
             return None
         try:
             raise own
@@ -87,7 +87,7 @@ class Guard:
         if own is None:
             hook.off, hook.state = True, FAILED
             hook.reason = hook.reason or NOT_TOLD
-            set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
+            AtStart.set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
             return
         try:
             raise own

@@ -114,13 +114,16 @@ def test_a_finder_of_the_programs_own_hides_nothing(makes: bool, first: bool, pa
 def test_what_strikes_while_probes_are_installed_is_what_the_import_raises(where: str, package: Path) -> None:
     """The module is not there then, and is watched where it is imported once more."""
     code = f"""
-import sys
+import signal, sys
 from inspect_compile.child.imports import ImportWatch
 told = []
+def handler(number, frame):
+    raise TimeoutError("the program's own")
+signal.signal(signal.SIGUSR1, handler)
 def strike(where):
     if where == {where!r} and not told:
         told.append("struck")
-        raise TimeoutError("the program's own")
+        signal.raise_signal(signal.SIGUSR1)
 def opened():
     strike("opened")
     return ["gate.two"]
@@ -137,6 +140,23 @@ print(told, gate.two.value)
 """
     done = python(code, package)
     assert done.stdout == "the program's own False\n['struck', 'gate.two'] 2\n", done.stderr
+
+
+@pytest.mark.parametrize("where", ["opened", "imported"])
+def test_a_failure_of_ours_is_no_failure_of_the_import(where: str, package: Path) -> None:
+    code = f"""
+import sys
+from inspect_compile.child.imports import ImportWatch
+def fail(where):
+    if where == {where!r}:
+        raise RuntimeError("ours")
+    return ["gate.two"]
+ImportWatch("gate", lambda: fail("opened"), lambda name: fail("imported")).install()
+import gate.two
+print(gate.two.value, sys.modules["gate.two"] is gate.two)
+"""
+    done = python(code, package)
+    assert (done.stdout, done.stderr) == ("2 True\n", "")
 
 
 def test_imports_that_take_long_are_told_once_with_all_that_they_import(package: Path) -> None:

@@ -52,7 +52,7 @@ ATTRIBUTES: Final = frozenset(
         *("off", "calls", "state", "reason", "guard", "untimed", "_timed", "_report", "_sifted"),  # hooks and probes
         *("notes", "append", "flush"),  # the list of notes
         *("name", "_gate", "open", "_awaited", "discard", "add", "_imported", "is_inside", "modules", "pop"),  # imports
-        *("tags", "last", "tb_next", "_begins", "_ended", "__getattr__"),
+        *("tags", "last", "tb_next", "traceback_of", "set_traceback", "_begins", "_ended", "__getattr__"),
     }
 )
 """What it looks up in objects: they are ours, but for `spec.name`, `sys.modules` and what `listen` calls of torch's."""

@@ -99,7 +99,7 @@ class _Finder(MetaPathFinder):
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] != OWN:
             return None
-        others = [finder for finder in sys.meta_path if finder is not self and finder is not PathFinder]
+        others: list[Any] = [finder for finder in sys.meta_path if finder is not self and finder is not PathFinder]
         found = next((spec for finder in (PathFinder, *others) if (spec := finder.find_spec(fullname, path))), None)
         if found is not None and type(found.loader) is SourceFileLoader:
             found.loader = _Loader(fullname, found.loader.path)
