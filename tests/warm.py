@@ -32,6 +32,7 @@ COLD: Final = (
     "launch",
     "lowering/frontend/test_first_calls.py",
     "lowering/intervention/test_random_numbers.py",
+    "probe/test_untraced.py",  # modules that are imported where Dynamo looks on
     "targets/test_on_cuda.py",  # a program that an exception ends, with no frame above its own
     "torch_compat/test_gone.py",
 )

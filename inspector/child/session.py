@@ -38,7 +38,7 @@ from inspect_compile.dump.root import claim_part, write_first
 from inspect_compile.dump.wholeness import table_sizes
 from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
 from inspect_compile.outermost import guarded
-from inspect_compile.probe import Probes, describe, let_pass
+from inspect_compile.probe import Probes, describe, let_pass, untraced
 
 
 class Session:
@@ -103,6 +103,7 @@ class Session:
 
     def install(self, module: str) -> None:
         """Install the probes that wait for `module`, which the program has imported."""
+        untraced(guarded, what_they_call=True)
         if self._steer is not None:  # before the probes, which then see its effects
             lost = "fusion could not be steered"
             if module == STEER.watches:

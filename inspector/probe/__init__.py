@@ -10,6 +10,7 @@ from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, Notes, ThreadCallBuffer
 from inspect_compile.probe.registry import NOTHING, Probes, argument
 from inspect_compile.probe.replaced import is_replaced, replace
+from inspect_compile.probe.untraced import untraced
 from inspect_compile.probe.without_frame import plain_of
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "plain_of",
     "replace",
     "uncounted",
+    "untraced",
 ]

@@ -13,6 +13,7 @@ from inspect_compile.dump import Writer
 from inspect_compile.outermost import leave_traceback, of_program
 from inspect_compile.probe.full_collections import CollectionTimer
 from inspect_compile.probe.hook import HookState
+from inspect_compile.probe.untraced import untraced
 
 SLOW_SECONDS = 2.0
 SLOW_SHARE = 0.05
@@ -189,6 +190,7 @@ def uncounted(function: Any) -> Any:
     if known is None:
         known = _UNCOUNTED[id(code)] = code, code.replace(co_filename=WITHOUT_FILE)
     function.__code__ = known[1]
+    untraced(function, what_they_call=False)
     return function
 
 

@@ -15,7 +15,8 @@ from inspect_compile.probe.harmless import Guard, describe, on_fresh_stack, unco
 from inspect_compile.probe.hook import ALWAYS_TIMED, HookState
 from inspect_compile.probe.notes import ENDED, FAILED, MOST_NOTES, ThreadCallBuffer
 from inspect_compile.probe.replaced import Watched, replace
-from inspect_compile.probe.without_frame import between
+from inspect_compile.probe.untraced import untraced
+from inspect_compile.probe.without_frame import Around, between
 from inspect_compile.torch_compat import Name
 
 ALL_THE_TIME = 64
@@ -58,6 +59,10 @@ class Account(Protocol):
 
     def forget(self) -> None:
         """Start counting again."""
+
+
+_CALLED: Final = (Guard.guard, Guard.untimed, Around.from_param, Around.stop, leave_traceback)
+"""All that what stands in the place of a function of torch's calls of ours."""
 
 
 class Probes(Guard):
@@ -353,6 +358,7 @@ class Probes(Guard):
 
     def _install(self, hook: HookState, name: Name, install: Callable[[Any], Any]) -> None:
         self.hooks.append(hook)
+        untraced(*_CALLED, what_they_call=True)
         try:
             install(sys.modules[name.module])
         except (AttributeError, KeyError) as error:

@@ -17,7 +17,7 @@ def between(plain: Callable[[Any], Any], begins: Callable[[], None], ended: Call
     """`plain`, a function of one argument, with `begins` called before it and, unless it raised, `ended` after it. Both
     are guarded.
     """
-    clock = _Around(begins, ended)
+    clock = Around(begins, ended)
     call: Any = _CALL_WITH(("PyObject_CallOneArg", ctypes.pythonapi))
     call.argtypes = ctypes.py_object, clock
     call.errcheck = clock.stop
@@ -30,7 +30,7 @@ def plain_of(function: Any) -> Any:
     return function.args[0] if is_ours else function
 
 
-class _Around:
+class Around:
     """Stands for a type of ctypes, which converts the argument."""
 
     def __init__(self, begins: Callable[[], None], ended: Callable[[], None]) -> None:

@@ -62,6 +62,15 @@ COMPILES = Name(
     "_TorchDynamoContext.__call__",
     "torch.compile makes what is called in the place of a function",
 )
+SET_FRAME_STRATEGY = Name(
+    "torch._C._dynamo.eval_frame", "set_code_exec_strategy", "Dynamo is never offered a function of ours"
+)
+FRAME_STRATEGY = Name(
+    "torch._C._dynamo.eval_frame",
+    "_FrameExecStrategy",
+    "what Dynamo does with a function, and with those that it calls",
+)
+FRAME_ACTION = Name("torch._C._dynamo.eval_frame", "_FrameAction", "the choices for either: SKIP, or DEFAULT")
 SKIP_CODE = Name("torch._dynamo.eval_frame", "skip_code", "a function of ours is not compiled when a frame calls it")
 FLATTEN = Name("torch.utils._pytree", "tree_flatten_with_path", "the tensors in what a function returns")
 PATH_TEXT = Name("torch.utils._pytree", "keystr", "where a tensor is in what a function returns")

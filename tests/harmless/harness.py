@@ -30,6 +30,8 @@ WHOLE_GRAPHS = ("fxgraph", "aotautograd")
 KERNELS = re.compile(r"[a-z2-7]{2}")
 """Names of the folders there with compiled kernels. In others, of AOTInductor, files are written to a second time."""
 
+COUNTING = Path(__file__).parent / "counting"
+
 _CHANCE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
     (re.compile(r"(?m)\b([VDIWEC])\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ "), r"\1 TIME PROCESS "),
@@ -74,6 +76,8 @@ class Outcome:
     """Python files that torch generated: their contents, sorted. Their names are hashes of them."""
     cached: frozenset[str]
     """What torch stored in its caches of whole graphs: the keys hold all that a compile depends on."""
+    counted: tuple[str, ...]
+    """What Dynamo counted in each process that used it: frames, graphs, breaks and their reasons; sorted."""
     said: tuple[str, ...]
     """Our own last lines on stderr."""
 
@@ -84,6 +88,7 @@ class Outcome:
             "stdout": self.stdout,
             "stderr": self.stderr,
             "keys of torch's caches": "\n".join(sorted(self.cached)),
+            "what Dynamo counted": "\n".join(self.counted),
             **{f"file {path}": text for path, text in sorted(self.files.items())},
             **{f"generated file {number}": text for number, text in enumerate(self.generated)},
         }
@@ -108,7 +113,7 @@ class Place:
 
     def __init__(self, root: Path, caches: Path, programs: Path) -> None:
         self.root, self.dump = root, root / "dump"
-        self._here = root / "here"
+        self._here, self._counted = root / "here", root / "counted"
         self._cache, self._kernels = caches / "used", caches / "kernels"
         self._programs = programs
 
@@ -144,8 +149,10 @@ class Place:
 
     def prepare(self, case: Case, *, is_warm: bool = False) -> tuple[Path, dict[str, str]]:
         """Empty the place and lay out the program: (directory to run it in, environment)."""
-        for folder in (self._here,) if is_warm else (self._here, self._cache):
+        emptied = self._here, self._counted, *(() if is_warm else (self._cache,))
+        for folder in emptied:
             shutil.rmtree(folder, ignore_errors=True)
+        self._counted.mkdir()
         source, copy = self._programs / case.program, self._here / (case.path or case.program)
         copy.parent.mkdir(parents=True)
         if source.is_dir():
@@ -160,6 +167,8 @@ class Place:
             "TORCHINDUCTOR_CACHE_DIR": str(self._cache),
             # Sets that torch prints or walks through come in the same order.
             "PYTHONHASHSEED": "0",
+            "PYTHONPATH": str(COUNTING),
+            "DYNAMO_COUNTED": str(self._counted),
             **case.environment,
         }
         return self._here, environment
@@ -186,6 +195,7 @@ class Place:
                 for path in stored
                 if path.relative_to(self._cache).parts[0] in WHOLE_GRAPHS
             ),
+            counted=tuple(sorted(plainly(_text(path)) for path in _files(self._counted))),
             said=tuple(last_words(texts[1])),
         )
         self._keep(stored)
