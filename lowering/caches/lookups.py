@@ -1,7 +1,9 @@
 """torch's FX-graph and AOTAutograd caches: a compile that they serve has no lowering to watch.
 
-While recording, their lookups miss; results are stored as torch would store them, and the kernel caches stay on. With
-`--cache keep` nothing is changed, and what the caches served is recorded; with `--cache auto` they serve what is kept.
+While recording, the lookups of a compile miss; results are stored as torch would store them, and the kernel caches stay
+on. With `--cache keep` nothing is changed, and what the caches served is recorded; with `--cache auto` they serve what
+is kept.
+What a program loads that it has saved is no compile: torch takes it from these caches, or from nowhere.
 """
 
 import os
@@ -84,6 +86,13 @@ def _may_serve(probes: Probes, cache: str, key: str) -> Callable[[Any], bool] | 
     return lambda one: REUSE.is_code(one[0].source_code)
 
 
+def _compiles(cache: str, key: str) -> bool:
+    """Whether torch compiles where this look-up misses: it has a graph at hand, from which it has made the key, or with
+    which it was AOTAutograd's cache that had the key of this one.
+    """
+    return _KEYS.last.get(cache, ("", {}))[0] == key or REUSE.load is not None
+
+
 def _why_not(probes: Probes, cache: str) -> str | None:
     """Why torch may not take what `cache` has; None if nothing that is kept was asked for, or another row says it."""
     load = REUSE.load
@@ -97,10 +106,10 @@ def install_fx(probes: Probes) -> None:
     """Hook the lookups of both caches, and the keys and results of the FX-graph cache."""
 
     def choose(cache: Any, args: Any, kwargs: Any) -> Any:
-        if not probes.pass_over_caches:
-            return None
         name = _NAMES.get(cache.__name__, cache.__name__)
         key = argument(args, kwargs, 2, "key")
+        if not probes.pass_over_caches or not _compiles(name, key):
+            return None
         wanted = _may_serve(probes, name, key)
         if wanted is not None:
             return wanted

@@ -8,6 +8,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup
 from tests.harmless.harness import EVERYWHERE, Case, Outcome, Place, difference, unharmed, without_failures
 
+SAVED = ("binary", "unpacked", "bundled", "mega-cache", "ahead of time", "precompiled")
+
 
 @pytest.fixture
 def case(place: Place) -> Case:
@@ -36,3 +38,16 @@ def test_a_mode(mode: str, place: Place, case: Case) -> None:
 
     assert difference(as_seen(plain), as_seen(watched)) == ""
     assert ("hit" in outcomes(parts)) == (mode != "bypass")
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("mode", ["auto", "bypass", "keep"])
+@pytest.mark.parametrize("way", SAVED)
+def test_what_was_saved_is_loaded(way: str, mode: str, place: Place) -> None:
+    """Also where torch has nothing but its caches to load it from, as vLLM's warm start has."""
+    kept = {"INSPECT_COMPILE_CACHE_DIR": str(place.root / "kept")}
+    program = Case("loads_what_it_saved.py", ("loads_what_it_saved.py", way), kept)
+    plain, watched = place.twice(program, ("--cache", mode))
+
+    assert difference(as_seen(plain), as_seen(watched)) == ""
+    assert without_failures(place)
