@@ -24,6 +24,11 @@ _DTYPES: Final = {"Float": "float32", "Double": "float64", "Half": "float16", "L
 _TYPE = re.compile(r"^___check_type_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _OBJECT = re.compile(r"^___check_obj_id\((?P<source>.+), \d+\)(?:, type=(?P<type>.*))?$")
 _EQUALS = re.compile(r"^(?P<source>[^=<>!]+) == (?P<before>.+)$")
+_NO_TENSOR = re.compile(r"^expected type of '(?P<source>.+)' to be a tensor type, ' but found <class '(?P<after>.+)'>$")
+_GONE = re.compile(
+    r"^(?:\w+Error on|getattr failed on source|(?:\w+: )?Not an? [a-z]+(?: obj)?(?: on)?) (?P<source>[A-Za-z_].*)$"
+)
+"""A guard on something in `source`, or on `source` itself, found none there."""
 _FREED = re.compile(r"^Cache line invalidated because (?P<source>.+) got deallocated$")
 _ATTRIBUTE = re.compile(r"^(?P<of>.+)\.[A-Za-z_]\w*$")
 _ROOT = re.compile(r"^[A-Za-z_]\w*(?=[.\[])")
@@ -125,6 +130,10 @@ def _changed(told: str, local: Mapping[str, Any], everywhere: Mapping[str, Any])
     if match := _EQUALS.match(told):
         source = match["source"].strip()
         return _Changed(source, source, match["before"], shown(found(source, local, everywhere)))
+    if match := _NO_TENSOR.match(told):
+        return _Changed(f"type of {match['source']}", match["source"], "Tensor", match["after"])
+    if match := _GONE.match(told):
+        return _Changed(match["source"], match["source"], "there", "not there")
     if match := _FREED.match(told):
         source = re.sub(r"\bL\['(\w+)'\]", r"\1", match["source"])
         return _Changed(source, source, "", "")

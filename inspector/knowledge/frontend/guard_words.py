@@ -5,6 +5,22 @@ from typing import Final
 
 from inspect_compile.facts import Guard
 
+_NO_CONDITION: Final = re.compile(
+    r"(?:\w+Error|getattr failed) on |(?:\w+: )?Not an? \w|expected type of '|tensor '|[A-Z_]+ changed: "
+)
+"""How torch begins where it gives what a guard met in the place of its condition (torch/csrc/dynamo/guards.cpp)."""
+
+
+def is_condition(reason: str) -> bool:
+    """Whether torch's reason for a recompile is a condition, and not what came up where one was checked."""
+    return _NO_CONDITION.match(reason) is None
+
+
+def no_longer_words(reason: str) -> str:
+    """`no longer true: CONDITION`, or what came up."""
+    return f"no longer true: {reason}" if is_condition(reason) else reason
+
+
 _KINDS: Final = {
     "AUTOGRAD_SAVED_TENSORS_HOOKS": "the same hooks for tensors that autograd saves",
     "BUILTIN_MATCH": "the same builtin",

@@ -14,6 +14,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, plain_source, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile, SideEffect
+from inspect_compile.knowledge.frontend.guard_words import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -183,7 +184,8 @@ def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> 
 def _change(failed: FailedGuard) -> str:
     """`n: 1 → 2`; torch's own words if the values are not known."""
     if not failed.what or not (failed.before or failed.after):
-        return one_line(f"{failed.condition} does not hold" + (f": {failed.after}" if failed.after else ""))
+        fails = " does not hold" if is_condition(failed.condition) else ""
+        return one_line(f"{failed.condition}{fails}" + (f": {failed.after}" if failed.after else ""))
     closed = _CLOSED.match(failed.hint)
     name = f"{failed.what}, which is {closed['name']}" if closed else failed.what
     return one_line(f"{name}: {failed.before or '?'} → {failed.after or '?'}")

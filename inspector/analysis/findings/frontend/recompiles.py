@@ -17,6 +17,7 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
+from inspect_compile.knowledge.frontend.guard_words import no_longer_words
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.knowledge.overview.findings import (
     RECOMPILE,
@@ -190,4 +191,4 @@ def change_words(failed: FailedGuard) -> str:
         return f"{name_words(failed)}: the object was freed"
     if _has_values(failed):
         return f"{name_words(failed)}: {failed.before or '?'} → {failed.after or '?'}"
-    return failed.condition and f"no longer true: {failed.condition}"
+    return failed.condition and no_longer_words(failed.condition)
