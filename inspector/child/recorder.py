@@ -31,7 +31,9 @@ _TOLD = (Graph, Kernel, CacheLookup, GraphEnd, Frame, Remark)
 class Tally:
     """Counts of what was recorded, for the closing lines. Plain values."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_caches: bool = True) -> None:
+        self.keeps_caches = keeps_caches
+        """Whether torch's caches work as in a plain run."""
         self.facts: Counter[type[Fact]] = Counter()
         self.graphs = 0
         """Number of graphs that went into Inductor, without nested ones."""
@@ -104,7 +106,7 @@ class Recorder(Writer):
     def _renew(self) -> None:
         self.is_open = True
         self.has_begun = False
-        self.tally = Tally()
+        self.tally = Tally(keeps_caches=self._config.cache == "keep")
         keep, size = self._config.keep, self._bytes_limit
         self._limits = Limits(self._config.graphs, COMPILES if keep is None else None)
         self._newest = None if keep is None else Newest(keep, "" if size is None else size_text(size))

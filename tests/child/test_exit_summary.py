@@ -49,7 +49,7 @@ def test_only_other_processes_compiled() -> None:
     [
         (tally(), False, "the program never imported torch"),
         (tally(), True, "torch.compile was never called"),
-        (tally(FRAME), True, "Dynamo looked at 1 frame, and no graph reached Inductor"),
+        (tally(FRAME), True, "Dynamo compiled 1 frame, and no graph reached Inductor"),
         (tally(FRAME, CacheLookup(cache="fx_graph", outcome="hit")), True, "leave out --cache keep"),
         (tally(FRAME, CacheLookup(cache="fx_graph", outcome="passed over")), True, "and no graph reached Inductor"),
         (tally(GraphEnd(status="failed", seconds=0.0, exception=NO_COMPILER)), True, "apt-get install g++"),

@@ -83,7 +83,7 @@ def test_torch_that_compiles_nothing(tmp_path: Path) -> None:
 def test_another_backend_is_told(tmp_path: Path) -> None:
     write(tmp_path, "double(torch.ones(3))")
     result = inspected(["script.py"], tmp_path)
-    assert "Dynamo looked at 1 frame, and no graph reached Inductor" in last_words(result.stderr)[0]
+    assert "Dynamo compiled 1 frame, and no graph reached Inductor" in last_words(result.stderr)[0]
     assert len(Dump(tmp_path / "dump").rows(Frame)) == 1
 
 

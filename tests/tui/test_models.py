@@ -301,7 +301,7 @@ def test_the_tree_tells_states_apart(here: Path) -> None:
 def test_a_run_that_compiled_nothing_says_why(here: Path) -> None:
     writer = Writer(here / "dump")
     dump = Dump(here / "dump")
-    writer.run(Run(status="finished", argv=("a.py",), notes=("a note",), tables={}))
+    writer.run(Run(status="finished", argv=("a.py",), cache="keep", notes=("a note",), tables={}))
     assert "torch.compile was never called" in words(pages.run_page(dump, has_program=False))
     assert "a note" in words(pages.run_page(dump, has_program=False))
     writer.add(Frame(graph="0/0", function="f", file="a.py", line=1, status="no graph"))

@@ -9,6 +9,7 @@ NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 
 
 COMPILED_NOTHING: Final = "nothing was compiled"
+_NOT_BY_INDUCTOR: Final = "no graph reached Inductor"
 _MOST_NAMED: Final = 3
 
 
@@ -21,10 +22,14 @@ class Seen(NamedTuple):
     """The messages of remarks that say why a graph was not compiled for a target."""
     is_cached: bool = False
     """Whether torch took a graph from one of its caches."""
+    keeps_caches: bool = True
+    """Whether its caches worked as in a plain run (`--cache keep`)."""
     is_elsewhere: bool = False
     """Whether other processes of the run compiled."""
     frames: int = 0
     """Number of frames that Dynamo looked at."""
+    compiled: int = 0
+    """Number of those that it compiled."""
     skipped: tuple[tuple[str, str], ...] = ()
     """Function and exception of each frame that Dynamo left to Python, if it compiled none."""
     saw_torch: bool = True
@@ -63,12 +68,17 @@ def why_nothing(seen: Seen) -> Why:
     why = _why_nothing(seen)
     if seen.is_growing:
         return why._replace(head="nothing is compiled so far")
+    if seen.compiled:
+        return why._replace(head=_NOT_BY_INDUCTOR)
     return why if seen.is_recorded else why._replace(head="no graph is recorded")
 
 
 def _why_nothing(seen: Seen) -> Why:
+    compiled = f"Dynamo compiled {seen.compiled:,} frame{'s' * (seen.compiled != 1)}"
     if seen.failure is not None:
-        return Why(f"a compile failed: {first_line(seen.failure)}", advice_for(seen.failure) or "", "dynamo")
+        failed = f"a compile failed: {first_line(seen.failure)}"
+        others = f", and {compiled} for another backend" if seen.compiled else ""
+        return Why(f"{failed}{others}", advice_for(seen.failure) or "", "dynamo")
     if seen.refused:
         first, *others = dict.fromkeys(seen.refused)
         return Why(first + (f", and so {len(others)} more" if others else ""), table="remarks")
@@ -77,6 +87,8 @@ def _why_nothing(seen: Seen) -> Why:
     if not seen.saw_torch:
         unseen = "torch was loaded by an importer of the program's own, and could not be watched"
         return Why(unseen if seen.is_unwatched else "the program never imported torch")
+    if seen.is_cached and not seen.keeps_caches:
+        return Why("the program loaded what had been compiled before", table="caches")
     if seen.is_cached:
         return Why("torch took every graph from its caches", "leave out --cache keep to watch them being compiled")
     if seen.skipped:
@@ -85,9 +97,11 @@ def _why_nothing(seen: Seen) -> Why:
         also = f", and {more} more frame{'s' * (more != 1)}" if more else ""
         because = first_line(reason).removeprefix("Unsupported: ")
         return Why(f"Dynamo skipped {function}: {because}{also}", table="dynamo")
+    if seen.compiled:
+        return Why(f"{compiled}, and {_NOT_BY_INDUCTOR} (another backend)", table="dynamo")
     if seen.frames:
         looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
-        return Why(f"{looked}, and no graph reached Inductor (another backend, or nothing to compile)", table="dynamo")
+        return Why(f"{looked}, and {_NOT_BY_INDUCTOR} (another backend, or nothing to compile)", table="dynamo")
     if not seen.is_recorded:
         return Why("the run did not record whether it compiled any")
     return Why(

@@ -261,7 +261,7 @@ def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
 
 def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
     """Why a dump has no graphs, and what to do."""
-    head = "No graph was compiled" if why.head == COMPILED_NOTHING else why.head.capitalize()
+    head = "No graph was compiled" if why.head == COMPILED_NOTHING else f"{why.head[:1].upper()}{why.head[1:]}"
     words = f"{head}: {one_line(why.text)}"
     if why.table or not dump.other_processes:
         yield say(words, "red" if why.table else "", why.table)

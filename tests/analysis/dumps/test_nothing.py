@@ -20,20 +20,32 @@ REFUSED = Remark(kind="missed", code="target-not-sent", message="graph 0/0 was n
 HIT = CacheLookup(cache="fx_graph", outcome="hit")
 REASONS = [
     ((), "torch.compile was never called"),
-    ((FRAME,), "Dynamo looked at 1 frame, and no graph reached Inductor"),
+    ((FRAME,), "Dynamo compiled 1 frame, and no graph reached Inductor"),
     ((SKIPPED,), "Dynamo skipped f: no such call"),
     ((SKIPPED, replace(SKIPPED, function="g")), "Dynamo skipped f: no such call, and 1 more frame"),
     ((SKIPPED, FRAME), "and no graph reached Inductor (another backend"),
+    ((replace(FRAME, status="no graph"),), "Dynamo looked at 1 frame, and no graph reached Inductor"),
     ((FRAME, HIT), "torch took every graph from its caches; leave out --cache keep"),
     ((FRAME, REFUSED), REFUSED.message),
-    ((FRAME, REFUSED, FAILED), "a compile failed: ValueError: no such thing"),
+    ((FRAME, REFUSED, FAILED), "a compile failed: ValueError: no such thing, and Dynamo compiled 1 frame for another"),
+    ((FAILED,), "a compile failed: ValueError: no such thing"),
 ]
 
 
 def _dump(root: Path, *facts: Fact) -> Dump:
     writer = Writer(root)
     writer.run(
-        Run(argv=("a.py",), cwd="/", pid=1, parent_pid=0, started="", status="finished", targets=("sm_90",), tables={})
+        Run(
+            argv=("a.py",),
+            cwd="/",
+            pid=1,
+            parent_pid=0,
+            started="",
+            status="finished",
+            cache="keep",
+            targets=("sm_90",),
+            tables={},
+        )
     )
     for fact in facts:
         writer.add(fact)
@@ -93,3 +105,16 @@ def test_what_a_target_told_counts(tmp_path: Path) -> None:
         "inspect-compile: what was compiled for sm_90 in d; look with: inspect-compile show d",
         f"inspect-compile: {REFUSED.message}",
     ]
+
+
+def test_what_was_loaded_without_a_compile_asks_for_no_other_setting(tmp_path: Path) -> None:
+    """Such a run has no `--cache keep` to leave out."""
+    writer = Writer(tmp_path)
+    writer.run(Run(argv=("a.py",), status="finished", cache="bypass", tables={}))
+    writer.add(HIT)
+    writer.flush()
+    tally = Tally(keeps_caches=False)
+    tally.add(HIT)
+
+    assert nothing_text(Dump(tmp_path)) == "nothing was compiled: the program loaded what had been compiled before"
+    assert "the program loaded what had been compiled before" in exit_summary.compose(tally, "d", saw_torch=True)[0]
