@@ -42,6 +42,7 @@ PROBES: Final[tuple[Entry, ...]] = (
         "inspect_compile.lowering.frontend.artifacts:install_wrappers_of_codegen",
     ),
     Entry("torch._dynamo.types", "inspect_compile.lowering.frontend.artifacts:install_bytecode"),
+    Entry("torch._dynamo.guards", "inspect_compile.lowering.frontend.passed_over:install"),
     Entry("torch._dynamo.side_effects", "inspect_compile.lowering.frontend.side_effects:install"),
     Entry("torch._dynamo.utils", "inspect_compile.lowering.frontend.metrics:install"),
     Entry("torch.fx.experimental.symbolic_shapes", "inspect_compile.lowering.frontend.shapes:install"),

@@ -5,7 +5,7 @@ May not know torch: a probe names the module that it watches, and receives it on
 
 from inspect_compile.interrupts import let_pass
 from inspect_compile.outermost import leave_traceback
-from inspect_compile.probe.harmless import describe, uncounted
+from inspect_compile.probe.harmless import describe, uncounted, uncounted_file
 from inspect_compile.probe.hook import HookState
 from inspect_compile.probe.notes import ENDED, Notes, ThreadCallBuffer
 from inspect_compile.probe.registry import NOTHING, Probes, argument
@@ -28,5 +28,6 @@ __all__ = [
     "plain_of",
     "replace",
     "uncounted",
+    "uncounted_file",
     "untraced",
 ]

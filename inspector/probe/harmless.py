@@ -1,5 +1,8 @@
 """Keeps hooks harmless. A probe only observes; an error in it becomes a fact, and the program goes on."""
 
+import importlib
+import os
+import sys
 import threading
 import traceback
 import types
@@ -181,20 +184,26 @@ _SLOT: Final = 8
 
 
 def uncounted(function: Any) -> Any:
-    """`function`, whose frame `warnings` and `logging` skip when they count frames to find the caller to name.
-
-    Both take a frame with this file name for one of the import system.
-    """
+    """`function`, whose frame is passed over by what looks for the caller to name: `warnings`, `logging` and torch."""
     code = function.__code__
     known = _UNCOUNTED.get(id(code))
     if known is None:
-        known = _UNCOUNTED[id(code)] = code, code.replace(co_filename=WITHOUT_FILE)
+        known = _UNCOUNTED[id(code)] = code, code.replace(co_filename=uncounted_file())
     function.__code__ = known[1]
     untraced(function, what_they_call=False)
     return function
 
 
-WITHOUT_FILE: Final = "<frozen importlib._bootstrap>"
+def uncounted_file() -> str:
+    """The file name of such frames: that of the import system, which `warnings` and `logging` know by two words in it,
+    written as a path that begins below torch's folder, by which torch knows its own frames. There is such a file, for
+    whoever reads the lines of a frame.
+    """
+    folder = os.path.dirname(os.path.realpath(importlib.__file__))
+    torch = os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or "")
+    return os.path.join(torch, os.path.relpath(folder, os.path.realpath(torch)) if torch else folder, "_bootstrap.py")
+
+
 _UNCOUNTED: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}
 """Code object of ours, by identity because comparison is expensive → the same without a file name."""
 

@@ -349,7 +349,7 @@ class Probes(Guard):
             if method not in vars(owner):
                 called.__name__, called.__module__ = method, name.module
                 called.__qualname__ = f"{name.attribute}.{method}"
-                setattr(owner, method, on_fresh_stack(uncounted(called)))
+                setattr(owner, method, uncounted(on_fresh_stack(called)))
 
         self._install(hook, name, install)
 

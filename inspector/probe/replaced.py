@@ -6,7 +6,7 @@ import sys
 import types
 from typing import Any, Protocol
 
-from inspect_compile.probe.harmless import WITHOUT_FILE, uncounted
+from inspect_compile.probe.harmless import uncounted, uncounted_file
 from inspect_compile.torch_compat import Name
 
 
@@ -44,7 +44,7 @@ def is_replaced(function: Any) -> bool:
     return (
         type(function) is types.FunctionType
         and "__wrapped__" in function.__dict__
-        and function.__code__.co_filename == WITHOUT_FILE
+        and function.__code__.co_filename == uncounted_file()
     )
 
 

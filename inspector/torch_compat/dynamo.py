@@ -45,6 +45,11 @@ AFTER_GUARDS = Name(
     "set_guard_complete_hook",
     "what torch calls with whether a call of a compiled frame fits one of its compiles",
 )
+UNINTERESTING = Name(
+    "torch._dynamo.guards",
+    "uninteresting_files",
+    "the files whose frames torch passes over where it looks for the line that a condition on sizes comes from",
+)
 CONFIG = Name("torch._dynamo", "config", "the recompile limit that was reached")
 NO_TORCH_FUNCTION = Name(
     "torch._C", "DisableTorchFunction", "a tensor's shape is read without asking a mode or a subclass of the program's"

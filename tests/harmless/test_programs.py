@@ -94,6 +94,7 @@ LONG = {
     "reduce-overhead": case("modes", "reduce-overhead"),
     "max-autotune": case("modes", "max-autotune"),
     "export": case("exports", **CACHES_OFF),
+    "asks where": replace(case("asks_where", TORCH_LOGS="dynamic,guards,recompiles"), by_chance=TIMES),
     "goes on after breaks": case("goes_on_after_breaks"),
     "tasks": case("runs_tasks"),
     "traces its lines": case("traces_lines"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from inspect_compile.dump import Writer
 from inspect_compile.probe import Probes, ThreadCallBuffer, is_replaced
@@ -152,3 +153,19 @@ def test_another_modules_function_is_pickled_as_this_modules(module: Any, tmp_pa
         assert pickle.loads(pickle.dumps(module.function)) is module.function
     finally:
         del sys.modules["other_module"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_its_frame_is_one_that_can_be_read(module: Any, tmp_path: Path, way: str) -> None:
+    """As a program does that looks at its stack: each frame of a file has the file, and a line of it."""
+    module.looks = lambda instance: inspect.stack()
+    module.looks.__qualname__, module.looks.__module__ = "looks", "replaced_module"
+    _watch(Probes(Writer(tmp_path)), way, "looks")
+
+    (frame,) = [one for one in module.looks(1) if "_bootstrap" in one.filename and one.function == "watch"]
+
+    assert Path(frame.filename).is_file()
+    assert frame.code_context
+    assert "importlib" in frame.filename
+    assert frame.filename.startswith(str(Path(torch.__file__).parent))
+    assert Path(inspect.getsourcefile(module.looks) or "").is_file()
