@@ -54,7 +54,7 @@ def leave(root: Path, cwd: str) -> None:
     The program's threads continue in exit handlers, and whoever waits for its process should not wait longer than
     without us. If no process can be started, or it is killed, the first reader finishes the dump.
     """
-    command = _command(_CODE_LEFT_BEHIND, root)
+    command = _command(_CODE_LEFT_BEHIND, root, cwd)
     if command is None:
         return
     try:
@@ -80,17 +80,19 @@ def leave(root: Path, cwd: str) -> None:
         os.close(read)
 
 
-def _command(code: str, root: Path) -> list[str] | None:
-    return [sys.executable, "-P", "-W", "ignore", "-c", code, str(root)] if sys.executable else None
+def _command(code: str, root: Path, cwd: str) -> list[str] | None:
+    return [sys.executable, "-P", "-W", "ignore", "-c", code, os.path.join(cwd, root)] if sys.executable else None
 
 
 def _around(cwd: str) -> dict[str, Any]:
-    """Where the interpreter runs: what `subprocess.Popen` takes."""
+    """Where the interpreter runs: what `subprocess.Popen` takes. Not in `cwd`, whose file system could then not be
+    unmounted; relative entries of PYTHONPATH are made absolute.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in (PYTHON_PATH, VARIABLE)}
     path = python_path_without_bootstrap(os.environ)
     if path is not None:
-        environment[PYTHON_PATH] = path
-    return {"cwd": cwd, "env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        environment[PYTHON_PATH] = os.pathsep.join(os.path.join(cwd, entry) for entry in path.split(os.pathsep))
+    return {"cwd": os.sep, "env": environment, "stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
 
 
 def finish(root: Path, cwd: str) -> str | None:
@@ -98,7 +100,7 @@ def finish(root: Path, cwd: str) -> str | None:
 
     `cwd` is the base of relative entries of PYTHONPATH.
     """
-    command = _command(_CODE, root)
+    command = _command(_CODE, root, cwd)
     if command is None:
         return "no Python interpreter is known to make the derived files with"
     try:

@@ -1,8 +1,13 @@
 """Derived files are made by another interpreter, and the program does not notice."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from tests.running import settle
 
 PROGRAM = """
 import os, signal, sys
@@ -24,3 +29,34 @@ def test_a_failure_is_a_text_and_children_are_not_heard_of(tmp_path: Path) -> No
     )
     assert result.stderr == ""
     assert result.stdout.splitlines() == ["True [] <lambda>", "[]"]
+
+
+LEAVES = """
+import os, sys
+from pathlib import Path
+from inspect_compile.child import finishing
+finishing.leave(Path(sys.argv[1]), os.getcwd())
+for entry in Path("/proc").glob("[0-9]*"):
+    if f"PPid:\\t{os.getpid()}\\n" in (entry / "status").read_text():
+        variables = (entry / "environ").read_bytes().decode().split("\\0")
+        print(os.readlink(entry / "cwd"), *[word for word in variables if word.startswith("PYTHONPATH=")])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells where another process runs")
+def test_who_is_left_behind_does_not_keep_the_working_directory(tmp_path: Path) -> None:
+    """Its file system can be unmounted once the program has ended. The process waits for that."""
+    (tmp_path / "dump").mkdir()
+    (tmp_path / "work").mkdir()
+    result = subprocess.run(
+        [sys.executable, "-c", LEAVES, str(tmp_path / "dump")],
+        cwd=tmp_path / "work",
+        env={**os.environ, "PYTHONPATH": "relative"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    settle(tmp_path / "dump")
+
+    assert result.stdout.splitlines() == [f"/ PYTHONPATH={tmp_path / 'work' / 'relative'}"]
