@@ -33,6 +33,15 @@ BATCH = 64
 """Facts of a table that are encoded at once. More objects alive would trigger Python's garbage collector."""
 
 
+_CHANGED_ROOT = "the program changed its root directory (chroot): what came after that is not in {}"
+
+
+def _root_directory() -> tuple[int, int]:
+    """Device and number of what is `/` now."""
+    found = os.stat(os.sep)
+    return found.st_dev, found.st_ino
+
+
 class _Rows:
     """What is pending for one table: encoded rows, and facts that follow them."""
 
@@ -54,6 +63,8 @@ class Writer:
 
     def __init__(self, root: Path, *, bytes_limit: int | None = None) -> None:
         self.root = root
+        self.outside = _root_directory()
+        """The root directory below which `root` is: the program may get another one (chroot)."""
         self._trouble: str | None = None
         """What went wrong first, but for `_refusal`."""
         self._refusal = ""
@@ -265,6 +276,9 @@ class Writer:
     def _make(self, folder: Path) -> None:
         if folder.is_dir():
             return
+        if not self.root.is_dir() and _root_directory() != self.outside:
+            self._trouble = self._trouble or _CHANGED_ROOT.format(self.root)
+            raise FileNotFoundError(errno.ENOENT, self._trouble)
         if self.bytes_written and not self.root.is_dir():
             self._trouble = (
                 self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"

@@ -14,8 +14,9 @@ import pytest
 from inspect_compile.dump import Dump, Writer, paths, under_way
 from inspect_compile.dump.root import claim_part, make_root
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Launched, Run
+from inspect_compile.facts import Frame, Graph, Launched, Run
 from inspect_compile.finish import ensure_finished, is_finished
+from tests.running import inspected, last_words, plain
 
 LEAVES = """
 import sys, time
@@ -183,3 +184,27 @@ def test_run_json_of_a_program_that_was_replaced(tmp_path: Path, monkeypatch: py
     ]
     assert [run.status for run in runs] == ["replaced", "replaced", "running"]
     assert runs[0].notes == (REPLACED,)
+
+
+CHANGES_ROOT = """
+import os, torch
+print(torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2)))
+os.chroot("jail")
+os.chdir("/")
+print(torch.compile(lambda x: x + 2, backend="eager")(torch.ones(2)))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may change a process's root directory")
+def test_after_another_root_directory_nothing_is_written_and_that_is_said(tmp_path: Path) -> None:
+    (tmp_path / "jail").mkdir()
+    (tmp_path / "program.py").write_text(CHANGES_ROOT)
+    alone, watched = plain(["program.py"], tmp_path), inspected(["program.py"], tmp_path)
+
+    assert (watched.returncode, watched.stdout) == (alone.returncode, alone.stdout)
+    assert last_words(watched.stderr)[-1] == (
+        "inspect-compile: the program changed its root directory (chroot): "
+        f"what came after that is not in {tmp_path / 'dump'}"
+    )
+    assert not list((tmp_path / "jail").rglob(paths.RUN))
+    assert Dump(tmp_path / "dump").rows(Frame)
