@@ -77,8 +77,8 @@ def _why_nothing(seen: Seen) -> Why:
     compiled = f"Dynamo compiled {seen.compiled:,} frame{'s' * (seen.compiled != 1)}"
     if seen.failure is not None:
         failed = f"a compile failed: {first_line(seen.failure)}"
-        others = f", and {compiled} for another backend" if seen.compiled else ""
-        return Why(f"{failed}{others}", advice_for(seen.failure) or "", "dynamo")
+        besides = f", and {compiled} for another backend" if seen.compiled else ""
+        return Why(f"{failed}{besides}", advice_for(seen.failure) or "", "dynamo")
     if seen.refused:
         first, *others = dict.fromkeys(seen.refused)
         return Why(first + (f", and so {len(others)} more" if others else ""), table="remarks")
