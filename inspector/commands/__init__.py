@@ -5,12 +5,12 @@ No other room may know a command.
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
 
 from inspect_compile import __version__
+from inspect_compile.commands import streams
 from inspect_compile.commands.program import BEFORE_START, split
 from inspect_compile.errors import CommandError, DumpError
 
@@ -104,20 +104,35 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """The command `inspect-compile`; returns the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    streams.open_closed()
     try:
         status = _dispatch(words)
         sys.stdout.flush()
     except CommandError as error:
-        from inspect_compile.tables.text import unbroken  # an error message may contain words from a dump
-
-        sys.stderr.write(f"{PROGRAM}: {unbroken(str(error))}\n")
-        return error.exit_code
+        return _refused(str(error), error.exit_code)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _forget_output()
+        streams.forget(sys.stdout)
         return READER_GONE
+    except OSError as error:
+        if error.filename is None:
+            streams.forget(sys.stdout)
+        what = "the output cannot be written" if error.filename is None else str(error.filename)
+        return _refused(f"{what}: {error.strerror or error}", _listed(words).exit_code)
     return status
+
+
+def _refused(why: str, status: int) -> int:
+    from inspect_compile.tables.text import unbroken  # an error message may contain words from a dump
+
+    streams.tell(f"{PROGRAM}: {unbroken(why)}")
+    return status
+
+
+def _listed(words: Sequence[str]) -> Listed:
+    """The subcommand; without one it is `run`."""
+    return next((listed for listed in COMMANDS if words and listed.name == words[0]), RUN)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -127,11 +142,8 @@ def _dispatch(words: list[str]) -> int:
     if words[0] == "--version":
         sys.stdout.write(f"{PROGRAM} {__version__}\n")
         return 0
-    listed = next((listed for listed in COMMANDS if listed.name == words[0]), None)
-    if listed is None:
-        listed = RUN
-    else:
-        words = words[1:]
+    listed = _listed(words)
+    words = words[1:] if listed.name == words[0] else words
     parser = Parser(listed)
     command = listed.load()
     command.configure(parser)
@@ -145,8 +157,3 @@ def _dispatch(words: list[str]) -> int:
         from inspect_compile.tables.dump_text import advised
 
         raise CommandError(advised(error), exit_code=listed.exit_code) from None
-
-
-def _forget_output() -> None:
-    """Buffered output has no reader: the interpreter must not try to write it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -111,6 +111,15 @@ def needs_rank(dump: "Dump", what: str) -> None:
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
 
 
+def needs_whole(*dumps: "Dump") -> None:
+    """Raises CommandError if a dump lacks tables that its run left: what is missing would be told as a difference."""
+    from inspect_compile.analysis.dumps.nothing import incomplete_text
+
+    for dump in dumps:
+        if dump.lacking:
+            raise CommandError(f"{dump.root}: {incomplete_text(dump)}")
+
+
 def done_for_each(items: "Sequence[S]", do: "Callable[[S], T]") -> tuple[list[T], list[CommandError]]:
     """The results for the items that it can be done for, and why not for others; CommandError if it can be for none."""
     results: list[T] = []

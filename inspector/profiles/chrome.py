@@ -61,6 +61,7 @@ def read(path: Path) -> Profile:
             elif event.ph == "X":
                 _take(profile, index, event, names, threads)
         profile.events += len(batch)
+    profile.is_cut_off = reader.is_cut_off
     found = _DEVICE.search(reader.around.head) or _DEVICE.search(reader.around.tail)
     if found is not None:
         profile.device = msgspec.json.decode(found[1], type=str)
@@ -131,7 +132,7 @@ def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> in
     """Write the trace at `path` again: the event at each index in `notes` gets these args. Returns the number of events
     that did.
 
-    Everything else keeps its text, except the separators between events.
+    Everything else keeps its text, except the separators between events; a file that is cut off gets an end.
     """
     reader = EventReader(
         path, cast("Callable[[bytes], list[msgspec.Raw]]", msgspec.json.Decoder(list[msgspec.Raw]).decode)
@@ -157,7 +158,8 @@ def annotate(path: Path, to: Path, notes: Mapping[int, Mapping[str, Any]]) -> in
                 file.write((b",\n" if is_begun else reader.around.head + b"\n") + b",\n".join(texts))
                 is_begun = True
             written += len(batch)
-        file.write((b"\n" if is_begun else reader.around.head) + (reader.around.tail or b"]"))
+        is_object = not reader.around.head.lstrip().startswith(b"[")
+        file.write((b"\n" if is_begun else reader.around.head) + (reader.around.tail or (b"]}" if is_object else b"]")))
     return noted
 
 

@@ -68,5 +68,7 @@ class Profile(msgspec.Struct):
     """Number of events in the file."""
     damaged: int = 0
     """Number of events that could not be read."""
+    is_cut_off: bool = False
+    """True if the file ends in the middle: later events are missing."""
     whole_graphs: int = 0
     """Number of CUDA graph replays recorded as one event, without their kernels."""

@@ -4,12 +4,12 @@ A chunk is cut after the last text that looks like the end of an event, and deco
 proves the cut: one inside an event or a string leaves something open. If it fails, the chunk is scanned.
 """
 
-import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Final, Generic, TypeVar
+from typing import IO, Final, Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -47,10 +47,13 @@ class EventReader(Generic[T]):
     path: Path
     decode: Decode[T]
     around: Around = field(default_factory=Around)
+    is_cut_off: bool = False
+    """Whether the file ends before its events do, as a copy that broke off; set at the end."""
 
     def batches(self) -> Iterator[list[T | None]]:
         """The events in order. Raises ValueError if the file is not a trace."""
-        with _opened(self.path) as file:
+        with self.path.open("rb", buffering=0) as packed:
+            file = _unpacked(packed)
             pending = self._to_first(file)
             while True:
                 cut = _last_seam(pending)
@@ -62,7 +65,7 @@ class EventReader(Generic[T]):
                     spans, end, rest = _scan(pending)
                     yield self._each(pending, spans)
                     if end is not None:
-                        self.around.tail = pending[end:] + file.read()
+                        self._end(pending[end:], file)
                         return
                     pending = pending[rest:]
                 if len(pending) > MOST_PENDING:
@@ -73,7 +76,17 @@ class EventReader(Generic[T]):
                     return
                 pending += chunk
 
-    def _to_first(self, file: IO[bytes]) -> bytes:
+    def _end(self, tail: bytes, file: "_Readable") -> None:
+        """Read what follows the last event."""
+        parts, size = [tail], len(tail)
+        while chunk := file.read(CHUNK):
+            parts.append(chunk)
+            size += len(chunk)
+            if size > MOST_PENDING:
+                raise ValueError(f"more than {MOST_PENDING >> 20} MiB follow the last event")
+        self.around.tail = b"".join(parts)
+
+    def _to_first(self, file: "_Readable") -> bytes:
         """The text that was read after the bracket before the first event."""
         pending = bytearray(file.read(CHUNK))
         at = 0
@@ -110,12 +123,44 @@ class EventReader(Generic[T]):
         spans, end, _ = _scan(pending)
         yield self._each(pending, spans)
         self.around.tail = pending[end:] if end is not None else b""
+        self.is_cut_off = end is None
 
 
-def _opened(path: Path) -> IO[bytes]:
-    with path.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
-    return gzip.open(path, "rb") if packed else path.open("rb", buffering=0)  # type: ignore[return-value]
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Unpacked:
+    """What a gzip file holds, as far as it can be unpacked: one that broke off ends there, as any other file."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        self._waiting = b""
+        """Packed bytes that were read, and not unpacked yet."""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes, at most `size`; nothing at the end."""
+        while True:
+            if not self._waiting:
+                self._waiting = self._packed.read(CHUNK)
+            if self._waiting and self._unpack.eof:  # another archive follows
+                self._unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
+            try:
+                found = self._unpack.decompress(self._waiting, size)
+            except zlib.error:
+                return b""
+            is_over = not self._waiting
+            self._waiting = self._unpack.unused_data if self._unpack.eof else self._unpack.unconsumed_tail
+            if found or is_over:
+                return found
+
+
+def _unpacked(file: IO[bytes]) -> "_Readable":
+    """The bytes of a file that may be packed."""
+    is_packed = file.read(2) == b"\x1f\x8b"
+    file.seek(0)
+    return _Unpacked(file) if is_packed else file
 
 
 def _last_seam(text: bytes) -> int:

@@ -1,5 +1,6 @@
 """Copies a dump without what must not be seen; derived files are made again from the copy."""
 
+import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -23,6 +24,11 @@ SCRIPT_LOGS: Final = "logs of what the program printed"
 DRAWINGS: Final = "drawings"
 BINARIES: Final = "binary files"
 LINES: Final = "lines that cannot be read"
+
+LARGEST: Final = 8 << 30
+MOST: Final = 64 << 30
+"""Maximum size in bytes of a file, and of all together: a hole in a file may be larger than any disk."""
+TOO_LARGE: Final = f"files of more than {LARGEST >> 30} GiB, or beyond {MOST >> 30} GiB in all"
 
 
 def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
@@ -171,14 +177,20 @@ def _lines(path: Path) -> Iterator[bytes | None]:
 
 
 def readable(members: Iterable[Member], left_out: Counter[str]) -> list[Member]:
-    """The files that can be opened; raises CommandError if run.json cannot."""
-    found = []
+    """The files that can be opened and have no more bytes than is packed; raises CommandError if run.json cannot."""
+    found, room = [], MOST
     for member in members:
         try:
-            with open(opened(member.path), "rb"):
-                found.append(member)
+            with open(opened(member.path), "rb") as file:
+                size = os.fstat(file.fileno()).st_size
         except OSError as error:
             if member.place == (paths.RUN,):
                 raise CommandError(f"{member.path}: cannot be read ({error.strerror or error})") from None
             left_out[UNREADABLE] += 1
+            continue
+        if size > min(LARGEST, room):
+            left_out[TOO_LARGE] += 1
+            continue
+        room -= size
+        found.append(member)
     return found

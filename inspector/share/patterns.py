@@ -26,14 +26,13 @@ PATH: Final = "|".join(
 )
 """An unknown absolute path of any system, with at least two components."""
 
-HOME: Final = re.compile(
-    rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@-]+)*?{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))"
-)
+_ABOVE: Final = rf"(?:[A-Za-z]:)?(?:{_SPLIT}[\w.+@%=~$#-]{{1,255}}){{0,40}}?"
+"""The directories above one: each may begin a path of its own, so that their number has a bound."""
+
+HOME: Final = re.compile(rf"(?:(?<![\w.~\\/-])|{ESCAPE})({_ABOVE}{_SPLIT}(?:homes?|[Uu]sers){_SPLIT}([^\W_][\w.+@-]*))")
 """A home directory, with the name in it."""
 
-CACHE: Final = re.compile(
-    rf"(?:(?<![\w.~\\/-])|{ESCAPE})((?:[A-Za-z]:)?(?:{_SPLIT}{PART})*?{_SPLIT}torchinductor_([\w.-]+))"
-)
+CACHE: Final = re.compile(rf"(?:(?<![\w.~\\/-])|{ESCAPE})({_ABOVE}{_SPLIT}torchinductor_([\w.-]+))")
 """Inductor's cache directory of a user, with the user's name in it."""
 
 URL: Final = re.compile(r"(?<![\w])[A-Za-z][A-Za-z0-9+.-]{1,15}://[^\s\"'`<>()\[\]{}\\|^]+")
@@ -57,7 +56,7 @@ _TOP_LEVEL: Final = (
     "|no|fi|dk|ie|ru|ua|tr|il|in|cn|hk|tw|jp|kr|sg|br|mx|ar|za|local|corp|internal|lan"
 )
 EMAIL: Final = re.compile(
-    rf"(?<![\w.@/-])[\w.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:{_TOP_LEVEL})(?![\w(\[-])(?!\.\w)"
+    rf"(?:(?<![\w.+@-])[\w.+-]++|\"[^\"\s@]{{1,64}}\")@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.(?:{_TOP_LEVEL})(?![\w(\[-])(?!\.\w)"
 )
 """Not a matrix product such as `q@k.transpose(-1)`."""
 ADDRESS: Final = re.compile(

@@ -90,3 +90,17 @@ def test_a_huge_run_json_is_no_run_json(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "it has more than 16,777,216 bytes" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such limit")
+def test_files_larger_than_any_disk_are_not_shared(tmp_path: Path) -> None:
+    root = dumps.write(tmp_path / "dump", dumps.recorded("draw/conditional"))
+    _sparse(root / GRAPH / "output_code.py", 1 << 40)
+    _sparse(root / GRAPH / "nodes.jsonl", 1 << 40)
+
+    for options in ((), ("--redact",), ("--no-source",)):
+        done = plain(
+            ["-c", _LIMITED, "share", root, "-o", tmp_path / f"{len(options)}{options}.zip", *options], tmp_path
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "files of more than 8 GiB, or beyond 64 GiB in all  2" in done.stdout

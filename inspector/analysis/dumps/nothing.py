@@ -53,3 +53,9 @@ def nothing_text(dump: Dump) -> str:
     """The same in one line, with what to do."""
     why = nothing(dump)
     return COMPILED_NOTHING if why is None else f"{why.head}: {in_one_line(why)}"
+
+
+def incomplete_text(dump: Dump) -> str:
+    """The same of a dump that lacks tables which its run left, with their names."""
+    why = why_nothing(Seen(lacking=dump.lacking))
+    return f"{why.head}: {in_one_line(why)}"

@@ -44,7 +44,7 @@ class Diff:
         from inspect_compile.analysis.compare.causes.find import causes
         from inspect_compile.analysis.compare.content import content
         from inspect_compile.analysis.compare.differences import compare
-        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, tell_left_out
+        from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, needs_whole, tell_left_out
 
         dumps: list[Dump] = []
         for path in (arguments.a, arguments.b):
@@ -52,6 +52,7 @@ class Diff:
             dump = for_target(dump, arguments.target if dump.run.targets else None)
             needs_rank(dump, "graphs")
             dumps.append(dump)
+        needs_whole(*dumps)
         if arguments.kernels:
             return _kernels(dumps, arguments)
         if arguments.stage:

@@ -77,7 +77,7 @@ def own_behind(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -
 
 def recorded(arguments: argparse.Namespace, name: str) -> Recorded:
     """Run the program and record it, or open the dump that stands in its place. Raises CommandError."""
-    from inspect_compile.commands.dump_selection import dump_argument
+    from inspect_compile.commands.dump_selection import dump_argument, needs_whole
     from inspect_compile.dump import Dump, open_dump
 
     program: Program | None = arguments.program
@@ -90,6 +90,7 @@ def recorded(arguments: argparse.Namespace, name: str) -> Recorded:
         path, words = _ran(arguments, program), program.words
         found = Dump(Path(path))
     part = _part(found, arguments)
+    needs_whole(part)
     _check_whole(part, path)
     root = _root(part)
     return Recorded(part, dump_argument(path, arguments.rank, arguments.target), root, " ".join(words))
@@ -97,11 +98,12 @@ def recorded(arguments: argparse.Namespace, name: str) -> Recorded:
 
 def compiled(of: Recorded, missed_over: int) -> "Compiled":
     """The contract of what was recorded. Raises CommandError if nothing was compiled."""
+    from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lock.contract import contract
 
     found = contract(of.dump, root=of.root, missed_over=missed_over)
     if not found.lock.frames and not found.lock.graphs:
-        raise CommandError(f"{of.program or of.path}: nothing was compiled, so there is nothing to hold it against")
+        raise CommandError(f"{of.program or of.path}: {nothing_text(of.dump)}; there is nothing to hold it against")
     return found
 
 

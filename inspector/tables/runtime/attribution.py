@@ -111,3 +111,5 @@ def _cautions(found: Attribution, profile: Profile) -> Iterator[str]:
         yield f"{replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node has their kernels"
     if profile.damaged:
         yield f"{number_of(profile.damaged, 'event')} of the file could not be read"
+    if profile.is_cut_off:
+        yield "the file ends in the middle of its events: what comes later is not in these sums"
