@@ -12,9 +12,8 @@ from typing import Final, NamedTuple, NoReturn, Protocol
 from inspect_compile import __version__
 from inspect_compile.commands import streams
 from inspect_compile.commands.program import BEFORE_START, split
+from inspect_compile.commands.streams import PROGRAM
 from inspect_compile.errors import CommandError, DumpError
-
-PROGRAM: Final = "inspect-compile"
 
 INTERRUPTED: Final = 130
 READER_GONE: Final = 141
@@ -124,9 +123,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refused(why: str, status: int) -> int:
-    from inspect_compile.tables.text import unbroken  # an error message may contain words from a dump
-
-    streams.tell(f"{PROGRAM}: {unbroken(why)}")
+    streams.tell(why)
     return status
 
 
@@ -137,10 +134,11 @@ def _listed(words: Sequence[str]) -> Listed:
 
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        sys.stdout.write(HELP.format(commands="\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)))
+        commands = "\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)
+        streams.say_own(HELP.format(commands=commands).rstrip("\n"))
         return 0
     if words[0] == "--version":
-        sys.stdout.write(f"{PROGRAM} {__version__}\n")
+        streams.say_own(f"{PROGRAM} {__version__}")
         return 0
     listed = _listed(words)
     words = words[1:] if listed.name == words[0] else words

@@ -2,13 +2,13 @@
 
 import argparse
 import os
-import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.numerics import NOTHING_WRONG, WRONG
+from inspect_compile.commands.streams import say, tell, tell_part
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BisectFusions:
         from inspect_compile.dump.root import make_root
         from inspect_compile.facts import Asked
         from inspect_compile.launch.bisect import Check
-        from inspect_compile.tables.text import number_of, unbroken
+        from inspect_compile.tables.text import number_of
 
         if arguments.program is None or not arguments.program.words:
             ways = "bisect-fusions -- COMMAND, or bisect-fusions SCRIPT, which numerics checks"
@@ -76,13 +76,14 @@ class BisectFusions:
         try:
             return search.found(arguments.graph or "")
         except UndecidedError as error:
-            sys.stderr.write(f"inspect-compile: {unbroken(str(error))}\n")
+            tell(str(error))
             if error.run is not None:
                 _tell_output(error.run)
-            sys.stderr.write(f"inspect-compile: {number_of(search.count, 'run')}, recorded in {unbroken(str(root))}\n")
+            tell(f"{number_of(search.count, 'run')}, recorded in {root}")
             return 1
         except KeyboardInterrupt:
-            sys.stderr.write(f"\ninspect-compile: stopped; what was run so far is in {unbroken(str(root))}\n")
+            tell_part("\n")
+            tell(f"stopped; what was run so far is in {root}")
             raise
 
 
@@ -137,7 +138,8 @@ class _Search:
             self._check_again(runs[number - 1], number - 1, limits)
         found = [(Dump(part.root), row) for part, row in pairs]
         print_table(bisection(found, number, count, self.count, mends=not confirmed.fails))
-        sys.stdout.writelines(f"  {words}\n" for words in commands(found))
+        for command in commands(found):
+            say(f"  {command}")
         return 0
 
     def _check_again(self, before: "Run", allowed: int, limits: dict[str, str]) -> None:
@@ -150,11 +152,10 @@ class _Search:
     def run(self, told: str, name: str, **steer: object) -> "Run":
         """Do one run, and print it on one line."""
         from inspect_compile.commands.run import first_record, last_record
-        from inspect_compile.tables.text import seconds_text
+        from inspect_compile.tables.text import seconds_text, unbroken
 
         self.count += 1
-        sys.stderr.write(f"inspect-compile: run {self.count}, {told}: ")
-        sys.stderr.flush()
+        tell_part(f"inspect-compile: run {self.count}, {unbroken(told)}: ")
         run = self._check.run(name, lambda root, setting: first_record(root, self._argv, setting), **steer)
         last_record(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"
@@ -162,7 +163,7 @@ class _Search:
         compared = 0
         if self._by_numerics:
             run, how, compared = _judged(run)
-        sys.stderr.write(f"{how}, {seconds_text(run.seconds)}\n")
+        tell_part(f"{unbroken(how)}, {seconds_text(run.seconds)}\n")
         if run.trouble:
             raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
         if self._by_numerics and not compared:
@@ -209,9 +210,7 @@ def _status(status: int) -> str:
 
 
 def _tell_output(run: "Run") -> None:
-    from inspect_compile.tables.text import clean
-
     lines = run.log.read_text("utf-8", "replace").splitlines()
-    sys.stderr.write(f"inspect-compile: the last of what it printed, {run.log}:\n")
+    tell(f"the last of what it printed, {run.log}:")
     for line in lines[-_LAST_LINES:]:
-        sys.stderr.write(f"  {clean(line)}\n")
+        tell(line, name="  ")

@@ -13,6 +13,8 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from inspect_compile.commands.streams import say_own
+
 OLDEST: Final = (2, 11)
 NEWEST: Final = (2, 15)
 """The newest torch that the probes are known to work with."""
@@ -54,12 +56,13 @@ class Doctor:
                 findings.append(finding)
                 mark = "ok" if finding.is_fine else "NO" if finding.is_needed else "--"
                 advice = f"; {finding.advice}" if finding.advice else ""
-                print(f"{mark:3} {finding.what:13} {finding.text}{advice}", flush=True)
+                say_own(f"{mark:3} {finding.what:13} {finding.text}{advice}")
+                sys.stdout.flush()
         missing = [finding.what for finding in findings if finding.is_needed and not finding.is_fine]
         if missing:
-            print(f"\nNot ready: {', '.join(missing)}. Programs cannot be recorded here; dumps made elsewhere open.")
+            say_own(f"\nNot ready: {', '.join(missing)}. Programs cannot be recorded here; dumps made elsewhere open.")
             return 1
-        print("\nReady: inspect-compile SCRIPT records a program.")
+        say_own("\nReady: inspect-compile SCRIPT records a program.")
         return 0
 
 
@@ -185,7 +188,8 @@ def _measure() -> None:
     from inspect_compile.errors import CommandError
 
     command = [sys.executable, "-m", "inspect_compile.child.workers.host_speed"]
-    print("measuring the CPU, some seconds …", flush=True)
+    say_own("measuring the CPU, some seconds …")
+    sys.stdout.flush()
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]

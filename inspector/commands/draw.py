@@ -1,15 +1,14 @@
 """`draw`: pictures of a dump as SVG, PNG, PDF and DOT."""
 
 import argparse
-import sys
 
 from inspect_compile.commands.drawing.asked import add_options, asked, names_of, selected_graphs, wanted
 from inspect_compile.commands.drawing.files import FORMATS, Output
 from inspect_compile.commands.garbage import uncollected
+from inspect_compile.commands.streams import tell
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import Drawn
 from inspect_compile.errors import CommandError
-from inspect_compile.tables.text import unbroken
 
 
 class Draw:
@@ -46,7 +45,6 @@ class Draw:
     def _draw(arguments: argparse.Namespace) -> int:
         from inspect_compile.commands.dump_selection import needs_rank, selected, tell_left_out
         from inspect_compile.diagrams.render import MissingError
-        from inspect_compile.tables.text import one_line
 
         words = asked(arguments.words)
         kind = words.kind
@@ -74,12 +72,12 @@ class Draw:
         for one in found:
             if not isinstance(one, Drawn):
                 if drawn or len(found) > 1:
-                    sys.stderr.write(f"{unbroken(one.graph.graph) if one.graph is not None else 'all'}: {one.why}\n")
+                    tell(f"{one.graph.graph if one.graph is not None else 'all'}: {one.why}", name="")
                 continue
             missing = trouble if isinstance(trouble, MissingError) else None
             trouble = output.write(output.stem(dump, one.graph, one.name), one, missing) or trouble
         for row in dump.run.omitted:
-            sys.stderr.write(f"not all is here: {one_line(row.message)}\n")
+            tell(f"not all is here: {row.message}", name="")
         tell_left_out(dump)
         if trouble is not None:
             plain = dict.fromkeys(one.form for one in drawn)

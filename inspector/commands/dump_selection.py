@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -144,18 +145,14 @@ def dump_argument(path: str | None, rank: int | None, target: str | None = None,
 def tell_it_runs(dump: "Dump", graph: str) -> None:
     """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`."""
     from inspect_compile.dump import paths
-    from inspect_compile.tables.text import unbroken
 
     file = dump.folder(graph) / paths.FX_RUNNABLE
-    sys.stderr.write(f"inspect-compile: this runs code from the dump: {unbroken(str(file))}\n")
-    sys.stderr.flush()
+    tell(f"this runs code from the dump: {file}")
 
 
 def tell_left_out(*dumps: "Dump") -> None:
     """After the output, say if a dump was too large to be read completely."""
-    from inspect_compile.tables.text import unbroken
-
     sys.stdout.flush()
     for dump in dumps:
         if dump.left_out:
-            sys.stderr.write(f"{unbroken(str(dump.root))}: {dump.left_out}\n")
+            tell(f"{dump.root}: {dump.left_out}", name="")

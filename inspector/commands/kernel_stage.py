@@ -3,6 +3,7 @@
 import sys
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ def show_stage(
     from inspect_compile.tables.fusion.why import heading
     from inspect_compile.tables.lookup_text import resolved
     from inspect_compile.tables.parts import command
-    from inspect_compile.tables.text import unbroken
 
     if len(names) != 1:
         raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
@@ -52,7 +52,7 @@ def show_stage(
     _, failures = done_for_each(shown, show)
     sys.stdout.flush()
     for failure in failures:
-        sys.stderr.write(f"inspect-compile: {unbroken(str(failure))}\n")
+        tell(str(failure))
     for kernel in kernels[len(shown) :]:
         print_table(f"…   {command(dump_argument, 'kernel', kernel.name, '--graph', kernel.graph)}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.numerics_dump import add_dump_options, is_dump, of_dump, refuse_dump_options
 from inspect_compile.commands.run import size
+from inspect_compile.commands.streams import tell_part
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -189,17 +190,19 @@ def _said(root: Path, status: int, *, nonfinite: bool) -> int:
 
     shown = os.path.relpath(root)
     parts = [Dump(root), *(Dump(path) for path in Dump(root).other_processes)]
-    console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+    console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
     from inspect_compile.analysis.numerics.coverage import uncompared_in
     from inspect_compile.tables.numerics.coverage import uncompared_lines
 
     missing = uncompared_in(parts)
-    is_wrong = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
-    for line in uncompared_lines(missing):
-        console.print(line)
-    if status:
-        ended = f"with status {status}" if status > 0 else f"by signal {-status}"
-        console.print(f"the program itself ended {ended}", style="dim")
+    with console.capture() as captured:
+        is_wrong = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
+        for line in uncompared_lines(missing):
+            console.print(line)
+        if status:
+            ended = f"with status {status}" if status > 0 else f"by signal {-status}"
+            console.print(f"the program itself ended {ended}", style="dim")
+    tell_part(captured.get())
     return WRONG if is_wrong else NOT_COMPARED if missing else NOTHING_WRONG
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from inspect_compile.commands.program import Program
+from inspect_compile.commands.streams import say, tell
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -121,9 +122,9 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
         text, why_not = _seeded(part, kept)
         if not why_not:
             _write_new(output, io.BytesIO(text.encode("utf-8", "backslashreplace")))
-            sys.stdout.write(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs come from a seed\n")
+            say(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs come from a seed")
             return 0
-        sys.stderr.write(f"inspect-compile: the inputs are kept as tensors: {unbroken(why_not)}\n")
+        tell(f"the inputs are kept as tensors: {why_not}")
     text = reproducer(part, kept, beside.name)
     with _inputs(part, kept.inputs.file) as tensors:
         _write_new(beside, tensors)
@@ -132,8 +133,7 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
     except CommandError:
         beside.unlink(missing_ok=True)
         raise
-    sys.stdout.write(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs are in ")
-    sys.stdout.write(f"{unbroken(str(beside))}\n")
+    say(f"{unbroken(str(output))}   {kernel}, run it with python; its inputs are in {unbroken(str(beside))}")
     return 0
 
 
@@ -145,8 +145,7 @@ def _seeded(dump: "Dump", kept: "Kept") -> tuple[str, str]:
         text = reproducer(dump, kept, None)
     except CommandError as error:
         return "", str(error)
-    sys.stderr.write("inspect-compile: this runs code from the dump: the script with inputs from a seed\n")
-    sys.stderr.flush()
+    tell("this runs code from the dump: the script with inputs from a seed")
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "seeded.py"
         script.write_text(text, "utf-8", "backslashreplace")
@@ -248,7 +247,6 @@ def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
     from inspect_compile.dump import Dump
     from inspect_compile.launch.replay import Denied, replayed
     from inspect_compile.tables.numerics import causes as table
-    from inspect_compile.tables.text import unbroken
 
     part, graph, inputs = _blamed(dump, arguments.graph)
     tell_it_runs(part, graph.graph)
@@ -256,8 +254,7 @@ def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
     for attempt in attempts(part, graph):
         if attempt.reason:
             continue
-        sys.stderr.write(f"inspect-compile: compiling it again, {unbroken(attempt.words)}\n")
-        sys.stderr.flush()
+        tell(f"compiling it again, {attempt.words}")
         denied = [Denied(graph.graph, *attempt.apart)] if attempt.apart else []
         config = {name: ast.literal_eval(value) for name, value in attempt.config.items()}
         try:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from inspect_compile.commands import streams
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _serve(root: Path, port: int) -> None:
         raise CommandError(WEB_MISSING) from None
 
     def say(address: str) -> None:
-        sys.stdout.write(f"{address}\nOnly this machine can open it, with this address; Ctrl-C ends it.\n")
+        streams.say(f"{address}\nOnly this machine can open it, with this address; Ctrl-C ends it.")
         sys.stdout.flush()
 
     try:

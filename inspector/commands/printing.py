@@ -4,6 +4,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from inspect_compile.commands.streams import pass_on
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -25,13 +27,14 @@ def print_table(found: object) -> None:
     is_cut = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     width = None if is_cut else UNLIMITED
     console = Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False, width=width)
-    if is_cut:
+    if sys.stdout.isatty():
         console.print(found)
         return
     with console.capture() as captured:
         console.print(found)
+    text = captured.get()
     # What fills a line up to its width would be as long as the longest line here.
-    sys.stdout.write("\n".join(line.rstrip(" ") for line in captured.get().split("\n")))
+    pass_on(sys.stdout, text if is_cut else "\n".join(line.rstrip(" ") for line in text.split("\n")))
 
 
 def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...] = (), limit: int | None = None) -> None:

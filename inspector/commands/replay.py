@@ -3,9 +3,9 @@
 import argparse
 import ast
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
+from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -76,14 +76,13 @@ class Replay:
             numbers.append(done.number)
             if done.failure:
                 failed = True
-                words = f"the compile failed: {done.failure}; {done.part / 'compiler.log'} has more"
-                sys.stderr.write(f"inspect-compile: {unbroken(words)}\n")
+                tell(f"the compile failed: {done.failure}; {done.part / 'compiler.log'} has more")
         around = _around(dump)
         _print(around, numbers, arguments)
         which = " and ".join(f"--replay {number}" for number in numbers)
         if not arguments.json:
             look = shlex.join(["inspect-compile", "show", unbroken(str(around.root))])
-            sys.stderr.write(f"inspect-compile: look with: {look} {which}\n")
+            tell(f"look with: {look} {which}")
         tell_left_out(dump)
         return 1 if failed else 0
 

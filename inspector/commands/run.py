@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.program import BEFORE_START, command_of
+from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError, DumpError
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dic
         last_record(root, status)
     dump = os.path.relpath(root)
     log = os.path.join(dump, paths.SCRIPT_LOG)
-    sys.stderr.write(f"inspect-compile: what it printed is in {log}; look again with: inspect-compile open {dump}\n")
+    tell(f"what it printed is in {log}; look again with: inspect-compile open {dump}")
     if status < 0:
         die_of(-status)
     return status

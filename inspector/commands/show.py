@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.commands.garbage import uncollected
+from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.options import OUTPUT, Option
 
@@ -157,7 +158,7 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
         data = "".join(stack_text(flames(dump, graph, **options)) for graph in graphs).encode()
         told = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
     write(Path(file), data)
-    sys.stdout.write(f"{file}; {told}\n")
+    say(f"{file}; {told}")
     return 0
 
 

@@ -1,8 +1,15 @@
-"""The standard streams of a command: they may be closed, full, or read by nobody."""
+"""The standard streams of a command, which may be closed, full, read by nobody, or the log of a CI system.
+
+All that a command says goes through here: words of a dump neither steer a terminal nor a CI system.
+"""
 
 import os
 import sys
-from typing import TextIO
+from typing import Final, TextIO
+
+PROGRAM: Final = "inspect-compile"
+_CI: Final = ("CI", "GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION")
+"""Variables that CI systems set."""
 
 
 def open_closed() -> None:
@@ -19,10 +26,40 @@ def forget(stream: TextIO) -> None:
     os.close(null)
 
 
-def tell(text: str) -> None:
-    """Write a line to stderr, if that takes any."""
+def pass_on(stream: TextIO, text: str) -> None:
+    """Write `text`, which was made for a terminal: in the log of a CI system without what that would carry out."""
+    if not stream.isatty() and any(map(os.environ.get, _CI)):
+        from inspect_compile.tables.text import log_safe
+
+        text = log_safe(text)
+    stream.write(text)
+
+
+def say_own(text: str) -> None:
+    """Write lines to stdout that have no word of a dump in them; loads nothing."""
+    sys.stdout.write(f"{text}\n")
+
+
+def say(text: str) -> None:
+    """Write lines to stdout, cleaned."""
+    from inspect_compile.tables.text import clean
+
+    pass_on(sys.stdout, f"{clean(text)}\n")
+
+
+def tell(text: str, *, name: str = f"{PROGRAM}: ") -> None:
+    """Write one line about what is done to stderr, if that takes any, in which `text` is cleaned."""
+    from inspect_compile.tables.text import unbroken
+
+    tell_part(f"{name}{unbroken(text)}\n")
+
+
+def tell_part(text: str) -> None:
+    """The same for a part of a line, which is cleaned already."""
     try:
-        sys.stderr.write(f"{text}\n")
+        pass_on(sys.stderr, text)
         sys.stderr.flush()
+    except BrokenPipeError:
+        raise
     except OSError:
         forget(sys.stderr)

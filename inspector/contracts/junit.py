@@ -22,8 +22,10 @@ def xml(report: Report) -> bytes:
     for change in report.told:
         place = path_of(change, report.root)
         more = {"file": place, "line": str(line_of(change))} if place else {}
-        one = ElementTree.SubElement(suite, "testcase", {**case, "name": f"{title(change)}: {change.frame}", **more})
-        failure = ElementTree.SubElement(one, "failure", {"message": one_line(change.message), "type": change.metric})
+        name = one_line(f"{title(change)}: {change.frame}")
+        one = ElementTree.SubElement(suite, "testcase", {**case, "name": name, **more})
+        told = {"message": one_line(change.message), "type": one_line(change.metric)}
+        failure = ElementTree.SubElement(one, "failure", told)
         at = [f"{place}:{line_of(change)}"] if place else []
         failure.text = clean("\n".join([*at, *sentences(change), f"rule: {change.rule}"]))
     ElementTree.indent(suites)

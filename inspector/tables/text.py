@@ -12,14 +12,17 @@ if TYPE_CHECKING:
 
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-~])"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
-"""Escape sequences, control characters except line feed and tab, characters that change the writing direction, and lone
-surrogates.
+"""Escape sequences, control characters except line feed and tab, characters that change the writing direction, lone
+surrogates, and what no XML may contain.
 """
 
-_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2]")
+_UNSAFE_IN_JSON = re.compile(r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]|#(?=#)")
+_MAYBE_UNSAFE = re.compile(rb"[\x7f\xc2\xd8\xe2\xef]|##")
+
+_COMMANDS_IN_LOGS = re.compile(r"(?m)^([^\S\n]*:)(?=:[A-Za-z])|#(?=#(?:\[|vso\[|teamcity\[))")
+"""How a line begins that GitHub Actions carries out, and what Azure Pipelines and TeamCity carry out anywhere."""
 
 OF: Final = " · "
 """Between what is done and its place: `softmax · model.py:9`."""
@@ -52,10 +55,15 @@ def unbroken(text: str) -> str:
 
 
 def terminal_safe(json: bytes) -> bytes:
-    """JSON with everything escaped that `clean` removes: encoders leave characters above 7E unchanged."""
+    """JSON with everything escaped that `clean` removes, and that steers a CI system: encoders leave it unchanged."""
     if _MAYBE_UNSAFE.search(json) is None:
         return json
     return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json.decode()).encode()
+
+
+def log_safe(text: str) -> str:
+    """`text`, cleaned already, without lines that a CI system would carry out: `::error::` becomes `: :error::`."""
+    return _COMMANDS_IN_LOGS.sub(lambda found: f"{found[0]} ", text)
 
 
 def exception_text(text: str) -> str:
@@ -251,9 +259,9 @@ def change_text(before: int, after: int) -> str:
 def columns(rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()) -> list[str]:
     """Rows of cells as aligned lines; columns in `right` are flush right, the last one is not padded.
 
-    No cell is padded beyond `WIDEST`: one very long cell would make all lines as long.
+    No cell is padded beyond `WIDEST`: one very long cell would make all lines as long. A cell is one line.
     """
-    cells = [[clean(cell) for cell in row] for row in rows]
+    cells = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     widths = [min(max(len(cell) for cell in column), WIDEST) for column in zip(*cells, strict=True)]
     lines = []
     for row in cells:

@@ -285,35 +285,35 @@ KEPT: Final = frozenset(
 """Fields that decide whether a row is shown at all."""
 
 
-def steering(name: str, *, everything: bool) -> Files:
-    """A recorded dump in which each text begins with STEERING, so that the facts still speak of each other."""
+def steering(name: str, *, everything: bool, steer: str = STEERING) -> Files:
+    """A recorded dump in which each text begins with `steer`, so that the facts still speak of each other."""
     files: Files = {}
     for path, data in recorded(name).items():
         if path.endswith(".jsonl"):
             for line in data.splitlines():
-                row = _steered(json.loads(line), "", everything)
+                row = _steered(json.loads(line), "", everything, steer)
                 kind = next(kind for kind in FACTS if kind.__struct_config__.tag == row["fact"])
                 table = paths.table(kind.table, row["graph"] if kind.per_graph else None)
                 files[table] = files.get(table, b"") + encoded(row)
         elif path == paths.RUN:
-            files[path] = encoded({**_steered(json.loads(data), "", everything), "status": "raised"})
+            files[path] = encoded({**_steered(json.loads(data), "", everything, steer), "status": "raised"})
         elif path.startswith(f"{paths.GRAPHS}/"):
             _, graph, rest = path.split("/", 2)
-            files[f"{paths.graph_folder(_steered(graph, '', True))}/{rest}"] = f"{STEERING}\n".encode() + data
+            files[f"{paths.graph_folder(_steered(graph, '', True, steer))}/{rest}"] = f"{steer}\n".encode() + data
         else:
             files[path] = data
     return files
 
 
-def _steered(value: Json, field: str, everything: bool) -> Json:
+def _steered(value: Json, field: str, everything: bool, steer: str) -> Json:
     match value:
         case str():
             is_kept = field == "fact" or (field in KEPT and not everything)
-            return value if is_kept else STEERING.replace("/", "|") + value  # a slash would make it a nested graph
+            return value if is_kept else steer.replace("/", "|") + value  # a slash would make it a nested graph
         case list():
-            return [_steered(item, field, everything) for item in value]
+            return [_steered(item, field, everything, steer) for item in value]
         case dict():
-            return {name: _steered(item, name, everything) for name, item in value.items()}
+            return {name: _steered(item, name, everything, steer) for name, item in value.items()}
     return value
 
 

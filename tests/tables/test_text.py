@@ -124,3 +124,15 @@ def test_one_very_long_cell_does_not_make_all_lines_as_long() -> None:
 
     assert len(lines[0]) > 100_000
     assert len(lines[1]) < 1_000
+
+
+def test_a_cell_is_one_line() -> None:
+    assert text.columns([("a\n::error::b", "c"), ("d", "e")]) == ["a ::error::b  c", "d             e"]
+
+
+def test_a_log_carries_nothing_out() -> None:
+    assert (
+        text.log_safe("::error::a\n  ::group::b\nc ##vso[x] ##[y]") == ": :error::a\n  : :group::b\nc # #vso[x] # #[y]"
+    )
+    for kept in ("std::max(a)", "a::b", "## title", ":: x", "1::2"):
+        assert text.log_safe(kept) == kept

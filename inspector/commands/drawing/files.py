@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.output_file import write
+from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
 from inspect_compile.tables.text import unbroken
 
@@ -73,7 +73,7 @@ class Output:
         if form != plain and failure is not None:
             form = plain
             write(stem.with_name(f"{stem.name}.{plain}"), text)
-        sys.stdout.write(f"{unbroken(str(stem.with_name(f'{stem.name}.{form}')))}\n")
+        say(unbroken(str(stem.with_name(f"{stem.name}.{form}"))))
         return failure
 
     def _drawn(self, drawn: "Drawn") -> bytes:

@@ -1,8 +1,8 @@
 """`draw --list`: what can be drawn of a dump, graph by graph."""
 
-import sys
 from typing import TYPE_CHECKING
 
+from inspect_compile.commands.streams import say
 from inspect_compile.diagrams.kinds.every import KINDS
 
 if TYPE_CHECKING:
@@ -23,4 +23,4 @@ def print_drawings(dump: "Dump") -> None:
         for kind in KINDS.values():
             if not kind.is_of_run:
                 rows += [(one_line(graph.graph), *row) for row in kind.listed(dump, graph)]
-    sys.stdout.write("".join(f"{line}\n" for line in columns(rows)))
+    say("\n".join(columns(rows)))

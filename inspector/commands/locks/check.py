@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspect_compile.commands.streams import say, tell
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Check:
         )  # fmt: skip
         self._report(report, arguments)
         if result.changes:
-            sys.stderr.write(f"inspect-compile: what was compiled now: inspect-compile show {of.path}\n")
+            tell(f"what was compiled now: inspect-compile show {of.path}")
         if arguments.update:
             import msgspec
 
@@ -86,7 +87,7 @@ class Check:
             from inspect_compile.contracts.lockfile import text_of
 
             write(Path(arguments.lock), text_of(msgspec.structs.replace(now.lock, rules=old.rules)).encode())
-            sys.stderr.write(f"inspect-compile: {arguments.lock} updated\n")
+            tell(f"{arguments.lock} updated")
             broken = [one for one in check(now.lock, now, rules).changes if not one.follows]
             return 1 if broken else 0
         return 1 if result.changes else 0
@@ -94,7 +95,6 @@ class Check:
     @staticmethod
     def _report(report: "Report", arguments: argparse.Namespace) -> None:
         from inspect_compile import __version__
-        from inspect_compile.commands.locks.contract import say
         from inspect_compile.commands.output_file import write
 
         if arguments.format == "json":
@@ -104,11 +104,11 @@ class Check:
         else:
             from inspect_compile.contracts.text import text
 
-            say(text(report, is_complete=arguments.all))
+            say(text(report, is_complete=arguments.all).rstrip("\n"))
         if arguments.format == "github":
             from inspect_compile.contracts.github import annotations
 
-            say(annotations(report))
+            sys.stdout.write(annotations(report))  # these are for the CI system
         if arguments.junit is not None:
             from inspect_compile.contracts.junit import xml
 

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import sys
 import time
 from datetime import datetime
 from pathlib import Path
@@ -178,10 +177,3 @@ def _root(dump: "Dump") -> str:
 def clock() -> float:
     """Seconds, for how long something takes."""
     return time.monotonic()
-
-
-def say(text: str) -> None:
-    """Print to stdout what may hold words from a dump."""
-    from inspect_compile.tables.text import clean
-
-    sys.stdout.write("".join(f"{clean(line)}\n" for line in text.splitlines()))

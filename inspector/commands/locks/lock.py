@@ -1,9 +1,9 @@
 """`lock`: writes down what was compiled, as a contract that `check` holds the program against."""
 
 import argparse
-import sys
 from pathlib import Path
 
+from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError
 
 
@@ -48,7 +48,7 @@ class Lock:
         from inspect_compile.commands.locks.contract import compiled, own_behind, recorded
         from inspect_compile.commands.output_file import write
         from inspect_compile.contracts.lockfile import read, text_of
-        from inspect_compile.tables.text import number_of, unbroken
+        from inspect_compile.tables.text import number_of
 
         own_behind(arguments, self._parser)
         path = Path(arguments.output)
@@ -64,5 +64,5 @@ class Lock:
         counts = f"{number_of(len(found.graphs), 'graph')}, {number_of(len(rules), 'rule')}"
         if not found.graphs:
             counts += " (no graph was compiled: this holds frames and why they have none)"
-        sys.stderr.write(f"inspect-compile: {unbroken(str(path))} written: {counts}; what was compiled: {of.path}\n")
+        tell(f"{path} written: {counts}; what was compiled: {of.path}")
         return 0

@@ -1,9 +1,10 @@
 """`export`: a dump in the form of another tool."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from inspect_compile.commands.streams import say
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -46,8 +47,8 @@ class Export:
             file = output.with_name(f"{output.stem}.{part.name}{output.suffix}") if part.name else output
             size = write_parts(file, part.data)
             written.append(unbroken(str(file)))
-            sys.stdout.write(f"{written[-1]}   {byte_text(size)}\n")
-        sys.stdout.write(f"{form.told(written[0], written[1:])}\n")
+            say(f"{written[-1]}   {byte_text(size)}")
+        say(form.told(written[0], written[1:]))
         tell_left_out(dump)
         return 0
 

@@ -2,11 +2,11 @@
 
 import argparse
 import contextlib
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Report:
         """Write the page, and say how large it is."""
         from inspect_compile.commands.dump_selection import chosen, tell_left_out
         from inspect_compile.commands.output_file import write
-        from inspect_compile.tables.text import byte_text, clean
+        from inspect_compile.tables.text import byte_text, unbroken
 
         if arguments.rows < 1:
             raise CommandError(f"--rows {arguments.rows}: at least 1")
@@ -74,13 +74,11 @@ class Report:
                 told.update(dict.fromkeys(copy.told))
         data = text.encode("utf-8", "replace")
         write(output, data)
-        sys.stdout.write(f"{clean(str(output))}   {byte_text(len(data))}\n")
+        say(f"{unbroken(str(output))}   {byte_text(len(data))}")
         if len(data) > ATTACHMENT:
-            sys.stdout.write(
-                f"GitHub takes attachments of at most {byte_text(ATTACHMENT)}: --rows 1000 makes it smaller\n"
-            )
+            say(f"GitHub takes attachments of at most {byte_text(ATTACHMENT)}: --rows 1000 makes it smaller")
         for sentence in told:
-            sys.stdout.write(f"  {sentence}\n")
+            say(f"  {unbroken(sentence)}")
         tell_left_out(*whole)
         return 0
 

@@ -5,11 +5,11 @@ import contextlib
 import getpass
 import os
 import socket
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.dump_selection import add_dump, chosen
+from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Share:
 
             print_json([written])
         else:
-            sys.stdout.write("".join(f"{line}\n" for line in _told(written)))
+            say("\n".join(_told(written)))
         return 0
 
 
