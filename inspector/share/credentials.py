@@ -7,21 +7,12 @@ import re
 from typing import Final
 
 from inspect_compile.share.patterns import ESCAPE
+from inspect_compile.share.tokens import FORMS
 
 _BEGINS: Final = rf"(?:(?<![A-Za-z0-9])|{ESCAPE})"
 
 TOKEN: Final = re.compile(
-    rf"{_BEGINS}(?:"
-    r"hf_[A-Za-z0-9]{16,200}|gh[opsru]_[A-Za-z0-9]{20,300}|github_pat_\w{20,300}"
-    r"|gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas)-[\w-]{16,300}|GR1348941[\w-]{20,60}"
-    r"|sk-[A-Za-z0-9_-]{20,300}|[rs]k_(?:live|test)_[0-9A-Za-z]{16,200}|(?:A3T[A-Z0-9]|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{16}"
-    r"|AIza[\w-]{30,60}|ya29\.[\w-]{20,300}|GOCSPX-[\w-]{20,60}|xox[abeoprs]-[\w-]{10,300}|xapp-[\w-]{10,300}"
-    r"|npm_[A-Za-z0-9]{30,60}|pypi-[\w-]{50,400}|SG\.[\w-]{16,64}\.[\w-]{16,64}|sq0[a-z]{3}-[\w-]{20,60}"
-    r"|dop_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}|(?:AC|SK)[0-9a-f]{32}|[0-9a-z]{32}-us\d{1,2}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"
-    r"|AGE-SECRET-KEY-1[0-9A-Z]{50,70}|hvs\.[\w-]{24,300}|nvapi-[\w-]{40,100}|r8_[A-Za-z0-9]{30,60}"
-    r"|\d{8,10}:AA[\w-]{33}|[MNO][\w-]{23,25}\.[\w-]{6}\.[\w-]{27,38}"
-    rf"|(?:(?<![\w-])|{ESCAPE})eyJ[\w-]{{8,4000}}\.eyJ[\w-]{{8,4000}}(?:\.[\w-]{{0,4000}})?"
-    r")(?![A-Za-z0-9])"
+    rf"{_BEGINS}(?:{'|'.join(form for forms in FORMS.values() for form in forms)})(?![A-Za-z0-9])"
 )
 """Tokens of well-known services, recognisable by their form."""
 
@@ -37,9 +28,9 @@ PEM_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 PEM_ENDS: Final = re.compile(r"-----END ")
 
 _SECRET: Final = (
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
+    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|webhook|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
     r"|client[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|service[_-]?key|storage[_-]?key"
-    r"|(?:auth|access|refresh|bearer|session|api|id)[_-]?token)"
+    r"|(?:auth|access|refresh|bearer|session|security|api|id)[_-]?token)"
 )
 _MEANS: Final = r"[\"'\])\\]{0,6}[ \t]{0,4}(?:[!=]==?|:=|=>?|:)[ \t]{0,4}"
 _LITERAL: Final = r"[rbuf]?(?:(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote))"
@@ -54,17 +45,53 @@ TOKEN_ASSIGNED: Final = re.compile(
 )
 """"Token" usually refers to the number of a word: only a long quoted text is a credential."""
 
+SHORT_ASSIGNED: Final = re.compile(
+    rf"(?P<before>(?<![A-Za-z])(?:\w{{0,40}}_)?(?:pw|psk|pass|pin|otp|creds?){_MEANS})"
+    r"(?:(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){3,4000})(?P=quote)"
+    r"|(?P<bare>(?=[A-Za-z!#$%&*+-]{0,100}\d)[^\s\"'`()\[\]{}<>,;.~\\=][^\s\"'`()\[\]{}<>,;\\=]{5,200})(?=[\s,;\"'\\)\]}&]|$))",
+    re.IGNORECASE,
+)
+"""Short names, that are words of code too: a quoted text, or a word with a digit in it."""
+
 COMPARED: Final = re.compile(
-    r"(?P<before>(?:(?<!\w)[GL]\[(?P<key>\\?[\"'])\w{1,200}(?P=key)\][^\s=!]{0,300}|environ\S{1,200}) {1,2}"
-    r"(?<!__name__ )(?<!__qualname__ )(?:[!=]=|is) )"
+    r"(?P<before>(?<!__name__ )(?<!__qualname__ )(?<!__module__ )(?:[!=]=|(?<=[\w\])] )is(?: not)?) {1,2}b?|→ b?)"
     r"(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote)"
 )
-"""A guard that compares a global, a local or an environment variable with a text."""
+"""What is compared, as by guards on globals, locals and variables of the environment, and what it became."""
+
+CHANGED: Final = re.compile(
+    r"(?P<before>(?<![\w\]])b?)(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote)(?= →)"
+)
+"""What it was before."""
+
+MEMBERS: Final = re.compile(r"(?P<before>[!=]= )(?P<text>[\[({](?=[^\n\])}\"']{0,400}[\"'])[^\n\])}]{1,4000}[\])}])")
+"""The same for lists of texts."""
+
+LITERAL: Final = re.compile(r"[rbuf]{0,2}([\"'])(?:(?!\1).){0,4000}\1", re.DOTALL)
+"""A quoted text alone."""
+
+WORDS_OF_TORCH: Final = re.compile(
+    r"(?:torch\.)?(?:b?float|u?int|complex|bool|half|double|long|short|char|byte|qu?int)\w{0,12}"
+    r"|(?:cpu|cuda|xpu|mps|hip|meta|hpu|mtia|privateuseone|nccl|gloo|mpi|inductor|eager|aot_eager|triton|cpp)(?::\d{1,3})?"
+    r"|strided|sparse_\w{3,4}|torch\.\w{1,40}|mean|sum|none|max|min|train|eval|default|reduce-overhead"
+    r"|max-autotune|max-autotune-no-cudagraphs|linear|nearest|bilinear|bicubic|constant|reflect|replicate|zeros|tanh"
+    r"|relu|gelu|silu|sdpa|flash_attention_2|__\w{1,40}__"
+)
+"""Texts that stay where they are compared: of dtypes, devices, layouts, modes and names that torch has itself."""
 
 AUTHORIZATION: Final = re.compile(
-    r"(?P<before>\b(?:Bearer|Basic|Token)[ \t]{1,4})(?P<text>[A-Za-z0-9+/_.=~-]{16,4000})"
+    r"(?P<before>\b(?:Bearer|Basic|Token|ApiKey|Api-Key|Digest|Negotiate|GenieKey)[ \t]{1,4})"
+    r"(?P<text>[A-Za-z0-9+/_.=~-]{16,4000})"
 )
 """The value of an HTTP header."""
+
+HEADER: Final = re.compile(
+    r"(?P<before>\b(?:(?:Proxy-)?Authorization|(?:Set-)?Cookie(?=[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[\w.-]{1,200}=)"
+    r"|X-[A-Za-z-]{0,40}?(?:Key|Token|Auth|Secret)[A-Za-z-]{0,20})[\"']?[ \t]{0,4}:[ \t]{0,4})"
+    r"(?P<quote>\\?[\"']?)(?P<text>[^\s\"'\\~][^\n\"'\\]{5,4000})",
+    re.IGNORECASE,
+)
+"""A header that holds nothing else."""
 
 AWS_SECRET: Final = re.compile(
     r"(?P<before>aws[^\n]{0,30}?(?:key|secret|token|pwd|pass)[^\n]{0,20}?)(?P<quote>\\?[\"'=: ])"

@@ -61,8 +61,13 @@ EMAIL: Final = re.compile(
 """Not a matrix product such as `q@k.transpose(-1)`."""
 ADDRESS: Final = re.compile(
     r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w]|\.\d)"
-    r"|(?<![\w-])ip-\d{1,3}(?:-\d{1,3}){3}(?:\.[\w-]+)*"
+    r"|(?<![\w-])(?:ip|ec2)-\d{1,3}(?:-\d{1,3}){3}(?:\.[\w-]+)*|(?<![\w-])i-[0-9a-f]{17}(?![\w-])"
+    r"|(?<![\w:.])(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?![\w:])"
+    r"|(?<![\w:.])(?=[0-9:]{0,39}[A-Fa-f]|(?:\d{0,4}:){3})(?=[0-9A-Fa-f:]{0,39}::)"
+    r"(?:[Ff][Ee][89ABab][0-9A-Fa-f]|[Ff][CDcd][0-9A-Fa-f]{2}|[23][0-9A-Fa-f]{3})(?::[0-9A-Fa-f]{0,4}){2,7}(?:%\w{1,20})?(?![\w:])"
+    r"|(?<![\w:-])[0-9A-Fa-f]{2}(?P<between>[:-])(?:[0-9A-Fa-f]{2}(?P=between)){4}[0-9A-Fa-f]{2}(?![\w-]|:\w)"
 )
+"""Of IPv4, IPv6 (not a slice such as `2048::2`), a network card, a machine of Amazon's."""
 
 
 def spellings(name: str) -> list[str]:
@@ -106,10 +111,8 @@ def headless(paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def headless_places(tails: Iterable[str]) -> str:
-    """Matches a file below any of these rests of directories, where torch's guards say what they come from."""
-    known = "|".join(map(_place, sorted(tails, key=lambda tail: (-len(tail), tail)))) or r"(?!)"
-    return rf"(?<=# )(?P<tail>{known})(?P<below>(?:/[^\n#:]*)?)(?=:\d+ in )"
+GUARDED: Final = re.compile(r"(?<=# )(?P<folder>[^\s~</#:][^\n#:]{0,1000}/)(?P<name>[^\n#:/]{1,255})(?=:\d{1,9} in )")
+"""Where torch's guards say what they come from: a file, whose path may lack its beginning."""
 
 
 def _place(path: str) -> str:

@@ -26,15 +26,28 @@ _HARMLESS_VALUE: Final = re.compile(r"[\d.,:;+-]*|true|false|yes|no|on|off", re.
 _SET_VARIABLE: Final = re.compile(r"""(os\.environ\[(["'])\w+\2\] = )(["'])(.*)\3""")
 _PLACE: Final = re.compile(r"[\w.+@%=~$#/\\:-]+")
 _BEHIND: Final = (
-    credentials.COMPARED,
+    credentials.HEADER,
     credentials.ASSIGNED,
+    credentials.SHORT_ASSIGNED,
     credentials.TOKEN_ASSIGNED,
     credentials.AWS_SECRET,
     credentials.AUTHORIZATION,
+    credentials.COMPARED,
+    credentials.CHANGED,
+    credentials.MEMBERS,
 )
 """Patterns with a group `before` that is kept, and a group with the secret."""
-_TOLERANT: Final = (credentials.COMPARED, credentials.ASSIGNED)
+_COMPARISONS: Final = (credentials.COMPARED, credentials.CHANGED, credentials.MEMBERS)
+"""Those of them for values of variables."""
+_TOLERANT: Final = (*_COMPARISONS, credentials.ASSIGNED, credentials.SHORT_ASSIGNED)
 """Those of them after whose names numbers and switches may follow too."""
+_OF_VARIABLES: Final = frozenset({"value", "before", "after"})
+"""Fields with the value of a variable that a guard compares."""
+_OF_TORCH: Final = re.compile(
+    r"(?:_dynamo|_inductor|_functorch|_higher_order_ops|_refs|_prims|_prims_common|_decomp|_export|_subclasses|autograd"
+    r"|cuda|distributed|export|functional|fx|jit|nn|optim|utils)/"
+)
+"""How a file of torch begins where its path lacks that of torch."""
 _LONGEST_BLOCK: Final = 100_000
 """Maximum number of lines that are processed together."""
 _TIMES: Final = 4
@@ -55,8 +68,8 @@ class Redactor:
         roots = (*secrets.homes, *secrets.programs, *secrets.cwds, *secrets.caches)
         known = patterns.places((*roots, *secrets.odd))
         self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*|(?:{patterns.PATH})", re.IGNORECASE)
-        self._headless = {_folded(tail): root for tail, root in patterns.headless((*roots, *secrets.odd)).items()}
-        headless = re.compile(patterns.headless_places(patterns.headless((*roots, *secrets.odd))), re.IGNORECASE)
+        folders = patterns.headless((*roots, *secrets.odd, *secrets.folders))
+        self._headless = {_folded(tail): root for tail, root in folders.items()}
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
             (credentials.PEM, self._pem),
             (credentials.TOKEN, lambda found: self._took(CREDENTIALS, "~credential")),
@@ -65,7 +78,7 @@ class Redactor:
             (patterns.EMAIL, lambda found: self._numbered(EMAILS, "~email-", found[0])),
             *((pattern, self._behind) for pattern in _BEHIND),
             (self._paths, self._path),
-            (headless, self._headless_path),
+            (patterns.GUARDED, self._headless_path),
             (credentials.KEY, lambda found: self._numbered(CREDENTIALS, "~key-", found[0])),
             (patterns.ADDRESS, lambda found: self._numbered(HOSTS, "~address-", found[0])),
             *self._words(secrets.values, ARGUMENTS, "VALUE"),
@@ -139,11 +152,19 @@ class Redactor:
             case str():
                 return self.text(value)
             case dict():
-                return {self.text(key): self.json(item) for key, item in value.items()}
+                return {self.text(key): self._field(key, item) for key, item in value.items()}
             case list():
                 return [self.json(item) for item in value]
             case _:
                 return value
+
+    def _field(self, key: str, value: Any) -> Any:
+        """The value of a field: a quoted text only if torch itself has it."""
+        if key in _OF_VARIABLES and isinstance(value, str) and credentials.LITERAL.fullmatch(value):
+            bare = value.lstrip("rbuf")
+            if not credentials.WORDS_OF_TORCH.fullmatch(bare[1:-1]) and not bare[1:].startswith("~"):
+                return f"{value[: len(value) - len(bare)]}{bare[0]}{self._took(VARIABLES, '~value')}{bare[0]}"
+        return self.json(value)
 
     def run(self, run: dict[str, Any]) -> dict[str, Any]:
         """The contents of run.json: also without arguments and the values of variables."""
@@ -184,10 +205,16 @@ class Redactor:
         return (whole if short == path else self._took(PATHS, short)) + found[0][len(whole) :]
 
     def _headless_path(self, found: re.Match[str]) -> str:
-        root = self._headless.get(_folded(_unescaped(found["tail"])))
-        if root is None:  # written in a way that cannot be taken back
-            return self._numbered(PATHS, "~dir-", found[0])
-        return self._took(PATHS, self._places.short(f"{root}{_unescaped(found['below'])}"))
+        """The short form of the directory whose end it is, or that is below one; a number if none is known."""
+        if _OF_TORCH.match(found["folder"]):
+            return found[0]
+        folder, name = _unescaped(found["folder"]).rstrip("/"), _unescaped(found["name"])
+        parts = folder.split("/")
+        for count in range(len(parts), 0, -1):
+            root = self._headless.get(_folded("/".join(parts[:count])))
+            if root is not None:
+                return self._took(PATHS, self._places.short("/".join((root, *parts[count:], name))))
+        return self._took(PATHS, self._places.short(f"/{folder}/{name}"))
 
     def _pem(self, found: re.Match[str]) -> str:
         """A placeholder with as many lines as the key had."""
@@ -200,7 +227,9 @@ class Redactor:
         if secret.startswith("~") or (found.re in _TOLERANT and _HARMLESS_VALUE.fullmatch(secret)):
             return found[0]
         quote = parts.get("quote") or ""
-        kind, stands = (VARIABLES, "~value") if found.re is credentials.COMPARED else (CREDENTIALS, "~credential")
+        if found.re in _COMPARISONS and credentials.WORDS_OF_TORCH.fullmatch(secret):
+            return found[0]
+        kind, stands = (VARIABLES, "~value") if found.re in _COMPARISONS else (CREDENTIALS, "~credential")
         closing = quote if found[0].endswith(quote) and quote else ""
         return f"{found['before']}{quote}{self._took(kind, stands)}{closing}"
 

@@ -67,6 +67,8 @@ class Secrets(msgspec.Struct, frozen=True):
     temporaries: tuple[str, ...] = ()
     odd: tuple[str, ...] = ()
     """Files and directories from a table that could not be recognised in a text, for example because of spaces."""
+    folders: tuple[str, ...] = ()
+    """All directories of files that a table names."""
     values: tuple[str, ...] = ()
     """Arguments of the program and values of its variables, unless they are common words."""
     ordinary: tuple[str, ...] = ()
@@ -165,6 +167,7 @@ class Gatherer:
                 {*TEMPORARY, *(found[1] for path in self._odd if (found := _MAC_TEMPORARY.match(path)))}
             ),
             odd=tuple(sorted(odd)),
+            folders=tuple(sorted(self._odd)),
             values=tuple(sorted(value for value in self._values if not is_ordinary(value, vocabulary))),
             ordinary=tuple(sorted(ordinary)),
         )

@@ -39,6 +39,43 @@ TOKENS = {
     "nvidia": f"nvapi-{LETTERS}",
     "replicate": f"r8_{LETTERS[:37]}",
     "vault": f"hvs.{LETTERS[:30]}",
+    "hf oauth": f"hf_oauth_eyJ{LETTERS}.{LETTERS}",
+    "groq": f"gsk_{LETTERS}",
+    "xai": f"xai-{LETTERS}{LETTERS[:28]}",
+    "perplexity": f"pplx-{LETTERS[:48]}",
+    "wandb v1": f"wandb_v1_{LETTERS}_{LETTERS[:20]}",
+    "grafana cloud": f"glc_{LETTERS}==",
+    "grafana account": f"glsa_{LETTERS[:32]}_{KEY[:8]}",
+    "sentry organisation": f"sntrys_eyJ{LETTERS}_{LETTERS[:43]}",
+    "sentry user": f"sntryu_{KEY}{KEY[:24]}",
+    "docker": f"dckr_pat_{LETTERS[:27]}",
+    "docker organisation": f"dckr_oat_{LETTERS[:27]}",
+    "atlassian": f"ATATT3xFfGF0{LETTERS}-{LETTERS}={KEY[:8].upper()}",
+    "bitbucket": f"ATBB{LETTERS[:28]}",
+    "tailscale": f"tskey-auth-{LETTERS[:17]}-{LETTERS[:32]}",
+    "pinecone": f"pcsk_{LETTERS[:6]}_{LETTERS}",
+    "webhook": f"whsec_{LETTERS[:32]}",
+    "notion": f"ntn_{LETTERS[:46]}",
+    "notion before": f"secret_{LETTERS[:43]}",
+    "figma": f"figd_{LETTERS[:40]}",
+    "postman": f"PMAK-{KEY[:24]}-{KEY[:34]}",
+    "new relic": f"NRAK-{LETTERS[:27].upper()}",
+    "new relic licence": f"{KEY[:36]}NRAL",
+    "vault batch": f"hvb.{LETTERS}{LETTERS}",
+    "alibaba": f"LTAI{LETTERS[:20]}",
+    "tencent": f"AKID{LETTERS[:32]}",
+    "aws session token": f"IQoJb3JpZ2luX2Vj{LETTERS}/{LETTERS}+{LETTERS}==",
+    "bedrock": f"ABSK{LETTERS}{LETTERS}{LETTERS[:20]}=",
+    "bedrock for hours": f"bedrock-api-key-{LETTERS}{LETTERS}=",
+    "digitalocean": f"doo_v1_{KEY}{KEY[:24]}",
+    "elevenlabs": f"sk_{KEY}{KEY[:8]}",
+    "langsmith": f"lsv2_pt_{KEY[:32]}_{KEY[:10]}",
+    "circleci": f"CCIPAT_{LETTERS[:22]}_{KEY}",
+    "together": f"tgp_v1_{LETTERS[:43]}",
+    "supabase": f"sbp_{KEY}",
+    "linear": f"lin_api_{LETTERS[:40]}",
+    "airtable": f"pat{LETTERS[:14]}.{KEY}{KEY[:24]}",
+    "pulumi": f"pul-{KEY}",
     "wandb": KEY,
     "azure": KEY[:32],
 }
@@ -80,6 +117,21 @@ BEHIND_NAMES = [
     "https://github.com/pytorch/pytorch/archive?token=hunter22",
     "https://user:hunter22@example.com/x",
     "failed guard: G['TOKEN_OF_X'] == 'hunter22'",
+    "G['os'].environ._data[b'X'] == b'hunter22'",
+    "0/0: kind == 'hunter22'   # y = 3",
+    "kind, in 1 of 2: 'hunter22' → 'hunter22'; size",
+    "L['modes'] == ['a', 'hunter22']",
+    "L['kind'] is not 'hunter22'",
+    "psk = 'hunter22'",
+    "db_pw: hunter22",
+    "creds='hunter22'",
+    "Authorization: ApiKey hunter22hunter22",
+    '{"Authorization": "hunter22"}',
+    "X-Api-Key: hunter22",
+    "Cookie: session=hunter22; theme=dark",
+    "Set-Cookie: id=hunter22",
+    "aws_session_token=hunter22hunter22",
+    "webhook_url = 'hunter22'",
 ]
 
 
@@ -97,6 +149,11 @@ def test_what_stands_behind_a_name(text: str) -> None:
         "L['self'].training == True",
         "num_tokens=128, passes=3, secrets=None",
         "pass = 3",
+        "L['x'].device == 'cuda:0', L['mode'] == 'reduce-overhead'",
+        "G['f'].__name__ == 'forward'",
+        "pw = pointwise_of(x), otp: Tensor",
+        "x[2048::2], y[1024:2048:2], std::max(c10::add(a))",
+        "12:34:56 is the time",
         "self.key = nn.Linear(4, 4)",
         "key: value",
         "password = getpass()",
@@ -129,3 +186,25 @@ def test_a_second_look_by_detect_secrets() -> None:
         assert len(found) > len(texts) // 2
         left = {text: redacted(text) for text in found}
         assert {text: shown for text, shown in left.items() if "~" not in shown} == {}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("2001:db8::8a2e:370:7334", "fe80::1ff:fe23:4567:890a%eth0", "2001:0db8:85a3:0000:0000:8a2e:0370:7334"),
+        *("00:1a:2b:3c:4d:5e", "00-1A-2B-3C-4D-5E", "ec2-54-12-3-4.compute-1.amazonaws.com", "i-0123456789abcdef0"),
+        *(
+            "ip-10-1-2-3.eu-west-1.compute.internal",
+            "a.very.long.name+with-a-tag.and.more.of.it.than.usual@example.com",
+        ),
+        *("user@a-department.of.a-company.example.co.uk", '"john smith"@example.com'.replace(" ", ".")),
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", "at {}:", "host='{}'", "[{}]"])
+def test_addresses(address: str, around: str) -> None:
+    if around == "at {}:" and ":" in address:
+        around = "at {} and"
+    found = redacted(around.format(address))
+
+    assert "~" in found
+    assert address[4:12] not in found

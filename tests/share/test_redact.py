@@ -207,3 +207,28 @@ def test_any_text_at_all_is_redacted_once(text: str) -> None:
     found = redactor.text(text)
 
     assert redactor.text(found) == found
+
+
+def test_a_directory_whose_path_torch_cuts_stays_nowhere() -> None:
+    """Guards leave out what a file's path has in common with torch's, and one character more."""
+    gatherer = Gatherer(MACHINE)
+    gatherer.json({"file": "/srv/initech-merger/nets/a.py"})
+    redactor = Redactor(gatherer.secrets())
+
+    for text in ("rv/initech-merger/nets", "initech-merger/nets", "/srv/initech-merger/nets", "nobody-knows/initech"):
+        found = redactor.text(f"L['x'] == 3  # y = x  # {text}/a.py:3 in forward")
+        assert "initech" not in found
+        assert found.endswith("/a.py:3 in forward")
+    whole, cut = (redactor.text(f"# y  # {start}rv/initech-merger/nets/a.py:3 in f") for start in ("/s", ""))
+    assert whole == cut
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("value", "'hunter22'"), ("before", "b'hunter22'"), ("after", '"hunter22"')]
+)
+def test_the_value_of_a_guard_is_a_text_of_the_program(field: str, value: str) -> None:
+    redactor = Redactor(secrets_of())
+
+    assert redactor.json({field: value}) == {field: value.replace("hunter22", "~value")}
+    for kept in ("'cuda:0'", "'mean'", "3", "None", "'~value'"):
+        assert redactor.json({field: kept}) == {field: kept}
