@@ -3,7 +3,8 @@
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Final
@@ -72,9 +73,9 @@ def every_field() -> dumps.Files:
     return files
 
 
-DUMPS: Final = {
+DUMPS: Final[dict[str, Callable[[], dumps.Files]]] = {
     "every field": every_field,
-    **{name: lambda name=name: dumps.steering(name, everything=False, steer=TEXT) for name in dumps.RECORDED},
+    **{name: partial(dumps.steering, name, everything=False, steer=TEXT) for name in dumps.RECORDED},
 }
 
 
