@@ -276,8 +276,9 @@ class Exact(Interpreter):
         if self.taken.get(name) or self.rounds_to_half(name):
             return True
         above = self._above([name], ())
-        late = [self._positions[reader] for reader, _ in self._late if reader in above]
-        if any(map(self._is_half, list(self._nodes.values())[: max(late, default=0)])):
+        late = [one for one in above if len(self._read(self._nodes[one])) < len(self._nodes[one].all_input_nodes)]
+        before = max((self._positions[one] for one in late if not self._is_given(self._nodes[one])), default=0)
+        if any(map(self._is_half, list(self._nodes.values())[:before])):
             return True
         given = [self._nodes[each] for each in above if self._is_given(self._nodes[each])]
         read = leaves([self._own(each) for node in given for each in node.all_input_nodes])

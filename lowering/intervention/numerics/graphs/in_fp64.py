@@ -45,7 +45,9 @@ def _attention(node: Node, args: Sequence[Any], kwargs: Mapping[str, Any]) -> to
     names = (one.name for one in node.target._schema.arguments)  # type: ignore[union-attr]
     given = {**dict(zip(names, args, strict=False)), **kwargs}
     return torch.nn.functional.scaled_dot_product_attention(
-        *(given[name] for name in ("query", "key", "value")),
+        given["query"],
+        given["key"],
+        given["value"],
         given.get("attn_bias"),
         is_causal=given.get("is_causal", False),
         scale=given.get("scale"),
