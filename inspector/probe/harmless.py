@@ -1,5 +1,6 @@
 """Keeps hooks harmless. A probe only observes; an error in it becomes a fact, and the program goes on."""
 
+import functools
 import importlib
 import os
 import sys
@@ -199,9 +200,14 @@ def uncounted_file() -> str:
     written as a path that begins below torch's folder, by which torch knows its own frames. There is such a file, for
     whoever reads the lines of a frame.
     """
+    return _import_system(os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or ""))
+
+
+@functools.cache
+def _import_system(start: str) -> str:
+    """Its file as a path that begins with `start`, if that is a folder's."""
     folder = os.path.dirname(os.path.realpath(importlib.__file__))
-    torch = os.path.dirname(getattr(sys.modules.get("torch"), "__file__", None) or "")
-    return os.path.join(torch, os.path.relpath(folder, os.path.realpath(torch)) if torch else folder, "_bootstrap.py")
+    return os.path.join(start, os.path.relpath(folder, os.path.realpath(start)) if start else folder, "_bootstrap.py")
 
 
 _UNCOUNTED: Final[dict[int, tuple[types.CodeType, types.CodeType]]] = {}

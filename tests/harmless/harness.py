@@ -31,6 +31,7 @@ KERNELS = re.compile(r"[a-z2-7]{2}")
 """Names of the folders there with compiled kernels. In others, of AOTInductor, files are written to a second time."""
 
 COUNTING = Path(__file__).parent / "counting"
+_COUNTED = "what Dynamo counted"
 
 _CHANCE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
@@ -76,8 +77,10 @@ class Outcome:
     """Python files that torch generated: their contents, sorted. Their names are hashes of them."""
     cached: frozenset[str]
     """What torch stored in its caches of whole graphs: the keys hold all that a compile depends on."""
-    counted: tuple[str, ...]
-    """What Dynamo counted in each process that used it: frames, graphs, breaks and their reasons; sorted."""
+    counted: tuple[str, ...] | None
+    """What Dynamo counted in each process that used it: frames, graphs, breaks and their reasons; sorted. None where
+    the case has a sitecustomize of its own, which Python imports instead.
+    """
     said: tuple[str, ...]
     """Our own last lines on stderr."""
 
@@ -88,7 +91,7 @@ class Outcome:
             "stdout": self.stdout,
             "stderr": self.stderr,
             "keys of torch's caches": "\n".join(sorted(self.cached)),
-            "what Dynamo counted": "\n".join(self.counted),
+            **({} if self.counted is None else {_COUNTED: "\n".join(self.counted)}),
             **{f"file {path}": text for path, text in sorted(self.files.items())},
             **{f"generated file {number}": text for number, text in enumerate(self.generated)},
         }
@@ -97,6 +100,9 @@ class Outcome:
 def difference(plain: Outcome, watched: Outcome) -> str:
     """A diff of everything, empty where nothing differs."""
     before, after = plain.parts(), watched.parts()
+    if not (_COUNTED in before and _COUNTED in after):
+        before.pop(_COUNTED, None)
+        after.pop(_COUNTED, None)
     found: list[str] = []
     for name in dict.fromkeys((*before, *after)):
         if before.get(name) != after.get(name):
@@ -195,7 +201,9 @@ class Place:
                 for path in stored
                 if path.relative_to(self._cache).parts[0] in WHOLE_GRAPHS
             ),
-            counted=tuple(sorted(plainly(_text(path)) for path in _files(self._counted))),
+            counted=tuple(sorted(plainly(_text(path)) for path in _files(self._counted)))
+            if "PYTHONPATH" not in case.environment
+            else None,
             said=tuple(last_words(texts[1])),
         )
         self._keep(stored)

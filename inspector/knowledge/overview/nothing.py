@@ -105,7 +105,7 @@ def _why_nothing(seen: Seen) -> Why:
     if not seen.is_recorded:
         return Why("the run did not record whether it compiled any")
     return Why(
-        "torch.compile was never called, or what it returned never ran",
+        "torch.compile was never called, or what it returned never ran or had been compiled before",
         "`inspect-compile doctor` says whether compiling works here",
     )
 

@@ -9,6 +9,7 @@ import warnings
 os.environ["TORCH_DTRACE"] = tempfile.mkdtemp()
 
 import torch  # noqa: E402 - its logs read the variable
+from torch.fx.experimental.proxy_tensor import make_fx  # noqa: E402
 
 logging.basicConfig(format="%(pathname)s:%(lineno)d %(funcName)s %(message)s")
 
@@ -17,6 +18,11 @@ class Conditional(torch.nn.Module):
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         n = x.item()
         return y * n if n > 2 else y[: n + 1]
+
+
+class Plain(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[: x.shape[0] // 2] * 2
 
 
 @torch.compile(dynamic=True, backend="eager")
@@ -38,6 +44,11 @@ def main() -> None:
     print(exported._report)
     for failure in exported._report.failures:
         print(failure.failure_type, [frame["loc"] for frame in failure.data["stack"]], failure.data["frame_locals"])
+    for node in exported.graph.nodes:
+        print(node, node.meta.get("stack_trace"))
+    traced = make_fx(Plain(), tracing_mode="symbolic", record_stack_traces=True)(torch.ones(8))
+    for node in traced.graph.nodes:
+        print(node, node.stack_trace)
     print(by_size(torch.ones(5), torch.ones(3)), by_size(torch.ones(2), torch.ones(3)))
     print(torch.compile(lambda x: x[: x.shape[0] // 2] * 2, dynamic=True)(torch.ones(6)))
     print(torch.compile(lambda x: x + 1, backend=backend)(torch.ones(3)))
