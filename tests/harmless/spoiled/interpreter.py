@@ -1,7 +1,7 @@
 """Run in an interpreter before tests/warm_interpreter.py: any one function of ours can then be made to raise.
 
 Our modules are loaded with a call of `__spoil__` at the head of each function. Each program reads SPOILED, a file with
-JSON: the `functions` that raise, the `kind` of exception, the file that gets those that were `reached`.
+JSON: the `functions` that raise, the `kind` of exception, the file that gets the names of those that were `reached`.
 """
 
 import ast
@@ -107,7 +107,8 @@ class _Finder(MetaPathFinder):
 
 
 def _forked() -> None:
-    reached.clear()
+    if not is_watched:  # by the program itself, which goes on
+        reached.clear()
     with open(SPOILED) as file:
         spoiled.clear()
         spoiled.update(json.load(file))
@@ -115,8 +116,8 @@ def _forked() -> None:
 
 def _tell() -> None:
     if "reached" in spoiled and is_watched:
-        with open(spoiled["reached"], "w") as file:
-            json.dump(sorted(reached), file)
+        with open(spoiled["reached"], "a") as file:  # after those of its children
+            file.write("".join(f"{name}\n" for name in reached))
 
 
 builtins.__spoil__ = spoil  # type: ignore[attr-defined]
