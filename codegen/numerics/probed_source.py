@@ -29,9 +29,9 @@ _DEFINES: Final = re.compile(
     r" ((?:masked_)?tmp\w*) = (.+);$"
 )
 _CHANGES: Final = re.compile(r"^((?:masked_)?tmp_acc\w*(?:\[[^\]]+\])?) = (.+);$")
-_VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\((\w*(?:out_ptr|buffer)\w* .+)\);$")
+_VECTOR_STORE: Final = re.compile(r"^(\w+)\.store\(((?=\w*(?:out_ptr|buffer))\w++ .+)\);$")
 _SCALAR_STORE: Final = re.compile(r"^(?=\w*(?:out_ptr|buffer))(\w+)\[(.+?)\] = (.+);$")
-_ADDS_TO: Final = re.compile(r"^atomic_add\(&(\w*(?:out_ptr|buffer)\w*\[.+?\]), (\w+)\);")
+_ADDS_TO: Final = re.compile(r"^atomic_add\(&((?=\w*(?:out_ptr|buffer))\w++\[.+?\]), (\w+)\);")
 _ADDS_VECTOR: Final = re.compile(
     r"^atomic_add_vec<[^>]+>\(((?:(?!out_ptr|buffer)\w)*(?:out_ptr|buffer)\w*), (\w+), (\w+)"
     r"(?:, (\w+|static_cast<\w+>\(\w+\)))?\);"

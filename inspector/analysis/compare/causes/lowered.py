@@ -16,7 +16,7 @@ from inspect_compile.knowledge.lowering.realize_reasons import SEVERAL_STEPS
 _PLACE: Final = re.compile(r"\s\S+:\d+$")
 _NAMES: Final = re.compile(
     r"\b(?:buf\d+|op\d+|arg\d+_\d+|primals_\d+|tangents_\d+|tmp\d+)\b"
-    r"|origins?(?:_node)?=(?:OrderedSet\(\[[^\]\n]*(?:\]\)|\.\.\.$)|\w+)",  # torch cuts long ones
+    r"|origins?(?:_node)?=(?:OrderedSet\(\[[^\[\]\n]*(?:\]\)|\.\.\.$)|\w+)",  # torch cuts long ones
     re.MULTILINE,
 )
 
