@@ -459,3 +459,50 @@ def test_kept_inputs_go_along_only_if_asked_for(redact: tuple[str, ...], tmp_pat
         assert not [file for file in archive.namelist() if file.endswith(".pt")]
     with zipfile.ZipFile(tmp_path / "with.zip") as archive:
         assert archive.read(f"with/{name}") == bytes(range(256))
+
+
+GUARDED = """
+import os
+import sys
+
+import torch
+
+sys.path.insert(0, sys.argv[1])
+import guarded_net
+
+os.environ["PARTNER"] = "hunter-initech"
+modes = {"mode": "hunter-mode"}
+
+@torch.compile
+def f(x, kind="hunter-kind"):
+    if os.environ.get("PARTNER") == "nobody" or modes["mode"] == "a" or kind == "b":
+        return x
+    return x + 1
+
+f(torch.ones(8))
+f(torch.ones(8), kind="hunter-other")
+modes["mode"] = "hunter-next"
+f(torch.ones(9))
+guarded_net.g(torch.ones(8))
+"""
+NET = "import torch\n\n@torch.compile\ndef g(x):\n    return x.sin() + 1\n"
+
+
+def test_values_and_directories_in_guards_go(tmp_path: Path) -> None:
+    """Of variables of the environment, globals and arguments; of a module that is in a directory of its own."""
+    (tmp_path / "hunter-merger").mkdir()
+    (tmp_path / "hunter-merger" / "guarded_net.py").write_text(NET)
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "net.py").write_text(GUARDED)
+    inspected(["net.py", tmp_path / "hunter-merger"], tmp_path / "work")
+    assert "hunter-initech" in "".join(
+        path.read_text("utf-8", "replace") for path in (tmp_path / "work" / "dump").rglob("*.jsonl")
+    )
+
+    assert (
+        main(["share", str(tmp_path / "work" / "dump"), "--redact", "--no-source", "-o", str(tmp_path / "a.zip")]) == 0
+    )
+
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    assert [name for name, text in texts.items() if "hunter" in text] == []
