@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspect_compile.facts import Location, Tensor
-from inspect_compile.probe import let_pass
+from inspect_compile.probe import let_pass, uncounted_file
 from inspect_compile.torch_compat import Frame
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
@@ -204,8 +204,15 @@ def _place(function: Any) -> str:
     return f"{code.co_qualname} {below_torch(file) or file}:{code.co_firstlineno}"
 
 
+def is_hook(file: str) -> bool:
+    """True for the file of frames that are hooks of ours in the place of torch's functions."""
+    return file == uncounted_file()
+
+
 def below_torch(file: str) -> str:
-    """`torch/_inductor/graph.py` for a file of torch; empty for any other."""
+    """`torch/_inductor/graph.py` for a file of torch; empty for any other, hooks among them."""
+    if is_hook(file):
+        return ""
     _, found, below = file.replace("\\", "/").rpartition("/torch/")
     return f"torch/{below}" if found else ""
 

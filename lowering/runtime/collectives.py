@@ -56,7 +56,8 @@ def summed(entries: Sequence[Mapping[str, Any]]) -> list[Collective]:
     if not entries:
         return []
     before = min(int(entry.get("record_id", 0)) for entry in entries)
-    stacks = [[_frame(frame) for frame in entry.get("frames", ())] for entry in entries]
+    frames = [map(_frame, entry.get("frames", ())) for entry in entries]
+    stacks = [[one for one in stack if not values.is_hook(one[1])] for stack in frames]
     has_ddp = any(_DDP.search(file) for stack in stacks for _, file, _ in stack)
     sums: dict[tuple[Any, ...], list[int]] = {}
     for entry, stack in zip(entries, stacks, strict=True):

@@ -271,7 +271,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
         ((), Run(status="running", pid=1), ("still runs",)),
         (
             (CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"),),
-            Run(status="finished"),
+            Run(status="finished", cache="keep"),
             ("from its caches", "leave out --cache keep"),
         ),
         (
