@@ -40,7 +40,7 @@ OUTERMOST: Final = frozenset(
         "__init__:__getattr__",
         *(f"outermost:{name}" for name in ("guarded", "leave_traceback", "of_program", "silent")),
         *(f"probe.harmless:Guard.{name}" for name in ("guard", "untimed")),
-        *(f"probe.without_frame:_Around.{name}" for name in ("from_param", "stop")),
+        *(f"probe.without_frame:Around.{name}" for name in ("from_param", "stop")),
         *(f"child.imports:ImportWatch.install.<locals>.{name}" for name in ("load", "timed")),
         *(f"{PROBES}.{way}.<locals>.watched.<locals>.watch" for way in ("wrap", "answer", "sift")),
         f"{PROBES}.follow.<locals>.followed.<locals>.watch",
