@@ -92,7 +92,7 @@ class Summary:
     @property
     def slowness(self) -> float:
         """How many times as long this machine takes for the same work as the one that the bound is meant for."""
-        return statistics.median(self.yardsticks or [YARDSTICK]) / YARDSTICK
+        return max(1.0, statistics.median(self.yardsticks or [YARDSTICK]) / YARDSTICK)
 
     @property
     def is_over(self) -> bool:

@@ -158,7 +158,7 @@ def _add(graph: graphviz.Digraph, one: Frame | Box) -> None:
         )
         if is_entered:
             title = _title_id(one)
-            cluster.node(title, label=f"<<b>{_markup(one.text)}</b>>", shape="plain", id=title)
+            cluster.node(title, label=f"<{_bold(one.text)}>", shape="plain", id=title)
             for box in islice(boxes_in(one.inner), 1):
                 cluster.edge(title, box.id, style="invis")
         for inside in one.inner:
@@ -251,20 +251,20 @@ def _label(box: Box) -> str:
     """An HTML-like label: the title is emphasised, the last lines are subdued."""
     if box.kind == "elsewhere":
         return _faint([box.title, *box.lines])
-    head = f"<b>{_markup(box.title)}{_GAP if box.beside else ''}</b>{_markup(box.beside)}"
+    head = _bold(box.title, _GAP if box.beside else "") + _markup(box.beside)
     mark = "" if box.shade is None or not box.mark else _mark(box.mark, box.shade.line)
     return f"<{head}{mark}{''.join(f'<br/>{_faint_line(line)}' for line in box.lines)}>"
 
 
 def _mark(words: str, colour: str) -> str:
-    return f'<br/><font color="{colour}" point-size="{LINE_SIZE}"><b>{_markup(words)}</b></font>'
+    return f'<br/><font color="{colour}" point-size="{LINE_SIZE}">{_bold(words)}</font>'
 
 
 def _title(picture: Picture) -> str:
     """The title and the lines below it, in a cell that is as wide as the title: Graphviz takes bold text for narrower
     than it is, and what stands beside the legend would begin in it.
     """
-    lines = [f'<font point-size="{_HEADING}"><b>{_markup(picture.title)}</b></font>']
+    lines = [f'<font point-size="{_HEADING}">{_bold(picture.title)}</font>']
     lines += [f'<font color="{FAINT}">{_markup(line)}</font>' for line in picture.subtitles]
     width = math.ceil(_text_width(picture.title, _HEADING, bold=True))
     text = "".join(f"{line}{_LEFT}" for line in lines)
@@ -278,6 +278,11 @@ def _faint(lines: list[str]) -> str:
 
 def _faint_line(line: str) -> str:
     return f'<font color="{FAINT}" point-size="{LINE_SIZE}">{_markup(line) or " "}</font>'
+
+
+def _bold(text: str, behind: str = "") -> str:
+    """Graphviz takes no element without a text, and a name may be nothing but characters that are not shown."""
+    return f"<b>{_markup(text) or ' '}{behind}</b>"
 
 
 def _markup(text: str) -> str:
