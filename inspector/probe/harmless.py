@@ -30,7 +30,7 @@ PAUSE_SECONDS = 10.0
 """If hooks are silent for longer than this, nothing was being compiled."""
 
 FAILED: Final = "failed"
-NOT_TOLD: Final = "what failed cannot be told"
+UNREPORTED: Final = "it failed, and so did the report of that"
 """Why a hook is off where the report of its failure failed, too."""
 
 
@@ -68,7 +68,7 @@ class Guard:
         own = of_program(self._report, caught, exception(), hook)
         if own is None:
             hook.off, hook.state = True, FAILED
-            hook.reason = hook.reason or NOT_TOLD
+            hook.reason = hook.reason or UNREPORTED
             AtStart.set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
             return None
         try:
@@ -91,7 +91,7 @@ class Guard:
         own = of_program(self._report, caught, exception(), hook)
         if own is None:
             hook.off, hook.state = True, FAILED
-            hook.reason = hook.reason or NOT_TOLD
+            hook.reason = hook.reason or UNREPORTED
             AtStart.set_traceback(caught, None)  # it holds the compiler's frames, and with them tensors
             return
         try:

@@ -275,12 +275,13 @@ class Exact(Interpreter):
         """
         if self.taken.get(name) or self.rounds_to_half(name):
             return True
-        above = self._above([name], ())
-        late = [one for one in above if len(self._read(self._nodes[one])) < len(self._nodes[one].all_input_nodes)]
-        before = max((self._positions[one] for one in late if not self._is_given(self._nodes[one])), default=0)
+        above = [self._nodes[each] for each in self._above([name], ())]
+        given = [node for node in above if self._is_given(node)]
+        computed = [node for node in above if not self._is_given(node)]
+        late = [node for node in computed if len(self._read(node)) < len(node.all_input_nodes)]
+        before = max((self._positions[node.name] for node in late), default=0)
         if any(map(self._is_half, list(self._nodes.values())[:before])):
             return True
-        given = [self._nodes[each] for each in above if self._is_given(self._nodes[each])]
         read = leaves([self._own(each) for node in given for each in node.all_input_nodes])
         return any(isinstance(one, torch.Tensor) and one.is_floating_point() for one in read)
 
