@@ -19,6 +19,8 @@ def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group
 
     A worker can be in a cycle with its task, and is kept for long, or for good if it is there when the reader freezes
     what it has read: neither `work` nor, through a traceback, what its frames had must be reached from it.
+
+    A screen's widgets are taken down before its workers are cancelled: what work raises then, it raises for that.
     """
     waiting = [work]
 
@@ -28,10 +30,18 @@ def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group
             await waiting.pop()()
         except asyncio.CancelledError:
             is_cancelled = True
+        except Exception:
+            if _is_shown(node):
+                raise
         if is_cancelled:
             raise asyncio.CancelledError
 
     _: Worker[None] = node.run_worker(begun, group=group, description=group, exclusive=latest)
+
+
+def _is_shown(node: DOMNode) -> bool:
+    app = node.app
+    return app.is_running and node.is_attached and node.screen in app.screen_stack
 
 
 class _Tools(Protocol):

@@ -4,6 +4,10 @@ import asyncio
 from typing import Any, NoReturn
 
 import pytest
+from textual.app import ComposeResult
+from textual.screen import ModalScreen
+from textual.widgets import Static
+from textual.worker import WorkerFailed
 
 from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
@@ -11,7 +15,8 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 from inspect_compile.tui.views import VIEWS
-from tests.tui.driving import lines, press, shown
+from inspect_compile.tui.work import start
+from tests.tui.driving import lines, press, settled, shown
 
 OF_A_GRAPH = [tab for tab in VIEWS if tab.name not in ("overview", "program")]
 SIZE = (100, 40)
@@ -43,6 +48,64 @@ def test_a_view_that_fails_is_a_panel_with_the_reason(mixed: Dump, monkeypatch: 
             assert rows.cursor == before + 1 < len(rows.sheet)
 
     asyncio.run(look())
+
+
+class _Leaving(Static):
+    def __init__(self) -> None:
+        super().__init__(id="leaving")
+        self.has_left = asyncio.Event()
+
+    def on_unmount(self) -> None:
+        self.has_left.set()
+
+
+class _Working(ModalScreen[None]):
+    """Work that goes on once the screen's widgets are gone, and looks for one of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield _Leaving()
+
+    def on_mount(self) -> None:
+        start(self, self._look, group="look")
+
+    async def _look(self) -> None:
+        await self.query_one(_Leaving).has_left.wait()
+        self.found.append("nothing")
+        self.query_one("#leaving")
+        self.found.append("a widget")
+
+
+@pytest.mark.parametrize("is_app_closed", [True, False], ids=["the app", "the screen"])
+def test_work_whose_screen_is_being_closed_ends_without_an_error(mixed: Dump, is_app_closed: bool) -> None:
+    async def look() -> None:
+        app = InspectApp(mixed)
+        screen = _Working()
+        async with app.run_test(size=SIZE) as pilot:
+            await app.push_screen(screen)
+            if not is_app_closed:
+                app.pop_screen()
+                await settled(pilot)
+        assert screen.found == ["nothing"]
+
+    asyncio.run(look())
+
+
+def test_work_of_a_screen_that_is_shown_fails_aloud(mixed: Dump) -> None:
+    async def fail() -> None:
+        raise KeyError("buf99")
+
+    async def look() -> None:
+        app = InspectApp(mixed)
+        async with app.run_test(size=SIZE) as pilot:
+            start(app.screen, fail, group="fail")
+            await pilot.pause()
+
+    with pytest.raises(WorkerFailed, match="buf99"):
+        asyncio.run(look())
 
 
 def test_a_row_that_fails_says_so_and_the_others_are_drawn(mixed: Dump) -> None:
