@@ -36,6 +36,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.report": COMPILER,
     "inspect_compile.export": COMPILER,
     "inspect_compile.share": COMPILER,
+    "inspect_compile.patches": (*COMPILER, *SCREEN),
     "inspect_compile.launch": COMPILER,
     "inspect_compile.commands": COMPILER,
     "inspect_compile.tui": COMPILER,

@@ -163,6 +163,9 @@ TRACER: Final = Entry(
 )
 """Traces frames as for a target, if that makes a difference."""
 
+TRIAL: Final = Entry("torch", "inspect_compile.lowering.intervention.trial.process:install")
+"""Takes the place of all probes in a trial of `tune`; `install(asked: Mapping[str, str]) -> None`."""
+
 STEER: Final = Entry("torch._inductor.scheduler", "inspect_compile.lowering.intervention.steer:install")
 """Intervenes in fusion, if a command asks for it. Not a probe either."""
 

@@ -4,7 +4,7 @@ interpreter start.
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 
 VARIABLE = "INSPECT_COMPILE"
 PYTHON_PATH = "PYTHONPATH"
@@ -38,6 +38,7 @@ class Setting:
         config: Mapping[str, str] | None = None,
         steer: Mapping[str, object] | None = None,
         numerics: Mapping[str, object] | None = None,
+        trial: Mapping[str, str] | None = None,
         words: Sequence[str] | None = None,
     ) -> None:
         self.root = root
@@ -70,6 +71,8 @@ class Setting:
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.numerics = dict(numerics) if numerics is not None else None
         """Which calls are checked: the fields of `facts.numerics.Asked`. None in a plain run."""
+        self.trial = dict(trial) if trial is not None else None
+        """The trial of `tune` that this process is, for `lowering/intervention/trial`: nothing is recorded then."""
         self.words = None if words is None else _first_words(words)
         """The first process's command, or its first words, for a run that no command of ours has started but
         INSPECT_COMPILE=1 or `install()`; None for any other.
@@ -112,7 +115,7 @@ class Setting:
         own = Setting(**{**vars(self), **changed})
         environment.update(own.environment(environment))
 
-    def close_door(self, environment: dict[str, str]) -> None:
+    def close_door(self, environment: MutableMapping[str, str]) -> None:
         """Change `environment` so that the process started with it is not watched."""
         environment.pop(VARIABLE, None)
 

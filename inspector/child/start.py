@@ -13,6 +13,8 @@ from inspect_compile.outermost import silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from inspect_compile.child.session import Session
     from inspect_compile.facts import Fact
 
@@ -88,7 +90,31 @@ def record(fact: "Fact") -> None:
 
 def begin(text: str) -> None:
     """Watch this process as `text`, the value of our environment variable, says."""
-    watch(Setting.decode(text))
+    setting = Setting.decode(text)
+    if setting.trial is not None:
+        _try_out(setting, setting.trial)
+    if setting.trial is None or setting.trial["is_recorded"]:
+        watch(setting)
+
+
+def _try_out(setting: Setting, asked: "Mapping[str, str]") -> None:
+    """Be a trial of `tune`, in this process alone: its children are none, and do not see that it is."""
+    from inspect_compile.child.probes import TRIAL
+
+    if not asked["is_recorded"]:
+        setting.close_door(os.environ)
+        if setting.python_path is None:
+            os.environ.pop(PYTHON_PATH, None)
+        else:
+            os.environ[PYTHON_PATH] = setting.python_path
+
+    def imported(module: str) -> None:
+        from importlib import import_module
+
+        where, _, function = TRIAL.installer.partition(":")
+        getattr(import_module(where), function)(asked)
+
+    ImportWatch(TRIAL.watches, lambda: (TRIAL.watches,), imported).install()
 
 
 def watch(setting: Setting, session: "Session | None" = None) -> None:

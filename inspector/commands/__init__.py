@@ -68,6 +68,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
     Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
     Listed("numerics", "check each launch against its FX graph in fp64", has_program=True),
+    Listed("tune", "try what could make a program's steps faster, and write a patch", has_program=True),
     Listed("report", "write a dump as one HTML page, to attach to an issue", folder="outputs"),
     Listed("export", "write a dump for Perfetto, Model Explorer, jq or Graphviz", folder="outputs"),
     Listed("share", "pack a dump into one zip; --redact removes personal data", folder="outputs"),

@@ -30,6 +30,8 @@ TARGET: Final = "target_"
 """Prefixes of the folders of ranks, of other processes, and of targets."""
 REPLAY: Final = "replay_"
 """Prefix of the folders of replays."""
+TRIALS: Final = "trials"
+"""Folder of the requests, answers and outputs of the runs of `tune`."""
 WORKER_LOG: Final = "compiler.log"
 """In the folder of a target or replay: the output of the process that compiled there."""
 

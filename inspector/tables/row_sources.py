@@ -288,6 +288,7 @@ ROWS: Final[dict[str, Rows]] = {
     "remarks": _of("overview.remarks:remark_rows"),
     "ranks": _ranks,
     "replays": _of("compare.replays:replay_rows"),
+    "tried": _of("compare.tried:tried_rows"),
     "overhead": _hooks,
 }
 """Name of a table → its rows."""

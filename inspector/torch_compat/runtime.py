@@ -66,3 +66,8 @@ MUTATED_INPUTS = Name(
     "get_mutation_stack_trace",
     "why a graph that writes to its inputs is not captured, which torch finds out when it is called",
 )
+COMPILES = Name(
+    "torch._dynamo.callback",
+    "callback_handler",
+    "a compile begins or ends, that of a backward and the recording of a CUDA graph too: steps are not steady there",
+)

@@ -6,7 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import copies, fusions, kernels, oddities, operators, results
+from inspect_compile.analysis.findings import copies, fusions, kernels, oddities, operators, results, tuned
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
@@ -24,6 +24,7 @@ Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 KINDS: Final[tuple[Kind, ...]] = (
     failures.found,
     results.numerics,
+    tuned.found,
     breaks.found,
     recompiles.recompiles,
     caches.caches,
@@ -50,6 +51,8 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
         return list(oddities.lacking(dump))  # of what is missing nothing is known, and so of nothing that rests on it
     graphs, costs = graphs_of(dump, graph), Costs(dump)
     found = [for_its_user(row) for kind in KINDS for row in kind(dump, graphs, costs)]
+    refuted = tuned.refuted(dump)
+    found = [row for row in found if row.knob not in refuted]
     if graph is not None:
         about = {"", *(one.compile_id for one in graphs)}
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]

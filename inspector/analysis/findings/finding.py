@@ -10,11 +10,12 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH
+from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TUNED, TYPICAL_BANDWIDTH
 
 N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
 ONCE: Final = "once"
+EACH_STEP: Final = "each step"
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -45,7 +46,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     seconds: float | None = None
     """What it costs, of all together: time on the device for each call, or time of compiling; None if not known."""
     when: str = EACH_CALL
-    """each call, or once."""
+    """each call, each step, or once."""
     sure: str = NOT_KNOWN
     """measured, timed a few times, estimated (the bytes at the device's bandwidth), or not known."""
     calls: int | None = None
@@ -159,5 +160,5 @@ def _order(found: Finding) -> tuple[object, ...]:
     likely = found.seconds if found.seconds is not None else moved / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
     # What a graph break costs is not known, and nothing behind it can make up for it.
-    first = next((rank for rank, kind in enumerate((FAILED, NUMERICS, BREAK)) if found.kind == kind), 3)
+    first = next((rank for rank, kind in enumerate((FAILED, NUMERICS, TUNED, BREAK)) if found.kind == kind), 4)
     return first, -likely, -size, own_first(where), found.what

@@ -3,7 +3,7 @@
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, CudaGraph
+from inspect_compile.facts import Binary, CudaGraph, Tuned
 from inspect_compile.knowledge.overview.findings import KINDS
 
 
@@ -21,6 +21,7 @@ def looked_for(dump: Dump) -> list[KindLookedFor]:
     is_on_gpu = dump.run.device != "cpu" or bool(dump.run.target)
     why_not = {
         "numerics": "" if dump.run.numerics is not None else "no call of this run was checked",
+        "tune": "" if dump.rows(Tuned) else "nothing was tried: inspect-compile tune SCRIPT does that",
         "cache": "" if dump.run.cache != "bypass" else "torch's cache is bypassed while recording",
         "cudagraphs": "" if dump.rows(CudaGraph) or is_on_gpu else "nothing ran on a GPU",
         "gpu": "" if is_on_gpu or dump.rows(Binary) else "nothing was compiled for a GPU",

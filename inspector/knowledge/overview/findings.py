@@ -77,6 +77,7 @@ CUDAGRAPH_AGAIN: Final = "cudagraph-again"
 MEMORY: Final = "memory"
 NUMERICS: Final = "numerics"
 FAILED: Final = "failed-compile"
+TUNED: Final = "tuned"
 INCOMPLETE: Final = "incomplete"
 PROBE: Final = "probe"
 SLOW_PROBES: Final = "slow-probes"
@@ -356,6 +357,7 @@ WORDS: Final[dict[str, Words]] = {
     MEMORY: Words("memory that is kept for reuse raises the peak"),
     NUMERICS: Words("a result is not what the program computes without torch.compile"),
     FAILED: Words("a compile failed"),
+    TUNED: Words("a change of the program makes its steps faster: it was tried"),
     INCOMPLETE: Words("a graph is not complete in this dump"),
     PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
@@ -368,12 +370,13 @@ class Kind(NamedTuple):
     kind: str
     what: str
     needs: str = ""
-    """What a run needs to have it: `gpu`, `cudagraphs`, `numerics` or `cache`; empty for nothing but a compile."""
+    """What a run needs to have it: `gpu`, `cudagraphs`, `numerics`, `tune` or `cache`; empty for a compile alone."""
 
 
 KINDS: Final = (
     Kind(FAILED, "a compile failed, with the stage, the node and the compiler's own error"),
     Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics"),
+    Kind(TUNED, "a change that was tried makes the program's steps faster", "tune"),
     Kind(BREAK, "a graph break: Python runs a part of the function"),
     Kind(RECOMPILE, "a function is compiled again"),
     Kind(RECOMPILE_LIMIT, "a function was compiled too often: later calls run without torch.compile"),

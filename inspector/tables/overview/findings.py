@@ -10,7 +10,7 @@ from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.dumps.rows import disabled
-from inspect_compile.analysis.findings.finding import ONCE, Finding
+from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_BUFFERS: Final = 3
 _NOT_KNOWN: Final = "how many seconds it costs is not known"
 _ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
+_WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 _TABLES: Final = {
     kinds.BREAK: "dynamo",
     kinds.RECOMPILE: "dynamo",
@@ -40,6 +41,7 @@ _TABLES: Final = {
     kinds.NO_CUDAGRAPH: "cudagraphs",
     kinds.CUDAGRAPH_AGAIN: "cudagraphs",
     kinds.NUMERICS: "numerics",
+    kinds.TUNED: "tried",
     kinds.PROBE: "overhead",
     kinds.SLOW_PROBES: "overhead",
 }
@@ -52,7 +54,7 @@ def cost_words(found: Finding) -> str:
     if found.kind in (kinds.NUMERICS, kinds.FAILED):
         return "wrong" if found.kind == kinds.NUMERICS else "failed"
     if found.seconds is not None:
-        time = f"{most}{time_text(found.seconds)} {'of compiling' if found.when == ONCE else 'a call'}"
+        time = f"{most}{time_text(found.seconds)} {_WHEN[found.when]}"
         return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
     if found.bytes is None:
         return ""

@@ -1,0 +1,20 @@
+"""What `tune` tried on the program of a dump."""
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Tried, Tuned
+
+
+def tuned_of(dump: Dump) -> Tuned | None:
+    """What was measured of the program itself; None if nothing was tried."""
+    return next(reversed(dump.rows(Tuned)), None)
+
+
+def changes_tried(dump: Dump) -> list[Tried]:
+    """The last trial of each change, in the order in which they were first tried."""
+    return list({row.words: row for row in dump.rows(Tried)}.values())
+
+
+def tried_rows(dump: Dump, graph: str | None = None) -> list[Tuned | Tried]:
+    """Both, as `show tried --json` prints them."""
+    tuned = tuned_of(dump)
+    return [*([] if tuned is None else [tuned]), *changes_tried(dump)]

@@ -1,0 +1,58 @@
+"""Changes that `tune` tried on the program: those that make its steps faster, and settings that do not."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import EACH_STEP, Finding
+from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Location, Tried
+from inspect_compile.facts.trials import Place
+from inspect_compile.knowledge.cost.sure import MEASURED
+from inspect_compile.knowledge.overview.findings import TUNED, WORDS
+
+_CONFIG: Final = "torch._inductor.config."
+_HELPS: Final = ("kept", "precision")
+
+
+def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """One for each change that helps."""
+    tuned = tuned_of(dump)
+    for row in changes_tried(dump) if tuned is not None else ():
+        if tuned is not None and row.outcome in _HELPS and row.gain is not None:
+            yield Finding(
+                kind=TUNED,
+                graph="",
+                what=WORDS[TUNED].what,
+                parts=tuple(Part("", "", Location(place.file, place.line)) for place in _places(row)),
+                seconds=row.gain * tuned.seconds,
+                when=EACH_STEP,
+                sure=MEASURED,
+                why=_why(row),
+                to_do=row.words,
+            )
+
+
+def refuted(dump: Dump) -> set[str]:
+    """Settings of Inductor that were tried on this program and brought nothing, as a finding's `knob` names them."""
+    return {
+        change.of.removeprefix(_CONFIG)
+        for row in changes_tried(dump)
+        if row.outcome == "no gain"
+        for change in row.changes
+        if change.of.startswith(_CONFIG)
+    }
+
+
+def _why(row: Tried) -> str:
+    gain, width = 100 * (row.gain or 0.0), 100 * (row.plus_minus or 0.0)
+    precision = "; it computes with another precision" if row.outcome == "precision" else ""
+    return (
+        f"tried in {row.pairs} pairs of runs: −{gain:.1f} ± {width:.1f} % of a step; numbers: {row.numbers}{precision}"
+    )
+
+
+def _places(row: Tried) -> list[Place]:
+    return sorted({place for change in row.changes for place in change.places})

@@ -1,0 +1,179 @@
+"""Trials of `tune`: a program that runs with something changed from outside, how fast its steps were, and its numbers.
+
+A trial is asked for and answered in files, since its process writes no dump.
+"""
+
+from typing import ClassVar, Final, Literal
+
+import msgspec
+
+from inspect_compile.facts.base import Fact, Int64
+
+COMPILED_CALL: Final = "compiled call"
+OPTIMIZER_STEP: Final = "optimizer step"
+
+WARM: Final = 4
+"""How many steps behind the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
+
+COMPILE: Final = "torch.compile"
+"""What a change of kind `keyword` that is about calls of torch.compile changes; others name an optimizer's class."""
+
+
+class Place(msgspec.Struct, frozen=True, order=True):
+    """A line of a file."""
+
+    file: str
+    line: Int64
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change of a program, made from outside while it runs, or by a line of a patch."""
+
+    kind: Literal["keyword", "call", "setting"]
+    """`keyword`: an argument of the calls of `of` at `places`; `call`: `of(value)` once torch is imported; `setting`:
+    the attribute `of` of torch's modules is `value`.
+    """
+    of: str
+    """torch.compile, a class of torch.optim, or the dotted name that is called or set."""
+    value: bool | int | float | str
+    keyword: str = ""
+    places: tuple[Place, ...] = ()
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """Something that the program does again and again from one line, so that it may bound steps."""
+
+    what: str
+    """`compiled call` or `optimizer step`."""
+    name: str
+    """The function or class."""
+    where: Place
+    """The line that calls it."""
+    count: Int64 = 0
+    covers: float = 0.0
+    """Seconds from the first time to the last one."""
+    since_compile: Int64 = 0
+    """How often it was done after the last compile."""
+    seconds: float = 0.0
+    """The median time from one to the next one, after the last compile."""
+
+    def same(self, other: "Repeated") -> bool:
+        """Is it the same thing, in another run?"""
+        return (self.what, self.name, self.where) == (other.what, other.name, other.where)
+
+
+class Constructed(msgspec.Struct, frozen=True):
+    """A call that a change of kind `keyword` could be about."""
+
+    of: str
+    """torch.compile, or a class of torch.optim."""
+    where: Place
+    given: dict[str, str]
+    """The keyword arguments that it was called with, as texts."""
+    device: str = ""
+    """Of an optimizer: the type of the device of all its parameters; empty if there are several."""
+    is_floating: bool = True
+    """Of an optimizer: whether all parameters are floating-point."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial is to do."""
+
+    answer: str
+    """The file that `Answer` is written to."""
+    results: str
+    """The folder of the results that others are compared with."""
+    is_reference: bool = False
+    """Write the results there, in the place of comparing them."""
+    changes: tuple[Change, ...] = ()
+    step: Repeated | None = None
+    """What bounds a step; None to find what repeats."""
+    windows: Int64 = 7
+    """How many spans of `steps` steps are timed, each as a whole."""
+    steps: Int64 = 1
+    seconds: float = 10.0
+    """How long to look for what repeats, after the last compile."""
+
+
+class Distance(msgspec.Struct, frozen=True):
+    """How far one result is from that of the reference."""
+
+    name: str
+    dtype: str
+    error: float
+    """The largest difference of two elements, as a part of the reference's root mean square; infinite where sizes,
+    dtypes or places of NaN and Inf differ; 0 where the bits are equal.
+    """
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What a trial saw."""
+
+    repeated: tuple[Repeated, ...] = ()
+    windows: tuple[float, ...] = ()
+    """Seconds of a step, the mean of each window."""
+    constructed: tuple[Constructed, ...] = ()
+    distances: tuple[Distance, ...] = ()
+    results: Int64 = 0
+    """How many results were kept or compared."""
+    device: str = ""
+    """The GPU's name, or `cpu`."""
+    threads: Int64 = 0
+    peak_bytes: Int64 = 0
+    """Of the device's allocator; on a CPU of the process."""
+    compiles: Int64 = 0
+    compile_seconds: float = 0.0
+    is_stopped: bool = False
+    """Ended by the trial, once it had seen enough."""
+    trouble: str = ""
+    """What of the request could not be done."""
+
+
+class Tried(Fact, frozen=True, kw_only=True, tag="tried"):
+    """One change that `tune` tried on the program of this dump."""
+
+    table: ClassVar[str] = "tried"
+    per_graph: ClassVar[bool] = False
+
+    words: str
+    """The change as Python writes it: `AdamW(fused=True)`."""
+    changes: tuple[Change, ...]
+    outcome: str
+    """kept, no gain, changes the numbers, precision (kept only if asked for), not compared, or failed."""
+    gain: float | None = None
+    """The part of a step's time that it saves; negative where the step became slower."""
+    plus_minus: float | None = None
+    """Half the width of the interval in which that is, at 95 %."""
+    pairs: Int64 = 0
+    """How many pairs of runs, one with and one without it, that rests on."""
+    numbers: str = ""
+    """equal, rounding, differ (with what and how far), or why they were not compared."""
+    peak_bytes: Int64 = 0
+    compile_seconds: float = 0.0
+    why: str = ""
+    """How it failed."""
+
+
+class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
+    """What `tune` measured of the program as it is, and of all changes together that it kept."""
+
+    table: ClassVar[str] = "tried"
+    per_graph: ClassVar[bool] = False
+
+    step: Repeated
+    device: str
+    seconds: float
+    """Of a step."""
+    noise: float
+    """The part of a step's time by which two runs of the same program differ."""
+    runs: Int64
+    steps: Int64
+    """How many steps were timed in these runs."""
+    peak_bytes: Int64 = 0
+    eager: float | None = None
+    """Seconds of a step without torch.compile; None where that did not run."""
+    together: float | None = None
+    """The part of a step's time that all kept changes save together."""
+    plus_minus: float | None = None
+    patch: str = ""
+    is_interrupted: bool = False

@@ -1,0 +1,111 @@
+"""Changes that are known to make programs faster, for `tune`: each is tried, and kept only if it was seen to.
+
+What each is, and why it can help, is torch's own documentation (torch.compile, torch.optim, "performance tuning guide")
+and the sources that stand beside it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from inspect_compile.facts.trials import COMPILE, Answer, Change, Constructed, Place
+
+_MODES: Final = ("mode", "options", "backend", "disable")
+_UNSET: Final = ("None", "False", "'default'", "'inductor'", "{}")
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """One change, as a person would write it."""
+
+    words: str
+    changes: tuple[Change, ...]
+    is_precision: bool = False
+    """It computes with another precision than the program asked for: never kept unasked."""
+
+
+class Program(msgspec.Struct, frozen=True):
+    """What decides which changes a program could have."""
+
+    is_cuda: bool
+    threads: int
+    compiles: tuple[Constructed, ...]
+    """Its own calls of torch.compile with Inductor, once for each line."""
+    optimizers: tuple[Constructed, ...]
+    """Those that can be fused, once for each line."""
+
+    @classmethod
+    def of(cls, seen: Answer, is_own: Callable[[str], bool]) -> "Program":
+        """What a first run has seen; `is_own` tells the program's files from libraries'."""
+        first: dict[tuple[str, Place], Constructed] = {}
+        for one in seen.constructed:
+            if is_own(one.where.file):
+                first.setdefault((one.of, one.where), one)
+        with_inductor = ("", "'inductor'")
+        compiles = [one for one in first.values() if one.of == COMPILE]
+        return cls(
+            is_cuda=seen.device not in ("", "cpu"),
+            threads=seen.threads,
+            compiles=tuple(one for one in compiles if one.given.get("backend", "") in with_inductor),
+            optimizers=tuple(one for one in first.values() if one.of != COMPILE and _can_be_fused(one)),
+        )
+
+
+def _can_be_fused(one: Constructed) -> bool:
+    is_free = all(one.given.get(name, "None") in ("None", "False") for name in ("fused", "foreach", "differentiable"))
+    return is_free and one.is_floating and one.device in ("cpu", "cuda")
+
+
+def without_compile(program: Program) -> Candidate | None:
+    """The program without torch.compile: what its numbers are compared by, and sometimes faster."""
+    places = tuple(one.where for one in program.compiles)
+    if not places:
+        return None
+    return Candidate("torch.compile(disable=True)", (Change("keyword", COMPILE, True, "disable", places),))
+
+
+def candidates(program: Program) -> Iterator[Candidate]:
+    """All that can be tried on a program, what brings most elsewhere first; those of precision last."""
+    yield from _fused(program.optimizers)
+    yield from _modes(program)
+    yield from _threads(program)
+    if program.compiles:
+        for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):
+            yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
+    if program.is_cuda:
+        yield Candidate("torch.backends.cudnn.benchmark = True", (_CUDNN,))
+        yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
+
+
+_CUDNN: Final = Change("setting", "torch.backends.cudnn.benchmark", True)
+_TF32: Final = Change("call", "torch.set_float32_matmul_precision", "high")
+_SETTINGS: Final[tuple[tuple[str, bool], ...]] = (
+    ("torch._dynamo.config.capture_scalar_outputs", True),
+    ("torch._inductor.config.cpp_wrapper", True),
+    ("torch._inductor.config.max_autotune", True),
+    ("torch._inductor.config.comprehensive_padding", False),
+    ("torch._inductor.config.combo_kernels", True),
+)
+_CUDA_SETTINGS: Final[tuple[tuple[str, bool], ...]] = (("torch._inductor.config.coordinate_descent_tuning", True),)
+
+
+def _fused(optimizers: Sequence[Constructed]) -> Iterator[Candidate]:
+    for name in dict.fromkeys(one.of for one in optimizers):
+        places = tuple(one.where for one in optimizers if one.of == name)
+        yield Candidate(f"{name}(fused=True)", (Change("keyword", name, True, "fused", places),))
+
+
+def _modes(program: Program) -> Iterator[Candidate]:
+    places = tuple(
+        one.where for one in program.compiles if not any(one.given.get(name, "None") not in _UNSET for name in _MODES)
+    )
+    if places and program.is_cuda:
+        for mode in ("reduce-overhead", "max-autotune-no-cudagraphs"):
+            yield Candidate(f"torch.compile(mode={mode!r})", (Change("keyword", COMPILE, mode, "mode", places),))
+
+
+def _threads(program: Program) -> Iterator[Candidate]:
+    if not program.is_cuda:
+        for count in sorted({1, program.threads // 2} - {0, program.threads}):
+            name = "torch.set_num_threads"
+            yield Candidate(f"{name}({count})", (Change("call", name, count),))

@@ -1,0 +1,100 @@
+"""What `tune` tried: the program as it is, and a row for each change."""
+
+from typing import Final
+
+from rich.console import RenderableType
+
+from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
+from inspect_compile.facts import Tried, Tuned
+from inspect_compile.tables.columns import Cell, Column, cell
+from inspect_compile.tables.parts import Request
+from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
+
+_ROLES: Final = {"kept": "good", "changes the numbers": "bad", "failed": "bad"}
+_FIRST: Final = ("kept", "precision", "not compared")
+
+
+def gain_text(part: float | None, plus_minus: float | None, pairs: int = 2) -> str:
+    """`−12.4 ± 0.6 %` of a step's time; of a single pair without the interval."""
+    if part is None:
+        return ""
+    sign = "+" if part < 0 else "−"
+    interval = f" ± {100 * plus_minus:.1f}" if plus_minus is not None and pairs > 1 else ""
+    return f"{sign}{abs(100 * part):.1f}{interval} %"
+
+
+def _gain(row: Tried) -> Cell:
+    return cell(gain_text(row.gain, row.plus_minus, row.pairs), _ROLES.get(row.outcome, ""))
+
+
+COLUMNS: Final[tuple[Column[Tried], ...]] = (
+    Column("step", _gain, right=True),
+    Column("change", lambda row: one_line(row.words), role="name", stretch=True, least=24, most=90),
+    Column("where", lambda row: where_text(row), optional=True),
+    Column("outcome", lambda row: cell(row.outcome, _ROLES.get(row.outcome, ""))),
+    Column("numbers", lambda row: one_line(row.numbers), stretch=True, most=100, optional=True),
+    Column(
+        "memory", lambda row: byte_text(row.peak_bytes) if row.peak_bytes else "", right=True, optional=True, drop=2
+    ),
+    Column(
+        "compile",
+        lambda row: seconds_text(row.compile_seconds) if row.compile_seconds else "",
+        right=True,
+        drop=1,
+        optional=True,
+    ),
+    Column("why", lambda row: one_line(row.why), stretch=True, most=120, optional=True),
+)
+
+
+def where_text(row: Tried) -> str:
+    """The lines that a change is about: `train.py:31`."""
+    places = sorted({place for change in row.changes for place in change.places})
+    return " ".join(f"{file_name(place.file)}:{place.line}" for place in places[:3]) + (" …" if len(places) > 3 else "")
+
+
+def baseline_text(seconds: float, noise: float, runs: int, eager: float | None) -> str:
+    """`baseline 12.4 ms a step (4 runs), noise ±0.9 %; eager 15.1 ms`."""
+    beside = f"; eager {time_text(eager)}" if eager is not None else ""
+    return f"baseline {time_text(seconds)} a step ({number_of(runs, 'run')}), noise ±{100 * noise:.1f} %{beside}"
+
+
+def tried(request: Request) -> RenderableType:
+    """The changes, those that help first."""
+    tuned, rows = tuned_of(request.dump), changes_tried(request.dump)
+    if tuned is None:
+        return Stack(
+            [
+                styled("Nothing was tried on this program. This does it:"),
+                styled("   inspect-compile tune SCRIPT", "cyan"),
+            ],
+            gap=False,
+        )
+    step = tuned.step
+    title = f"{step.what} {step.name} at {file_name(step.where.file)}:{step.where.line}, on {tuned.device}"
+    parts: list[RenderableType] = [
+        Stack(
+            [styled(title, "bold"), styled(baseline_text(tuned.seconds, tuned.noise, tuned.runs, tuned.eager))],
+            gap=False,
+        )
+    ]
+    if rows:
+        parts.append(TerminalTable(COLUMNS, sorted(rows, key=_order)[: request.limit]))
+    parts.append(styled(verdict_text(tuned, rows), "bold"))
+    return Stack(parts)
+
+
+def verdict_text(tuned: Tuned, rows: list[Tried]) -> str:
+    """The last line: what all kept changes bring together, or that nothing does."""
+    ended = " (interrupted)" if tuned.is_interrupted else ""
+    if tuned.together is not None:
+        patch = f"   git apply {tuned.patch}" if tuned.patch else ""
+        return f"together {gain_text(tuned.together, tuned.plus_minus)} of a step{ended}{patch}"
+    return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
+
+
+def _order(row: Tried) -> tuple[int, float]:
+    rank = _FIRST.index(row.outcome) if row.outcome in _FIRST else len(_FIRST)
+    return rank, -(row.gain or -9.0)
