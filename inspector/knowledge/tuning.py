@@ -65,7 +65,10 @@ def without_compile(program: Program) -> Candidate | None:
 
 
 def candidates(program: Program) -> Iterator[Candidate]:
-    """All that can be tried on a program, what brings most elsewhere first; those of precision last."""
+    """All that can be tried on a program, what brings most elsewhere first.
+
+    Leaving out torch.compile is last but for precision: other changes may make the compiled program the faster one.
+    """
     yield from _fused(program.optimizers)
     yield from _modes(program)
     yield from _threads(program)
@@ -74,6 +77,9 @@ def candidates(program: Program) -> Iterator[Candidate]:
             yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
     if program.is_cuda:
         yield Candidate("torch.backends.cudnn.benchmark = True", (_CUDNN,))
+    if (without := without_compile(program)) is not None:
+        yield without
+    if program.is_cuda:
         yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
 
 

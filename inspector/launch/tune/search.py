@@ -102,10 +102,6 @@ class Search:
             self._again, self.peak_bytes = ran.answer.distances, ran.answer.peak_bytes
         if without is not None and (ran := self._run(without.changes)).answer is not None:
             self._eager, self.eager = ran.answer.distances, _seconds(ran)
-            if self.eager is not None and self.eager < min(self.plain):
-                self._judge(without, ran, self.eager)
-            else:
-                self._row(without, NO_GAIN, self._gain_of(self.eager))
         return ""
 
     def search(self, candidates: Iterable[Candidate], *, with_precision: bool) -> None:
@@ -145,7 +141,7 @@ class Search:
             return self._row(candidate, NO_GAIN, self._gain_of(found), ran)
         return self._judge(candidate, ran, found, with_precision=with_precision)
 
-    def _judge(self, candidate: Candidate, ran: Ran, found: float, *, with_precision: bool = False) -> str:
+    def _judge(self, candidate: Candidate, ran: Ran, found: float, *, with_precision: bool) -> str:
         """A change whose first run was faster: measured in pairs, and its numbers compared."""
         assert ran.answer is not None
         judged = numbers(ran.answer.distances, self._again, self._eager)
