@@ -13,7 +13,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.compare.paired import Gain
-    from inspect_compile.facts.trials import Change, Repeated, Tried
+    from inspect_compile.facts.trials import Change, Repeated, TriedChange
     from inspect_compile.launch.tune.search import Search
     from inspect_compile.launch.tune.trials import Trials
 
@@ -93,7 +93,9 @@ class _Tuning:
 
     def run(self) -> int:
         """Do it; Ctrl-C ends the search, and what was found so far is written."""
+        from inspect_compile.analysis.findings.kept import findings_of
         from inspect_compile.commands.run import first_record, last_record
+        from inspect_compile.dump import Dump
         from inspect_compile.knowledge.tuning import Program, candidates, without_compile
         from inspect_compile.launch.tune.search import FEWEST, Search, windows_for
         from inspect_compile.launch.tune.trials import step_of
@@ -126,7 +128,8 @@ class _Tuning:
             if failure:
                 raise CommandError(f"the program's steps cannot be timed: {failure}")
             tell(baseline_text(search.seconds, search.noise, len(search.plain), search.eager))
-            search.search(candidates(program), with_precision=self._arguments.allow_precision)
+            knobs = [row.knob for row in findings_of(Dump(self._root)) if row.knob]
+            search.search(candidates(program, knobs), with_precision=self._arguments.allow_precision)
             together = search.together()
         except KeyboardInterrupt:
             is_interrupted = True
@@ -134,7 +137,7 @@ class _Tuning:
             self._end(search, step, first.answer.device, together, is_interrupted=is_interrupted)
         return 130 if is_interrupted else 0
 
-    def _tell(self, row: "Tried") -> None:
+    def _tell(self, row: "TriedChange") -> None:
         """One row: on the terminal, and in the dump at once."""
         from inspect_compile.tables.compare.tried import gain_text
 

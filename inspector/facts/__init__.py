@@ -66,7 +66,7 @@ from inspect_compile.facts.run import (
 from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
-from inspect_compile.facts.trials import Tried, Tuned
+from inspect_compile.facts.trials import TriedChange, Tuned
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
@@ -82,7 +82,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
     Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
     StatementsOf, LoadedLine,
-    Tuned, Tried,
+    Tuned, TriedChange,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -103,5 +103,5 @@ __all__ = [
     "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling",
-    "Timed", "TimerBegan", "Tried", "Tuned", "Tuning", "WrapperLine",
+    "Timed", "TimerBegan", "TriedChange", "Tuned", "Tuning", "WrapperLine",
 ]  # fmt: skip

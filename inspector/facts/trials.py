@@ -35,7 +35,7 @@ class Change(msgspec.Struct, frozen=True):
     """
     of: str
     """torch.compile, a class of torch.optim, or the dotted name that is called or set."""
-    value: bool | int | float | str
+    value: bool | int | float | str | None
     keyword: str = ""
     places: tuple[Place, ...] = ()
 
@@ -129,7 +129,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What of the request could not be done."""
 
 
-class Tried(Fact, frozen=True, kw_only=True, tag="tried"):
+class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     """One change that `tune` tried on the program of this dump."""
 
     table: ClassVar[str] = "tried"

@@ -10,8 +10,10 @@ from typing import Final
 import msgspec
 
 from inspect_compile.facts.trials import COMPILE, Answer, Change, Constructed, Place
+from inspect_compile.knowledge.fusion.knob_values import worth_trying
 
 _MODES: Final = ("mode", "options", "backend", "disable")
+_INDUCTOR: Final = "torch._inductor.config."
 _UNSET: Final = ("None", "False", "'default'", "'inductor'", "{}")
 
 
@@ -64,14 +66,19 @@ def without_compile(program: Program) -> Candidate | None:
     return Candidate("torch.compile(disable=True)", (Change("keyword", COMPILE, True, "disable", places),))
 
 
-def candidates(program: Program) -> Iterator[Candidate]:
-    """All that can be tried on a program, what brings most elsewhere first.
+def candidates(program: Program, knobs: Sequence[str] = ()) -> Iterator[Candidate]:
+    """All that can be tried on a program, what brings most elsewhere first. `knobs`: settings of Inductor that its
+    findings name.
 
     Leaving out torch.compile is last but for precision: other changes may make the compiled program the faster one.
     """
     yield from _fused(program.optimizers)
     yield from _modes(program)
     yield from _threads(program)
+    for knob in dict.fromkeys(knobs):
+        for value in worth_trying(knob):
+            name = f"{_INDUCTOR}{knob}"
+            yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
     if program.compiles:
         for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):
             yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))

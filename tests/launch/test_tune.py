@@ -10,7 +10,7 @@ import pytest
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Tried, Tuned
+from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.knowledge import tuning
 from inspect_compile.launch.tune import search
 
@@ -27,9 +27,9 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(shutil.copy(PROGRAM, tmp_path / "steps.py"))
 
 
-def tuned(*words: str) -> dict[str, Tried]:
+def tuned(*words: str) -> dict[str, TriedChange]:
     assert main(["tune", "--yes", "--dump", "d", *words]) == 0
-    return {row.words: row for row in Dump(Path("d")).rows(Tried)}
+    return {row.words: row for row in Dump(Path("d")).rows(TriedChange)}
 
 
 def test_what_helps_is_kept_and_what_changes_the_numbers_is_not(

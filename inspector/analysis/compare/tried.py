@@ -1,7 +1,7 @@
 """What `tune` tried on the program of a dump."""
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Tried, Tuned
+from inspect_compile.facts import TriedChange, Tuned
 
 
 def tuned_of(dump: Dump) -> Tuned | None:
@@ -9,12 +9,12 @@ def tuned_of(dump: Dump) -> Tuned | None:
     return next(reversed(dump.rows(Tuned)), None)
 
 
-def changes_tried(dump: Dump) -> list[Tried]:
+def changes_tried(dump: Dump) -> list[TriedChange]:
     """The last trial of each change, in the order in which they were first tried."""
-    return list({row.words: row for row in dump.rows(Tried)}.values())
+    return list({row.words: row for row in dump.rows(TriedChange)}.values())
 
 
-def tried_rows(dump: Dump, graph: str | None = None) -> list[Tuned | Tried]:
+def tried_rows(dump: Dump, graph: str | None = None) -> list[Tuned | TriedChange]:
     """Both, as `show tried --json` prints them."""
     tuned = tuned_of(dump)
     return [*([] if tuned is None else [tuned]), *changes_tried(dump)]

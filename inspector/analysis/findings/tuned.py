@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_STEP, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Location, Tried
+from inspect_compile.facts import Graph, Location, TriedChange
 from inspect_compile.facts.trials import Place
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import TUNED, WORDS
@@ -46,7 +46,7 @@ def refuted(dump: Dump) -> set[str]:
     }
 
 
-def _why(row: Tried) -> str:
+def _why(row: TriedChange) -> str:
     gain, width = 100 * (row.gain or 0.0), 100 * (row.plus_minus or 0.0)
     precision = "; it computes with another precision" if row.outcome == "precision" else ""
     return (
@@ -54,5 +54,5 @@ def _why(row: Tried) -> str:
     )
 
 
-def _places(row: Tried) -> list[Place]:
+def _places(row: TriedChange) -> list[Place]:
     return sorted({place for change in row.changes for place in change.places})

@@ -16,7 +16,7 @@ from inspect_compile.analysis.compare.paired import (
     numbers,
     spread,
 )  # fmt: skip
-from inspect_compile.facts.trials import WARM, Change, Distance, Repeated, Tried
+from inspect_compile.facts.trials import WARM, Change, Distance, Repeated, TriedChange
 from inspect_compile.knowledge.tuning import Candidate
 from inspect_compile.launch.tune.trials import Ran, Trials
 
@@ -62,7 +62,7 @@ class Search:
     """The runs of one search."""
 
     def __init__(
-        self, trials: Trials, step: Repeated, windows: Windows, until: float, tell: Callable[[Tried], None]
+        self, trials: Trials, step: Repeated, windows: Windows, until: float, tell: Callable[[TriedChange], None]
     ) -> None:
         """`until`: the time of `time.monotonic` after which nothing more is begun; `tell` gets each row."""
         self._trials, self._step, self._windows = trials, step, windows
@@ -75,7 +75,7 @@ class Search:
         self._before: list[float] = self.plain
         """The same of the program with what was kept."""
         self.kept: list[Candidate] = []
-        self.rows: list[Tried] = []
+        self.rows: list[TriedChange] = []
         self.eager: float | None = None
         self.peak_bytes = 0
         self.steps = 0
@@ -195,7 +195,7 @@ class Search:
         why: str = "",
     ) -> str:
         answer = None if ran is None else ran.answer
-        row = Tried(
+        row = TriedChange(
             words=candidate.words,
             changes=candidate.changes,
             outcome=outcome,

@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
-from inspect_compile.facts import Tried, Tuned
+from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
@@ -25,11 +25,11 @@ def gain_text(part: float | None, plus_minus: float | None, pairs: int = 2) -> s
     return f"{sign}{abs(100 * part):.1f}{interval} %"
 
 
-def _gain(row: Tried) -> Cell:
+def _gain(row: TriedChange) -> Cell:
     return cell(gain_text(row.gain, row.plus_minus, row.pairs), _ROLES.get(row.outcome, ""))
 
 
-COLUMNS: Final[tuple[Column[Tried], ...]] = (
+COLUMNS: Final[tuple[Column[TriedChange], ...]] = (
     Column("step", _gain, right=True),
     Column("change", lambda row: one_line(row.words), role="name", stretch=True, least=24, most=90),
     Column("where", lambda row: where_text(row), optional=True),
@@ -49,7 +49,7 @@ COLUMNS: Final[tuple[Column[Tried], ...]] = (
 )
 
 
-def where_text(row: Tried) -> str:
+def where_text(row: TriedChange) -> str:
     """The lines that a change is about: `train.py:31`."""
     places = sorted({place for change in row.changes for place in change.places})
     return " ".join(f"{file_name(place.file)}:{place.line}" for place in places[:3]) + (" …" if len(places) > 3 else "")
@@ -86,7 +86,7 @@ def tried(request: Request) -> RenderableType:
     return Stack(parts)
 
 
-def verdict_text(tuned: Tuned, rows: list[Tried]) -> str:
+def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
     """The last line: what all kept changes bring together, or that nothing does."""
     ended = " (interrupted)" if tuned.is_interrupted else ""
     if tuned.together is not None:
@@ -95,6 +95,6 @@ def verdict_text(tuned: Tuned, rows: list[Tried]) -> str:
     return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
 
 
-def _order(row: Tried) -> tuple[int, float]:
+def _order(row: TriedChange) -> tuple[int, float]:
     rank = _FIRST.index(row.outcome) if row.outcome in _FIRST else len(_FIRST)
     return rank, -(row.gain or -9.0)
