@@ -90,6 +90,7 @@ class _Tuning:
 
         self._trials, self._root, self._argv, self._arguments, self._until = trials, root, argv, arguments, until
         self._writer = Writer(root)
+        self._script = ""
 
     def run(self) -> int:
         """Do it; Ctrl-C ends the search, and what was found so far is written."""
@@ -119,6 +120,7 @@ class _Tuning:
                 f"{number_of(step.since_compile, 'step')} behind the last compile ({_named(step)}) are too few to time;"
                 f" at least {FEWEST} are needed"
             )
+        self._script = first.answer.main
         program = Program.of(first.answer, _is_own)
         tell(f"a step is {_named(step)}, {time_text(step.seconds)}")
         search = Search(self._trials, step, windows, self._until, self._tell)
@@ -179,10 +181,7 @@ class _Tuning:
         """Write the diff; returns its path, empty if there is none."""
         from inspect_compile.patches import patch
 
-        script = Path(self._argv[1]).absolute()
-        if self._argv[1] == "-m":
-            tell("of a module run with -m only arguments are in the patch; settings go where it imports torch")
-        found = patch(changes, script, Path.cwd())
+        found = patch(changes, Path(self._script).absolute(), Path.cwd())
         for one in found.by_hand:
             tell(f"not in the patch, since no single call is there: {one}")
         if not found.diff:

@@ -9,6 +9,9 @@ import msgspec
 
 from inspect_compile.facts.base import Fact, Int64
 
+RESULTS: Final = "results.pt"
+"""The file of the results that others are compared with."""
+
 COMPILED_CALL: Final = "compiled call"
 OPTIMIZER_STEP: Final = "optimizer step"
 
@@ -109,6 +112,8 @@ class Distance(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial saw."""
 
+    main: str = ""
+    """The file that is run."""
     repeated: tuple[Repeated, ...] = ()
     windows: tuple[float, ...] = ()
     """Seconds of a step, the mean of each window."""

@@ -14,7 +14,7 @@ import msgspec
 
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.errors import CommandError
-from inspect_compile.facts.trials import OPTIMIZER_STEP, Answer, Change, Repeated, Request
+from inspect_compile.facts.trials import OPTIMIZER_STEP, RESULTS, Answer, Change, Repeated, Request
 from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, plain_environment, release_interrupts
 
 _CACHES: Final = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
@@ -81,9 +81,10 @@ class Trials:
         return Ran(answer, failure, seconds, log)
 
     def clean(self) -> None:
-        """Remove what was compiled, which nothing else uses: a GB of a large model."""
+        """Remove what was compiled and the results, which nothing else uses: a GB of a large model."""
         for folder in _CACHES.values():
             shutil.rmtree(self._folder / folder, ignore_errors=True)
+        (self._folder / RESULTS).unlink(missing_ok=True)
 
     def _status(self, setting: Setting, log: Path) -> int:
         caches = {name: str(self._folder / folder) for name, folder in _CACHES.items()}

@@ -92,6 +92,8 @@ def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
     if tuned.together is not None:
         patch = f"   git apply {tuned.patch}" if tuned.patch else ""
         return f"together {gain_text(tuned.together, tuned.plus_minus)} of a step{ended}{patch}"
+    if not rows:
+        return f"Nothing was tried{ended}"
     return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
 
 

@@ -105,6 +105,7 @@ class _Trial:
             torch.cuda.max_memory_allocated() if is_cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         )
         answer = Answer(
+            main=getattr(sys.modules["__main__"], "__file__", None) or "",
             repeated=clock.repeated(),
             windows=tuple(clock.windows),
             constructed=tuple(self._changes.constructed),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from inspect_compile.facts.trials import Distance
+from inspect_compile.facts.trials import RESULTS, Distance
 
 CALLS: Final = 8
 """How many compiled calls' results are kept."""
@@ -19,14 +19,12 @@ BYTES: Final = 64 << 20
 ELEMENTS: Final = 1 << 18
 """Of a larger tensor so many elements are kept, at even distances."""
 
-_FILE: Final = "results.pt"
-
 
 class Results:
     """Copies of the results, on the CPU."""
 
     def __init__(self, folder: str, *, is_reference: bool) -> None:
-        self._file = Path(folder) / _FILE
+        self._file = Path(folder) / RESULTS
         self._is_reference = is_reference
         self._kept: dict[str, Any] = {}
         self._bytes = 0
