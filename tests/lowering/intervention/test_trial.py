@@ -25,7 +25,12 @@ def plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def installed(*asked: Change) -> tuple[Changes, list[Any]]:
     compiled: list[Any] = []
-    changes = Changes(asked, lambda function, place: compiled.append(function) or function)
+
+    def watch(function: Any, place: Any) -> Any:
+        compiled.append(function)
+        return function
+
+    changes = Changes(asked, watch)
     changes.install()
     return changes, compiled
 
