@@ -10,12 +10,13 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.runtime.attribution import Attribution
+    from inspect_compile.analysis.runtime.step_account import Account
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
 ROWS = 15
 """Default number of rows of each table."""
-BY = ("line", "module", "kernel", "op")
+BY = ("step", "line", "module", "kernel", "op")
 
 
 class Attribute:
@@ -26,8 +27,8 @@ class Attribute:
         from inspect_compile.commands.dump_selection import add_part
 
         parser.usage = (
-            "inspect-compile attribute [DUMP] TRACE [-o FILE] [--by line|module|kernel|op] [--rank R] [--target GPU] "
-            "[--json] [--limit N | --all]"
+            "inspect-compile attribute [DUMP] TRACE [-o FILE] [--by step|line|module|kernel|op] [--step FILE:LINE] "
+            "[--rank R] [--target GPU] [--json] [--limit N | --all]"
         )
         parser.epilog = (
             "TRACE: a torch.profiler Chrome trace (.json, .json.gz), an Nsight Systems export (.sqlite, or the CSV of "
@@ -38,7 +39,10 @@ class Attribute:
         )
         add_part(parser, replay=False)
         parser.add_argument("-o", "--output", metavar="FILE", help="the same Chrome trace with notes on each kernel")
-        parser.add_argument("--by", choices=BY, help="one table only")
+        parser.add_argument("--by", choices=BY, help="one table only; step: where the time of a step goes, in detail")
+        parser.add_argument(
+            "--step", metavar="FILE:LINE", help="a step is a call of the function with this line (with_stack=True)"
+        )
         parser.add_argument(
             "--json", action="store_true", help="one JSON object per line for each run, or with --by each row"
         )
@@ -77,16 +81,23 @@ class Attribute:
     @staticmethod
     def _print(dump: "Dump", found: "Attribution", profile: "Profile", arguments: argparse.Namespace) -> None:
         from inspect_compile.analysis.cost.launch_origins import BY as ALL
-        from inspect_compile.analysis.cost.roofs import gpu_of
+        from inspect_compile.analysis.cost.roofs import gpu_of, of_target, roof_of
         from inspect_compile.analysis.runtime.attributed_time import LaunchTimes, attributed_runs, unattributed
+        from inspect_compile.analysis.runtime.step_of_dump import account_of
         from inspect_compile.knowledge.targets.devices import device_named
 
         device = device_named(profile.device) if profile.device else gpu_of(dump)
+        roof = of_target(device) if device is not None else roof_of(dump)
+        account = account_of(dump, profile, found, roof, arguments.step) if arguments.by in (None, "step") else None
+        if arguments.step is not None and (account is None or account.step.by != arguments.step):
+            raise CommandError(_no_step(arguments.step, profile))
         chosen_by = tuple(by for by in ALL if arguments.by in (None, by))
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 
-            if arguments.by is None:
+            if arguments.by == "step":
+                print_json(() if account is None else _account_rows(account), limit=arguments.limit)
+            elif arguments.by is None:
                 print_json(attributed_runs(dump, found), limit=arguments.limit)
             else:
                 rows = [*LaunchTimes(dump, found).by(chosen_by[0], device), *unattributed(found)]
@@ -94,11 +105,28 @@ class Attribute:
             return
         from inspect_compile.commands.printing import print_table
         from inspect_compile.tables.runtime.attribution import attribution
+        from inspect_compile.tables.runtime.steps import steps
 
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
+        if account is not None:
+            print_table(steps(account, by_step=arguments.by == "step", limit=limit))
+        if arguments.by == "step":
+            return
         times = LaunchTimes(dump, found)
         sums = {by: times.by(by, device) for by in chosen_by}
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
+
+
+def _account_rows(account: "Account") -> "list[object]":
+    from inspect_compile.analysis.runtime.step_bound import step_bounds
+
+    return [account.step, *step_bounds(account.step, account.rows), *account.rows]
+
+
+def _no_step(asked: str, profile: "Profile") -> str:
+    if not profile.functions:
+        return f"--step {asked}: the profile has no functions; record it with torch.profiler.profile(with_stack=True)"
+    return f"--step {asked}: no function with this line was called twice in the profile"
 
 
 def _annotate(path: Path, to: Path, dump: "Dump", found: "Attribution", profile: "Profile") -> None:

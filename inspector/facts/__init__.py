@@ -63,7 +63,7 @@ from inspect_compile.facts.run import (
     Timed,
     TimerBegan,
 )
-from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording
+from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording, StepAccount, StepTime
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.trials import TriedChange, Tuned
@@ -80,7 +80,8 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
+    Launched, Measuring, StepAccount, StepTime,
+    CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
     StatementsOf, LoadedLine,
     Tuned, TriedChange,
 )  # fmt: skip
@@ -102,6 +103,7 @@ __all__ = [
     "NumericsCall", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize",
     "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
-    "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf", "Symbol", "Tangent", "Tensor", "Tiling",
+    "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
+    "StepAccount", "StepTime", "Symbol", "Tangent", "Tensor", "Tiling",
     "Timed", "TimerBegan", "TriedChange", "Tuned", "Tuning", "WrapperLine",
 ]  # fmt: skip

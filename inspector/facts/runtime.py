@@ -149,3 +149,59 @@ class Collective(Fact, frozen=True, kw_only=True, tag="collective"):
     def is_compiled(self) -> bool:
         """True if the code of a compiled graph called it."""
         return self.by == "compiled graph"
+
+
+class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
+    """The steps of a program that a profile shows, and how long one takes."""
+
+    table: ClassVar[str] = "steps"
+    per_graph: ClassVar[bool] = False
+
+    by: str
+    """What a step ends with: an event of the profile that repeats, `Optimizer.step#AdamW.step`; empty where nothing
+    repeats, and the whole profile is one step.
+    """
+    steps: Int64
+    seconds: float
+    """The mean of all steps in the profile, by which the rows divide: the profiler itself slows the host."""
+    least: float
+    most: float
+    device: str = ""
+    """The GPU; empty if nothing ran on one."""
+    busy: float = 0.0
+    """Seconds of a step in which the GPU ran something."""
+    plain_seconds: float | None = None
+    """The median of steps without a profiler; None if none was timed."""
+    plain_steps: Int64 = 0
+
+
+class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
+    """One part of a step. The parts of all rows together are the step."""
+
+    table: ClassVar[str] = "steps"
+    per_graph: ClassVar[bool] = False
+
+    kind: str
+    """compiled kernels, library calls, eager operators, optimizer, collectives, waiting for the host, synchronisation,
+    copies, input, compiling, or not known.
+    """
+    what: str = ""
+    """Which: a kernel, an operator, or what the host does."""
+    seconds: float
+    """Of one step."""
+    is_idle: bool = False
+    """True if the GPU is idle meanwhile, and the host does it."""
+    count: float = 0.0
+    """Number of kernels, or calls, in one step."""
+    hidden: float = 0.0
+    """Seconds of a step in which it runs while a kernel of another kind does, and which are that kernel's."""
+    after: float = 0.0
+    """Of a synchronisation, the seconds from its end until the GPU is given something to do: parts of other rows, and
+    the most that the wait can cost in addition.
+    """
+    where: str = ""
+    """The line or function of the program, where it is known."""
+    region: str = ""
+    """Compile id of the compiled frame that runs the operator outside of its graph; empty elsewhere."""
+    bound: str = ""
+    """What bounds the kernel by the roofline: compute, memory or launch; empty if it is not known."""

@@ -16,6 +16,10 @@ TOOL: Final = "torch.profiler"
 _GPU: Final = {"kernel": "kernel", "gpu_memcpy": "memcpy", "gpu_memset": "memset"}
 _HOST: Final = frozenset({"cuda_runtime", "cuda_driver", "hip_runtime", "hip_driver"})
 _SPANS: Final = frozenset({"cpu_op", "user_annotation"})
+_FUNCTION: Final = "python_function"
+_OWN = re.compile(r"(?![^(]*(?:\b(?:site|dist)-packages\b|\btorch[/\\]|\bpython\d))[^<>]+\.py\(\d+\): ", re.ASCII)
+"""A Python function that is no library's."""
+_WAITS = re.compile(r"Synchronize", re.ASCII)
 _STARTS = re.compile(r"Launch|Memcpy|Memset|memcpy|memset", re.ASCII)
 """Names of runtime calls that start something: cuLaunchKernel, cudaGraphLaunch, cudaMemcpyAsync."""
 _DEVICE = re.compile(
@@ -110,12 +114,21 @@ def _take(
                 args.block,
             )
         )
-    elif category in _HOST and args is not None and _STARTS.search(event.name):
-        correlation = _whole(args.correlation)
-        if correlation is not None:
+    elif category in _HOST:
+        name = names.setdefault(event.name, event.name)
+        start = float(event.ts)
+        correlation = _whole(args.correlation) if args is not None else None
+        if correlation is not None and _STARTS.search(name):
             thread = threads.setdefault((event.pid, event.tid), len(threads))
-            name = names.setdefault(event.name, event.name)
-            profile.calls.append(HostCall(name, float(event.ts), thread, correlation))
+            profile.calls.append(HostCall(name, start, thread, correlation, event.dur))
+        elif _WAITS.search(name):
+            thread = threads.setdefault((event.pid, event.tid), len(threads))
+            profile.waits.append(Span(name, start, start + event.dur, thread))
+    elif category == _FUNCTION and _OWN.match(event.name):
+        thread = threads.setdefault((event.pid, event.tid), len(threads))
+        start = float(event.ts)
+        name = names.setdefault(event.name, event.name)
+        profile.functions.append(Span(name, start, start + event.dur, thread, index=index))
 
 
 def _whole(value: Number | None) -> int | None:

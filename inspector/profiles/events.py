@@ -50,6 +50,7 @@ class HostCall(msgspec.Struct, frozen=True, gc=False):
     start: float
     thread: int
     correlation: int
+    duration: float = 0.0
 
 
 class Profile(msgspec.Struct):
@@ -60,6 +61,12 @@ class Profile(msgspec.Struct):
     runs: list[GpuRun]
     spans: list[Span]
     calls: list[HostCall]
+    waits: list[Span] = []
+    """Calls of the runtime in which the CPU waits for the GPU, `cudaStreamSynchronize`."""
+    functions: list[Span] = []
+    """Python functions of the program's own that ran, `train.py(41): step`, where stacks were recorded: those of
+    installed libraries and of torch are not kept. The line is the first of the function.
+    """
     is_ordered: bool = True
     """False if the file has one sum for all runs of a name, and no order."""
     device: str = ""

@@ -73,8 +73,12 @@ class _Export:
         name = self._names.get(row.get("nameId"), "").partition("_v")[0]  # type: ignore[arg-type]
         thread = row.get("globalTid") or 0
         correlation = _unique(row.get("correlationId"), thread)
+        start = row["start"] / 1000
+        end = max(start, (row.get("end") or 0) / 1000)
         if _STARTS.search(name) and correlation is not None:
-            found.calls.append(HostCall(name, row["start"] / 1000, thread, correlation))
+            found.calls.append(HostCall(name, start, thread, correlation, end - start))
+        elif "Synchronize" in name:
+            found.waits.append(Span(name, start, end, thread))
 
     def _range(self, found: Profile, row: dict[str, Any]) -> None:
         text = row.get("text") or self._names.get(row.get("textId"), "")  # type: ignore[arg-type]

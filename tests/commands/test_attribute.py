@@ -112,3 +112,26 @@ def test_errors_are_one_line(
     error = capsys.readouterr().err
     assert told in error
     assert error.count("\n") == 1
+
+
+def test_it_begins_with_where_a_step_goes(
+    dump: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+
+    assert main(["attribute", dump, TRACE]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Bound by launch overhead: the GPU is idle ")
+    assert lines[1].startswith(" 2 steps of ")
+    assert "each a call of the compiled function 0/0" in lines[1]
+
+    assert main(["attribute", "--json", "--by", "step", dump, TRACE]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    (step,) = (row for row in rows if row["fact"] == "step_account")
+    assert sum(row["seconds"] for row in rows if row["fact"] == "step_time") == pytest.approx(step["seconds"])
+    assert sum(row["share"] for row in rows if row["fact"] == "step_bound") == pytest.approx(1)
+
+
+def test_a_step_that_is_not_in_the_profile_is_said(dump: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attribute", dump, TRACE, "--step", "net.py:12"]) == 2
+    assert "the profile has no functions" in capsys.readouterr().err
