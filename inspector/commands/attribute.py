@@ -10,7 +10,6 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.runtime.attribution import Attribution
-    from inspect_compile.analysis.runtime.step_account import Account
     from inspect_compile.dump import Dump
     from inspect_compile.profiles import Profile
 
@@ -83,7 +82,7 @@ class Attribute:
         from inspect_compile.analysis.cost.launch_origins import BY as ALL
         from inspect_compile.analysis.cost.roofs import gpu_of, of_target, roof_of
         from inspect_compile.analysis.runtime.attributed_time import LaunchTimes, attributed_runs, unattributed
-        from inspect_compile.analysis.runtime.step_of_dump import account_of
+        from inspect_compile.analysis.runtime.step_of_dump import account_of, account_rows
         from inspect_compile.knowledge.targets.devices import device_named
 
         device = device_named(profile.device) if profile.device else gpu_of(dump)
@@ -96,31 +95,30 @@ class Attribute:
             from inspect_compile.commands.printing import print_json
 
             if arguments.by == "step":
-                print_json(() if account is None else _account_rows(account), limit=arguments.limit)
+                print_json(() if account is None else account_rows(dump, account=account), limit=arguments.limit)
             elif arguments.by is None:
                 print_json(attributed_runs(dump, found), limit=arguments.limit)
             else:
                 rows = [*LaunchTimes(dump, found).by(chosen_by[0], device), *unattributed(found)]
                 print_json(rows, limit=arguments.limit)
             return
+        from inspect_compile.analysis.findings.every import findings_of_account
         from inspect_compile.commands.printing import print_table
+        from inspect_compile.tables.overview.findings import first_lines
         from inspect_compile.tables.runtime.attribution import attribution
         from inspect_compile.tables.runtime.steps import steps
+        from inspect_compile.tables.styled_text import Stack, styled
 
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
         if account is not None:
             print_table(steps(account, by_step=arguments.by == "step", limit=limit))
+            if rows := findings_of_account(dump, account):
+                print_table(Stack([styled("What to change first", "bold"), *first_lines(rows)], gap=False))
         if arguments.by == "step":
             return
         times = LaunchTimes(dump, found)
         sums = {by: times.by(by, device) for by in chosen_by}
         print_table(attribution(found, profile, sums, unattributed(found), device, limit))
-
-
-def _account_rows(account: "Account") -> "list[object]":
-    from inspect_compile.analysis.runtime.step_bound import step_bounds
-
-    return [account.step, *step_bounds(account.step, account.rows), *account.rows]
 
 
 def _no_step(asked: str, profile: "Profile") -> str:

@@ -74,6 +74,7 @@ TABLES: Final[dict[str, Entry]] = {
     "memory": Entry("inspect_compile.tables.memory.memory:memory", (AT,)),
     "time": Entry("inspect_compile.tables.frontend.time:time", (OUTPUT,)),
     "measured": Entry("inspect_compile.tables.runtime.measured:measured_table", (BY,)),
+    "steps": Entry("inspect_compile.tables.runtime.steps:steps_table"),
     "numerics": Entry("inspect_compile.tables.numerics.numerics:numerics"),
     "nonfinite": Entry("inspect_compile.tables.numerics.nonfinite:nonfinite"),
     "cudagraphs": Entry("inspect_compile.tables.runtime.cudagraphs:cudagraphs_table"),

@@ -282,6 +282,7 @@ ROWS: Final[dict[str, Rows]] = {
     "memory": _memory,
     "time": _of("frontend.time_sums:time_rows"),
     "measured": _of("runtime.measured:measured_rows"),
+    "steps": _of("runtime.step_of_dump:account_rows"),
     "numerics": _numerics,
     "nonfinite": _of("numerics.nonfinite:nonfinite_facts"),
     "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),

@@ -6,12 +6,23 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.findings import copies, fusions, kernels, oddities, operators, results, tuned
+from inspect_compile.analysis.findings import (
+    copies,
+    fusions,
+    kernels,
+    matmul_precision,
+    oddities,
+    operators,
+    results,
+    steps,
+    tuned,
+)
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
 from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.frontend.frames import resumed
+from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph
 from inspect_compile.facts.compile_id import frame_id
@@ -35,6 +46,8 @@ KINDS: Final[tuple[Kind, ...]] = (
     kernels.spills,
     kernels.cudagraphs,
     results.memory,
+    matmul_precision.found,
+    steps.found,
     oddities.found,
 )
 """Every kind of finding; new ones are added here."""
@@ -58,6 +71,12 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]
     moved = functools.cache(lambda name: launch_traffic(dump, name).moved)
     return [row for row in merged(found, _called(dump, found)) if _is_noticeable(row, moved)]
+
+
+def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
+    """What the account of a step, made from a profile, shows of this dump's program."""
+    found = [*steps.of_account(dump, account), *matmul_precision.of_account(dump, graphs_of(dump, None), account)]
+    return merged(found, _called(dump, found))
 
 
 def _called(dump: Dump, found: list[Finding]) -> dict[str, Called]:

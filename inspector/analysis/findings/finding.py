@@ -10,12 +10,14 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TUNED, TYPICAL_BANDWIDTH
+from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH
 
 N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
-ONCE: Final = "once"
 EACH_STEP: Final = "each step"
+ONCE: Final = "once"
+NOTICEABLE: Final = 0.02
+"""Share of a step from which a cost stands before graph breaks, of which no time is known."""
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -44,13 +46,19 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     count: int = 1
     """How many times it was found: in so many layers, frames or calls."""
     seconds: float | None = None
-    """What it costs, of all together: time on the device for each call, or time of compiling; None if not known."""
+    """What it costs, of all together: time on the device for each call, time of each step of the program, or time of
+    compiling; None if not known.
+    """
     when: str = EACH_CALL
     """each call, each step, or once."""
+    share: float | None = None
+    """Share of the step, between 0 and 1; None if it is not a part of a step that was profiled or tried."""
     sure: str = NOT_KNOWN
     """measured, timed a few times, estimated (the bytes at the device's bandwidth), or not known."""
     calls: int | None = None
-    """Of how many calls a time on the device is the median, the fewest where there are several; None if not timed."""
+    """Of how many calls a time on the device is the median, the fewest where there are several; of a step, of how many
+    steps the mean; None if not timed.
+    """
     bytes: int | None = None
     """Bytes that are moved, of all together, or by which the peak is higher; None if it is not about bytes."""
     is_bound: bool = False
@@ -160,5 +168,8 @@ def _order(found: Finding) -> tuple[object, ...]:
     likely = found.seconds if found.seconds is not None else moved / TYPICAL_BANDWIDTH
     where = found.parts[0].where if found.parts else None
     # What a graph break costs is not known, and nothing behind it can make up for it.
-    first = next((rank for rank, kind in enumerate((FAILED, NUMERICS, TUNED, BREAK)) if found.kind == kind), 4)
+    ranks = (FAILED, NUMERICS, "", BREAK)
+    first = next((rank for rank, kind in enumerate(ranks) if found.kind == kind), len(ranks))
+    if found.share is not None and found.share >= NOTICEABLE:
+        first = 2
     return first, -likely, -size, own_first(where), found.what

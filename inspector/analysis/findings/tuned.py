@@ -29,6 +29,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 parts=tuple(Part("", "", Location(place.file, place.line)) for place in _places(row)),
                 seconds=row.gain * tuned.seconds,
                 when=EACH_STEP,
+                share=row.gain,
                 sure=MEASURED,
                 why=_why(row),
                 to_do=row.words,

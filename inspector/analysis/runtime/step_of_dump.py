@@ -1,6 +1,6 @@
 """The account of a step from a profile of a program whose compiles a dump has: with lines, and what bounds kernels."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -9,10 +9,28 @@ from inspect_compile.analysis.cost.roofs import Roof
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.analysis.runtime.attribution import Attribution
 from inspect_compile.analysis.runtime.step_account import Account, step_account
+from inspect_compile.analysis.runtime.step_bound import step_bounds
 from inspect_compile.dump import Dump
-from inspect_compile.facts import GraphBreak, Location, StepTime
+from inspect_compile.facts import GraphBreak, Location, StepAccount, StepTime
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.profiles import Profile
+
+
+def recorded_account(dump: Dump) -> Account | None:
+    """The account that the run itself made; None if no step was profiled."""
+    found = dump.rows(StepAccount)
+    return Account(found[-1], list(dump.rows(StepTime))) if found else None
+
+
+def account_rows(dump: Dump, graph: str | None = None, account: Account | None = None) -> Iterator[msgspec.Struct]:
+    """The steps, what bounds them and the parts of one: of `account`, else of what the run profiled itself. They are
+    the program's, whichever `graph` is asked for.
+    """
+    found = account or recorded_account(dump)
+    if found is not None:
+        yield found.step
+        yield from step_bounds(found.step, found.rows)
+        yield from found.rows
 
 
 def account_of(
@@ -25,7 +43,7 @@ def account_of(
     account = step_account(profile, found, _bounds(dump, found, roof), given)
     if account is None:
         return None
-    lines = _broken_lines(dump)
+    lines = broken_lines(dump)
     return account._replace(rows=[_placed(row, lines) for row in account.rows])
 
 
@@ -42,7 +60,7 @@ def _bounds(dump: Dump, found: Attribution, roof: Roof | None) -> Mapping[tuple[
     }
 
 
-def _broken_lines(dump: Dump) -> dict[str, Location]:
+def broken_lines(dump: Dump) -> dict[str, Location]:
     """The frames with a graph break at one line only: between its graph and its end, a frame runs that line."""
     lines: dict[str, set[Location]] = {}
     for row in dump.rows(GraphBreak):

@@ -81,6 +81,13 @@ TUNED: Final = "tuned"
 INCOMPLETE: Final = "incomplete"
 PROBE: Final = "probe"
 SLOW_PROBES: Final = "slow-probes"
+LAUNCH_BOUND: Final = "launch-bound"
+LAUNCH_BOUND_HOST: Final = "launch-bound-host"
+LAUNCH_BOUND_SKIPPED: Final = "launch-bound-skipped"
+MATMUL_PRECISION: Final = "matmul-precision"
+OPTIMIZER: Final = "optimizer"
+SYNCHRONISATION: Final = "synchronisation"
+INPUT: Final = "input"
 
 WORDS: Final[dict[str, Words]] = {
     APART_HANDED: Words("one kernel writes to memory what the next one reads back"),
@@ -360,6 +367,36 @@ WORDS: Final[dict[str, Words]] = {
     TUNED: Words("a change of the program makes its steps faster: it was tried"),
     INCOMPLETE: Words("a graph is not complete in this dump"),
     PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
+    LAUNCH_BOUND: Words(
+        "the GPU waits for the host, which launches the kernels of compiled graphs one by one",
+        'record CUDA graphs: torch.compile(…, mode="reduce-overhead"); or compile more in one graph, such as several '
+        "steps of a loop",
+    ),
+    LAUNCH_BOUND_SKIPPED: Words(
+        "the GPU waits for the host, which launches the kernels of compiled graphs one by one",
+        "the program asks for CUDA graphs, and this keeps them from being used: {why}",
+    ),
+    LAUNCH_BOUND_HOST: Words(
+        "entering compiled code, its guards and its wrapper take longer than a small graph is worth",
+        "compile more in one graph, such as several steps of a loop; or do not compile this function",
+    ),
+    MATMUL_PRECISION: Words(
+        "float32 matrix products run without tensor cores",
+        'torch.set_float32_matmul_precision("high") rounds their inputs to TF32: it changes the numbers, so compare '
+        "the results",
+    ),
+    OPTIMIZER: Words(
+        "the optimizer runs as many operators on lists of tensors, or on each tensor",
+        "{name}(…, fused=True) updates all parameters in one kernel",
+    ),
+    SYNCHRONISATION: Words(
+        "the host waits for a result of the GPU in each step, and the GPU then waits for the host",
+        "keep the value on the GPU: read it every so many steps, or branch with torch.where",
+    ),
+    INPUT: Words(
+        "the program waits for its DataLoader",
+        "more workers (num_workers=…), persistent_workers=True, and pin_memory=True for a GPU",
+    ),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }
 
@@ -370,7 +407,7 @@ class Kind(NamedTuple):
     kind: str
     what: str
     needs: str = ""
-    """What a run needs to have it: `gpu`, `cudagraphs`, `numerics`, `tune` or `cache`; empty for a compile alone."""
+    """What a run needs to have it: `gpu`, `cudagraphs`, `numerics`, `cache`, `steps` or `tune`; empty for a compile."""
 
 
 KINDS: Final = (
@@ -391,6 +428,11 @@ KINDS: Final = (
     Kind(NO_CUDAGRAPH, "a graph does not run as a CUDA graph where the program asked for that", "cudagraphs"),
     Kind(CUDAGRAPH_AGAIN, "a CUDA graph is recorded again", "cudagraphs"),
     Kind(MEMORY, "memory that is kept for reuse raises the peak"),
+    Kind(LAUNCH_BOUND, "the GPU waits for the host, which launches kernels one by one", "steps"),
+    Kind(SYNCHRONISATION, "the host waits for a result of the GPU in each step", "steps"),
+    Kind(OPTIMIZER, "the optimizer runs as many operators in place of one fused kernel", "steps"),
+    Kind(INPUT, "the program waits for its DataLoader", "steps"),
+    Kind(MATMUL_PRECISION, "float32 matrix products run without the tensor cores of the GPU", "gpu"),
     Kind(INCOMPLETE, "a graph is not complete in this dump"),
     Kind(PROBE, "a probe of this tool saw nothing, so that something is missing in this dump"),
     Kind(SLOW_PROBES, "this tool itself took a noticeable part of the run"),

@@ -22,7 +22,7 @@ from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.parts import Request, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
-from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, time_text
+from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_BUFFERS: Final = 3
 _NOT_KNOWN: Final = "how many seconds it costs is not known"
 _ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
+_BY_ROOFLINE: Final = "estimated: the least time by the roofline, without and with it"
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 _TABLES: Final = {
     kinds.BREAK: "dynamo",
@@ -44,6 +45,10 @@ _TABLES: Final = {
     kinds.TUNED: "tried",
     kinds.PROBE: "overhead",
     kinds.SLOW_PROBES: "overhead",
+    kinds.LAUNCH_BOUND: "steps",
+    kinds.SYNCHRONISATION: "steps",
+    kinds.OPTIMIZER: "steps",
+    kinds.INPUT: "steps",
 }
 """Kind → the table that shows more; the others have a page of their own."""
 
@@ -55,6 +60,8 @@ def cost_words(found: Finding) -> str:
         return "wrong" if found.kind == kinds.NUMERICS else "failed"
     if found.seconds is not None:
         time = f"{most}{time_text(found.seconds)} {_WHEN[found.when]}"
+        if found.share is not None:
+            return f"{time} ({share_text(found.share, 0)})"
         return time if found.bytes is None else f"{time} ({byte_text(found.bytes)})"
     if found.bytes is None:
         return ""
@@ -67,11 +74,15 @@ def sure_words(found: Finding) -> str:
     """How the cost is known, and on how many calls it rests."""
     if found.kind in (kinds.FAILED, kinds.BREAK):
         return "recorded; what it costs in time is not measured" if found.kind == kinds.BREAK else "recorded"
+    if found.when == EACH_STEP and found.sure in (MEASURED, TIMED):
+        return f"measured: the mean of {number_of(found.calls or 1, 'profiled step')}"
     if found.sure == MEASURED:
         return "measured" if found.calls is None else f"measured: the median of {number_of(found.calls, 'call')}"
     if found.sure == TIMED:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
-    return _NOT_KNOWN if found.sure == NOT_KNOWN else _ESTIMATED
+    if found.sure == NOT_KNOWN:
+        return _NOT_KNOWN
+    return _BY_ROOFLINE if found.kind == kinds.MATMUL_PRECISION else _ESTIMATED
 
 
 def places_cell(found: Finding) -> Cell:
@@ -123,6 +134,8 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
         return command(dump_argument, "memory", *which)
     if found.kind == kinds.INCOMPLETE:
         return command(dump_argument, "lowering", *which)
+    if found.kind == kinds.MATMUL_PRECISION:
+        return command(dump_argument, "roofline", *which)
     return command(dump_argument, _TABLES[found.kind])
 
 

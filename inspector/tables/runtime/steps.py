@@ -6,17 +6,23 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
+from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.runtime.host_activity import REGION, STEP
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, step_bounds, step_parts
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.facts import StepAccount, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import limited
+from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line, share_text, time_text
 
+NOT_PROFILED: Final = (
+    "no step was profiled: inspect-compile run --measure SCRIPT does, and inspect-compile attribute DUMP TRACE takes a "
+    "profile of yours"
+)
 _MOST_DETAILS: Final = 3
 _LEAST_SHARE: Final = 0.0005
 """Parts with less of the step are not shown."""
@@ -104,6 +110,17 @@ def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[Text]:
         yield joined((f" A step takes {plain}; profiled: {step_text(step)}", "dim"))
     else:
         yield joined((f" {step_text(step)}; the profiler slows the host", "dim"))
+
+
+def steps_table(request: Request) -> RenderableType:
+    """What the run itself profiled: the parts of a step by kind, then each of them."""
+    account = recorded_account(request.dump)
+    if account is None:
+        return text_or_nothing(request.dump, NOT_PROFILED)
+    rows = request.kept(account.rows)
+    heading = Stack(list(step_heading(account.step, account.rows)), gap=False)
+    parts = parts_table(account.step, account.rows)
+    return Stack([heading, parts, limited(ROWS, rows, request.limit, request.every("steps"))])
 
 
 def steps(account: Account, *, by_step: bool = False, limit: int | None = None) -> RenderableType:

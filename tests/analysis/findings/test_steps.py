@@ -1,0 +1,139 @@
+"""Findings about a step of the program, from the account that a profile gives, and from facts written down here."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.findings.every import findings, findings_of_account
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.overview.looked_for import looked_for
+from inspect_compile.analysis.runtime.step_account import step_account
+from inspect_compile.dump import Dump
+from inspect_compile.facts import CudaGraph, Fact, Frame, GraphBreak, Location, Run, StepAccount, StepTime
+from inspect_compile.knowledge.cost import step_kinds as kinds
+from inspect_compile.profiles.chrome import read
+from inspect_compile.tables.overview.findings import cost_words, sure_words
+from tests.handmade import ended, graph, kernel, line, lowered, made, node, operation
+
+DATA = Path(__file__).resolve().parents[1] / "runtime" / "data"
+GPU = Run(status="finished", argv=("net.py",), device="cuda (NVIDIA H200, sm_90)")
+ITEM = Location("policy.py", 61, "forward", "if float(value.mean()) > 1e6:")
+BREAK = GraphBreak(graph="0/0", reason="Tensor.item()", explanation="Tensor.item() is not traced", where=ITEM)
+CALL = Frame(
+    graph="0/0", function="forward", file="policy.py", line=50, status="compiled", caller=Location("policy.py", 88)
+)
+
+
+def step(seconds: float, *rows: StepTime, device: str = "NVIDIA H200") -> tuple[Fact, ...]:
+    busy = sum(row.seconds for row in rows if not row.is_idle)
+    whole = StepAccount(
+        by="Optimizer.step#A", steps=20, seconds=seconds, least=seconds, most=seconds, device=device, busy=busy
+    )
+    return (whole, *rows)
+
+
+def of_kind(root: Path, kind: str, *facts: Fact) -> list[Finding]:
+    return [row for row in findings(made(root, *facts, run=GPU)) if row.kind == kind]
+
+
+def test_launches_and_the_wait_of_a_policy_stand_before_its_graph_break(tmp_path: Path) -> None:
+    dump = made(tmp_path, BREAK, CALL, run=GPU)
+    account = step_account(read(DATA / "h200_policy.json.gz"))
+    assert account is not None
+
+    first, second = findings_of_account(dump, account)
+
+    assert (first.kind, first.parts[0].where) == ("launch-bound", CALL.caller)
+    assert 'mode="reduce-overhead"' in first.to_do
+    assert first.share is not None
+    assert 0.7 < first.share < 0.9
+    assert cost_words(first) == "≤ 1.25 ms a step (80 %)"
+    assert sure_words(first) == "measured: the mean of 11 profiled steps"
+    assert (second.kind, second.parts[0].where) == ("synchronisation", ITEM)
+
+    recorded = made(tmp_path / "recorded", BREAK, CALL, account.step, *account.rows, run=GPU)
+    assert [row.kind for row in findings(recorded)] == ["launch-bound", "synchronisation", "graph-break"]
+
+
+def test_launches_are_no_finding_where_cuda_graphs_run_and_say_what_keeps_them_off(tmp_path: Path) -> None:
+    waits = step(1e-3, StepTime(kind=kinds.WAITING, what=kinds.LAUNCH, seconds=8e-4, is_idle=True))
+    replayed = CudaGraph(number=0, driver="cudagraph trees", replayed=9, recorded=1)
+    skipped = CudaGraph(number=-1, skipped="mutated inputs (2 instances)")
+
+    assert of_kind(tmp_path / "on", "launch-bound", *waits, replayed) == []
+    (off,) = of_kind(tmp_path / "off", "launch-bound", *waits, skipped)
+    assert "mutated inputs (2 instances)" in off.to_do
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "is_found"),
+    [
+        ("AdamW", "aten::_foreach_add_", True),
+        ("AdamW", "aten::mul_", True),
+        ("AdamW", "aten::_fused_adamw_", False),
+        ("LBFGS", "aten::mul_", False),
+    ],
+)
+def test_an_optimizer_that_is_not_fused(tmp_path: Path, name: str, operator: str, is_found: bool) -> None:
+    rows = step(
+        1e-3,
+        StepTime(kind=kinds.OPTIMIZER, what=operator, seconds=3e-4, count=12),
+        StepTime(kind=kinds.OPTIMIZER, what=f"{name}.step", seconds=1e-4, is_idle=True),
+        StepTime(kind=kinds.OPTIMIZER, what=f"{name}.zero_grad", seconds=1e-4, is_idle=True),
+        StepTime(kind=kinds.COMPILED, what="triton_poi_0", seconds=5e-4, count=3),
+    )
+
+    found = of_kind(tmp_path, "optimizer", *rows)
+
+    assert bool(found) == is_found
+    if found:
+        assert found[0].seconds == pytest.approx(4e-4), "without zero_grad"
+        assert found[0].to_do.startswith("AdamW(…, fused=True)")
+        assert found[0].is_bound
+
+
+def test_the_optimizer_of_a_program_on_the_cpu_is_found_in_its_profile(tmp_path: Path) -> None:
+    dump = made(tmp_path, run=Run(status="finished", argv=("train.py",), device="cpu"))
+    account = step_account(read(DATA / "cpu_training.json.gz"))
+    assert account is not None
+
+    first = findings_of_account(dump, account)[0]
+
+    assert (first.kind, first.names) == ("optimizer", ("AdamW.step",))
+    assert "on each tensor" in first.why
+
+
+def test_float32_products_that_may_not_round_to_tf32(tmp_path: Path) -> None:
+    """80 TFLOP take 1.19 s at 67 TFLOP/s, and 0.16 s at 495."""
+    facts = (
+        node("x"),
+        node("mm", "aten.mm.default", inputs=("x",)),
+        lowered("mm", "aten.mm.default", flops=80 * 10**12, flops_kind="matmul"),
+        operation("op0", reads={"x": 3000}, writes={"buf0": 1000}, kind="extern", nodes=("mm",)),
+        kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",), launches=(101,)),
+        line(0, "allocate", buffer="buf0"),
+        line(1, "extern", kernel="extern_kernels.mm", buffer="buf0"),
+        ended(),
+    )
+    step_rows = step(
+        2.0,
+        StepTime(kind=kinds.LIBRARY, what="aten::mm", seconds=1.5, count=1),
+        StepTime(kind=kinds.COMPILED, what="triton_poi_0", seconds=0.5, count=1),
+    )
+
+    (estimated,) = of_kind(tmp_path / "exact", "matmul-precision", graph(tf32=False), *facts)
+    assert estimated.seconds == pytest.approx(80 / 67 - 80 / 494.7)
+    assert sure_words(estimated) == "estimated: the least time by the roofline, without and with it"
+    (measured,) = of_kind(tmp_path / "step", "matmul-precision", graph(tf32=False), *facts, *step_rows)
+    assert measured.seconds == pytest.approx(1.5 * (1 - 67 / 494.7))
+    assert measured.share == pytest.approx(0.75 * (1 - 67 / 494.7))
+    assert of_kind(tmp_path / "rounds", "matmul-precision", graph(tf32=True), *facts) == []
+
+
+def test_kinds_that_need_a_profile_are_not_said_to_be_looked_for(tmp_path: Path) -> None:
+    def missing(dump: Dump) -> set[str]:
+        return {row.kind for row in looked_for(dump) if row.why_not}
+
+    of_steps = {"launch-bound", "synchronisation", "optimizer", "input"}
+    assert of_steps <= missing(made(tmp_path / "without", run=GPU))
+    assert not of_steps & missing(made(tmp_path / "with", *step(1e-3), run=GPU))
