@@ -170,7 +170,7 @@ def constants_of(module: GraphModule) -> set[str]:
     """What a graph holds in half types apart from its inputs: the numbers in it, and its own tensors."""
     found = set()
     for node in module.graph.nodes:
-        dtype = getattr(node.meta.get("val"), "dtype", None)
+        dtype = getattr(node.meta.get("val", node.meta.get("example_value")), "dtype", None)
         is_exact = dtype is not None and (not dtype.is_floating_point or str(dtype).removeprefix("torch.") in _WIDE)
         if not is_exact and (node.op == "get_attr" or (node.op == "call_function" and not node.all_input_nodes)):
             found.add(f"{node.target} {node.args}")

@@ -1,7 +1,7 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -10,14 +10,13 @@ from torch.fx import GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, AOT_GRAPH, DYNAMO_GRAPH, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
 from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
 from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
 from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     constants_of,
@@ -72,6 +71,16 @@ class _Wanted(NamedTuple):
     value: Any
     at: int | None = None
     """Its position among the results of the graph that is lowered; None for an input."""
+    maker: str = ""
+    """The node of AOTAutograd's graph that computes the value; empty if that is `node`, or none does."""
+
+
+class _Made(NamedTuple):
+    """The values of AOTAutograd's graph."""
+
+    values: Mapping[str, Any]
+    exact: Exacts | None
+    """The same in fp64, if these are to be compared."""
 
 
 class DynamoCheck:
@@ -127,11 +136,13 @@ class DynamoCheck:
         exact = _exact(module, values)
         rows = self._rows(wanted, args, of, None, module, exact)
         self.left = self._left(rows, args, module)
-        rows = self._with_forms(rows, wanted, args, module, left) + self._changed(module, values.inputs, args)
+        rows = self._with_forms(rows, wanted, args, module, left) + self._changed(module, values, args)
         rows += self._edited(module, args)
-        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+        wrong = [row for row in rows if verdict(row) == WRONG and row.level == AOT]
+        if not wrong:
             return rows
-        node = self._looked_for(lambda: self._first_wrong(module, values.whole, args))
+        made = self._made(module, values, wrong)
+        node = self._looked_for(lambda: self._first_wrong(module, made, args))
         return [self._with_source(row, node) for row in rows]
 
     def gradients(
@@ -172,9 +183,11 @@ class DynamoCheck:
         left = [(name, inputs_of(module).index(name)) for name in names]
         later = [_Wanted(name, name, at, values.inputs[at]) for name, at in left]
         rows += self._rows(later, args, lambda ran, _, at: ran.inputs[at], asked, module)
-        if not any(verdict(row) == WRONG and row.level == AOT for row in rows):
+        wrong = [row for row in rows if verdict(row) == WRONG and row.level == AOT]
+        if not wrong:
             return rows
-        node = self._looked_for(lambda: self._first_wrong_gradient(values.whole, args, asked))
+        made = self._made(module, values, wrong)
+        node = self._looked_for(lambda: self._first_wrong_gradient(made, args, asked))
         return [self._with_source(row, node, "the gradient of ") for row in rows]
 
     def _rows(
@@ -206,7 +219,7 @@ class DynamoCheck:
             )
             return [self._row(one.buffer, one.node, reason) for one in wanted]
         rows = []
-        for buffer, node, place, value, at in wanted:
+        for buffer, node, place, value, at, maker in wanted:
             eager = of(first, where, place)
             if eager is None:
                 rows.append(self._row(buffer, node, _MADE))
@@ -228,12 +241,12 @@ class DynamoCheck:
             row = self._row(buffer, node)
             plain = row
             row = beside(row, value, eager, shadow, always_exact=self._at_once, is_random=node in random)
-            if verdict(row) == WRONG and exact is not None and _is_half(value):
+            if verdict(row) == WRONG and exact is not None and not maker and _is_half(value):
                 # Kernels round what they store, and not each operator's result: so is the graph rounded here.
                 rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
                 row = row if verdict(rounded) == WRONG else rounded
             if verdict(row) == WRONG and other is not None:
-                rows += self._rows([_Wanted(buffer, node, place, value, at)], args, of, other, module, exact)
+                rows += self._rows([_Wanted(buffer, node, place, value, at, maker)], args, of, other, module, exact)
                 self._as_traced = self._as_traced if verdict(rows[-1]) == WRONG else other
                 continue
 
@@ -253,35 +266,64 @@ class DynamoCheck:
                         before = self._origin.dynamo[edits - 1].module
                         row = with_edit(with_fields(row, level=level.name), before, level.module, None)
                         break
-            elif verdict(row) not in (SAME, NOT_COMPARABLE) and self._edits():
-                is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(node))
-                row = self._in_fp64(row, args, of, place, gradients) if is_half else row
+            elif verdict(row) not in (SAME, NOT_COMPARABLE):
+                is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(maker or node))
+                traced = None if exact is None else self._traced(module, exact, maker or node)
+                row = self._in_fp64(row, args, of, place, gradients, traced) if is_half else row
             rows.append(row)
         return rows
 
-    def _in_fp64(self, row: Checked, args: Sequence[Any], of: _Of, place: Any, gradients: Gradients | None) -> Checked:
-        """`row`, wrong if an edit of Dynamo's graph made another function of what is at this place of a run: see
-        `first_apart`.
+    def _in_fp64(
+        self,
+        row: Checked,
+        args: Sequence[Any],
+        of: _Of,
+        place: Any,
+        gradients: Gradients | None,
+        traced: torch.Tensor | None,
+    ) -> Checked:
+        """`row`, wrong if an edit of Dynamo's graph made another function of what is at this place of a run, or
+        AOTAutograd, in whose graph it is `traced` in fp64: see `first_apart`.
         """
         levels = self._origin.dynamo
+        edits = len(self._edits())
 
         def exact(edits: int) -> Shadowed:
             ran, where = self._ran(edits, args, gradients, BOTH if self._at_once and not edits else EXACT)
             assert ran.shadow is not None
             return ran.shadow.value(of(ran, where, place))
 
-        def apart(edits: int) -> float:
-            known, found = exact(0), exact(edits)
-            if any(one.reason or one.is_random for one in (known, found)) or found.exact.shape != known.exact.shape:
+        def apart(number: int) -> float:
+            known = exact(0)
+            found = exact(number) if number <= edits else None
+            if any(one.reason or one.is_random for one in (known, found) if one is not None):
                 return 0.0
-            has_own = not constants_of(levels[edits].module) <= constants_of(levels[0].module)
-            return 0.0 if has_own else exactly_apart(found.exact, known.exact)
+            value = traced if found is None else found.exact
+            if value is None or value.shape != known.exact.shape:
+                return 0.0
+            if number <= edits and not constants_of(levels[number].module) <= constants_of(levels[0].module):
+                return 0.0
+            return exactly_apart(value, known.exact)
 
-        if (found := first_apart(len(levels) - 1, apart)) is None:
+        if (first := first_apart(edits + (traced is not None), apart)) is None:
             return row
-        edits, distance = found
-        by = with_fields(row, level=levels[edits].name, exact_apart=distance)
-        return with_edit(by, levels[edits - 1].module, levels[edits].module, None)
+        number, distance = first
+        if number > edits:
+            return with_fields(row, exact_apart=distance)
+        by = with_fields(row, level=levels[number].name, exact_apart=distance)
+        return with_edit(by, levels[number - 1].module, levels[number].module, None)
+
+    def _traced(self, module: GraphModule, exact: Exacts, node: str) -> torch.Tensor | None:
+        """The value of a node of AOTAutograd's graph in fp64; None if it has none, or if one of the graphs holds
+        numbers in half types, which the other may hold in another form.
+        """
+        if self._is_collective or constants_of(module) or constants_of(self._origin.dynamo[0].module):
+            return None
+        try:
+            value = exact.of().value(node)
+        except KeyError:
+            return None
+        return value if isinstance(value, torch.Tensor) and not exact.of().taken.get(node) else None
 
     @functools.cached_property
     def _differentiated(self) -> Gradients | None:
@@ -325,13 +367,19 @@ class DynamoCheck:
         give_back()
         return ran, where
 
-    def _changed(self, module: GraphModule, afterwards: Sequence[Any], args: Sequence[Any]) -> list[Checked]:
+    def _changed(self, module: GraphModule, values: Results, args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""
         names = [node.name for node in module.graph.find_nodes(op="placeholder")]
-        written = {node.args[0].name for node in module.graph.nodes if node.op == "call_function" and _is_copy(node)}
-        written.update(names[at] for at in self._lost(module, args))
-        wanted = [_Wanted(name, name, at, afterwards[at]) for at, name in enumerate(names) if name in written]
-        return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module) if wanted else []
+        written = dict.fromkeys((names[at] for at in self._lost(module, args)), "")
+        written |= {node.args[0].name: node.name for node in module.graph.nodes if _is_copy(node)}
+        afterwards = values.inputs
+        wanted = [
+            _Wanted(name, name, at, afterwards[at], maker=written[name])
+            for at, name in enumerate(names)
+            if name in written
+        ]
+        exact = Exacts(module, lambda: values.for_exact, (), {}, set(filter(None, written.values())))
+        return self._rows(wanted, args, lambda ran, _, at: ran.inputs[at], None, module, exact) if wanted else []
 
     def _left(self, rows: list[Checked], args: Sequence[Any], module: GraphModule) -> Left | None:
         if rows and all(row.reason for row in rows):
@@ -447,30 +495,41 @@ class DynamoCheck:
             return row
         return with_fields(row, source=node.name, operator=before + target_name(node.target), where=user_line(node))
 
-    def _first_wrong(self, module: GraphModule, values: Reference, args: Sequence[Any]) -> Node | None:
+    @staticmethod
+    def _made(module: GraphModule, values: Results, wrong: Sequence[Checked]) -> _Made:
+        """The values of AOTAutograd's graph that are to be compared with those of Dynamo's, to find what made these
+        results wrong: those in fp64 if only these are.
+        """
+        is_hidden = all(row.exact_apart is not None for row in wrong)
+        return _Made(values.whole.values, Exacts(module, lambda: values.whole, (), {}) if is_hidden else None)
+
+    def _first_wrong(self, module: GraphModule, made: _Made, args: Sequence[Any]) -> Node | None:
         """The first node of Dynamo's graph whose value is another one in AOTAutograd's graph `module`."""
-        made: dict[str, list[Any]] = {}
+        source = {node: next(iter(origins(node.meta)), "") for node in module.graph.nodes}
+        names: dict[str, list[str]] = {}
         for node in module.graph.nodes:
-            made.setdefault(next(iter(origins(node.meta)), ""), []).append(values.values.get(node.name))
+            # What is computed on the way to it may be right.
+            if any(source[user] != source[node] for user in node.users):
+                names.setdefault(source[node], []).append(node.name)
         found: list[Node] = []
 
         def seen(node: Node, value: Any, shadow: Shadow) -> bool:
-            if self._is_wrong(value, made.get(node.name, ()), shadow):
+            if self._is_wrong(value, made, names.get(node.name, ()), shadow):
                 found.append(node)
             return not found
 
         self._again(args, seen, self._differentiated)
         return found[0] if found else None
 
-    def _first_wrong_gradient(self, values: Reference, args: Sequence[Any], gradients: Gradients) -> Node | None:
+    def _first_wrong_gradient(self, made: _Made, args: Sequence[Any], gradients: Gradients) -> Node | None:
         """The node of Dynamo's graph whose input has, as the first one, a gradient that the joint graph never has."""
-        made = list(values.values.values())
+        names = list(made.values)
         found: list[Node] = []
 
         def seen(node: Node, value: Any, shadow: Shadow) -> bool:
             def gradient(one: torch.Tensor) -> None:
                 with unseen():
-                    if not found and self._is_wrong(one, made, shadow):
+                    if not found and self._is_wrong(one, made, names, shadow):
                         found.append(node)
 
             if isinstance(value, torch.Tensor) and value.requires_grad:
@@ -480,14 +539,19 @@ class DynamoCheck:
         self._again(args, seen, gradients)
         return next(iter(found[0].users)) if found else None
 
-    def _is_wrong(self, value: Any, made: Sequence[Any], shadow: Shadow) -> bool:
-        """True if `value` should be one of `made`, and is none."""
+    def _is_wrong(self, value: Any, made: _Made, names: Sequence[str], shadow: Shadow) -> bool:
+        """True if `value` should be that of one of the nodes called `names`, and is that of none."""
         if not isinstance(value, torch.Tensor):
             return False
-        tensors = [one for one in made if isinstance(one, torch.Tensor)]
-        like = [one for one in tensors if one.shape == value.shape and one.dtype == value.dtype]
-        rows = (beside(self._row("", ""), one, value, shadow.value) for one in reversed(like))
-        return bool(like) and all(verdict(row) == WRONG for row in rows)
+        tensors = {name: one for name in names if isinstance(one := made.values.get(name), torch.Tensor)}
+        like = {name: one for name, one in tensors.items() if one.shape == value.shape and one.dtype == value.dtype}
+        if made.exact is None:
+            rows = (beside(self._row("", ""), one, value, shadow.value) for one in reversed(like.values()))
+            return bool(like) and all(verdict(row) == WRONG for row in rows)
+        known, exact = shadow.value(value), made.exact.of()
+        if not value.is_floating_point() or known.reason or known.is_random:
+            return False
+        return bool(like) and all(exactly_apart(exact.value(name), known.exact) > SAME_IN_FP64 for name in like)
 
     def _again(self, args: Sequence[Any], seen: Seen, gradients: Gradients | None) -> None:
         """Run Dynamo's graph as it was handed to AOTAutograd."""
@@ -547,4 +611,5 @@ def _is_half(value: Any) -> bool:
 
 
 def _is_copy(node: Node) -> bool:
-    return node.target is torch.ops.aten.copy_.default and node.args[0].op == "placeholder"  # type: ignore[union-attr]
+    is_copy = node.op == "call_function" and node.target is torch.ops.aten.copy_.default
+    return is_copy and node.args[0].op == "placeholder"  # type: ignore[union-attr]

@@ -14,7 +14,7 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs
-from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
+from inspect_compile.lowering.intervention.numerics.judges import compared_graphs
 from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     constants_of,
     first_apart,
@@ -25,7 +25,6 @@ from inspect_compile.lowering.intervention.numerics.left_behind.own_results impo
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
-_IN_BACKWARD: Final = "a backward changes it"
 _RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 
 
@@ -104,39 +103,37 @@ class JointCheck:
 
     def inputs(self, args: Sequence[Any], found: Left, stages: Stages | None) -> list[Checked]:
         """A row for each of the inputs `args` that the graph changes, or what became of it."""
+        both = changed(args, self._values.inputs, found.inputs)
+        at = sorted({*both, *(changed_inputs(self._module) or ())})
+        return self._of_inputs(args, {each: found.inputs[each] for each in at}, stages, is_own=True)
+
+    def inputs_of_backward(self, args: Sequence[Any], found: Mapping[str, Any], stages: Stages | None) -> list[Checked]:
+        """A row for each of these inputs of the backward graph, which it changed to what was `found`, if the joint
+        graph, whose inputs are `args`, has an input of that name.
+        """
+        names = inputs_of(self._module)
+        values = {names.index(name): value for name, value in found.items() if name in names}
+        return self._of_inputs(args, values, stages, is_own=False)
+
+    def _of_inputs(
+        self, args: Sequence[Any], found: Mapping[int, Any], stages: Stages | None, *, is_own: bool
+    ) -> list[Checked]:
+        """A row for each input, by position, that was `found`; `is_own`: at the same position in the graph that is
+        lowered.
+        """
         check = InputsCheck(self._module, args, self._values, self._exact, always_exact=self._always_exact)
         rows = []
         later: dict[int, tuple[GraphModule, Results]] = {}
-        both = changed(args, self._values.inputs, found.inputs)
-        for at in sorted({*both, *(changed_inputs(self._module) or ())}):
+        for at, value in found.items():
             row, writer = with_fields(self._row, buffer=check.names[at], node=check.names[at]), check.writer(at)
             if writer is not None and writer.name in self.random:
                 rows.append(with_fields(row, reason=_RANDOM))
                 continue
             compared = functools.partial(check.compared, row, at)
             place = Place(at, is_input=True)
-            row = self._own.mended(compared(found.inputs[at]), place, compared)
+            row = self._own.mended(compared(value), place if is_own else None, compared)
             rows.append(self._blamed(row, place, compared, stages, later))
         return rows
-
-    def inputs_of_backward(self, found: Mapping[str, Any], stages: Stages | None) -> list[Checked]:
-        """A row for each of these inputs of the backward graph, which it changed to what was `found`, if the joint
-        graph has an input of that name.
-        """
-        names = inputs_of(self._module)
-        rows = []
-        later: dict[int, tuple[GraphModule, Results]] = {}
-        for name, value in found.items():
-            if name in names:
-                at = names.index(name)
-                row = with_fields(self._row, buffer=name, node=name)
-                compared = functools.partial(self._as_left, row, at)
-                place = Place(at, is_input=True)
-                rows.append(self._blamed(compared(value), place, compared, stages, later))
-        return rows
-
-    def _as_left(self, row: Checked, at: int, value: Any) -> Checked:
-        return compared_with_eager(row, value, self._values.inputs[at], _IN_BACKWARD)
 
     def sharing(self, suspects: set[Pair], became: Pairs, stages: Sequence[tuple[str, Pairs]]) -> list[Checked]:
         """A row for each result that shares memory as one of `suspects` in what became of the graph; they share none in

@@ -161,15 +161,28 @@ class UpstreamCheck:
         values = Results(joint, whole, call.state, shared)
         give_back()
         names = inputs_of(self._module)
-        changed = [names[at] for at in sorted(changed_inputs(self._module) or ())]
+        lowered = [names[at] for at in sorted(changed_inputs(self._module) or ())]
+        unchanged = {
+            name: one for name, one in self._written_in_backward(joint, call.args).items() if name not in lowered
+        }
+        changed = [*lowered, *unchanged]
         rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents, changed)
         check = self._joint(number, joint, values, first, own)
         stages = self._stages(lambda module: (module, Results(module, whole, call.state, shared)))
         same = self._as_joint(forward, call.args, first, shared, check.compared) if not changed else None
         found = self._cut(forward, call, tangents, first, shared) if same is None else Left(same, ())
         rows += check.rows(found, stages)
-        left = dict(zip(names, found.inputs, strict=False))
-        return rows + check.inputs_of_backward({name: left[name] for name in changed}, stages)
+        left = dict(zip(names, found.inputs, strict=False)) | unchanged
+        return rows + check.inputs_of_backward(whole, {name: left[name] for name in changed}, stages)
+
+    def _written_in_backward(self, joint: GraphModule, args: Sequence[Any]) -> dict[str, Any]:
+        """The inputs that the joint graph changes and its forward part does not, as they are before: a pass can leave
+        out a change, so that the backward graph does not even get the input.
+        """
+        names, forward = inputs_of(joint), inputs_of(self._forward)
+        before = {forward[at] for at in changed_inputs(self._forward) or ()}
+        written = {at for at in changed_inputs(joint) or () if at < len(args) and names[at] not in before}
+        return {names[at]: args[at] for at in sorted(written)}
 
     def _dynamo(self, number: int, state: RandomState, own: OwnResults) -> DynamoCheck:
         return DynamoCheck(self._graph, number, self._origin, state, own, always_exact=self._always_exact)

@@ -95,7 +95,7 @@ class Planted:
         edits = {name: edit for name, edit in EDITS.items() if not (is_nested and name.startswith("returned"))}
         for name, edit in edits.items():
             for at, (node, _) in enumerate(edit.places(graph)):
-                self.found.append(Fault(stage, name, turn, at, node.name, line_of(node.meta)))
+                self.found.append(Fault(stage, name, turn, at, node.name, line_of_node(node)))
 
     def backend(self, module: GraphModule, inputs: list[Any]) -> Any:
         self._of_modules(BACKEND, module)
@@ -179,6 +179,13 @@ def line_of(meta: dict[str, Any]) -> int | None:
     """The line of the programs that a node's operator was called in."""
     found = re.findall(r'stage_programs\.py", line (\d+)', str(meta.get("stack_trace", "")))
     return int(found[-1]) if found else None
+
+
+def line_of_node(node: Node) -> int | None:
+    """The same of a node; that of the value for what writes it back to an input, which is no operator of a program."""
+    line = line_of(node.meta)
+    is_back = line is None and node.target is aten.copy_.default and isinstance(node.args[1], Node)
+    return line_of(node.args[1].meta) if is_back else line  # type: ignore[union-attr]
 
 
 def left(program: str, planted: Planted) -> tuple[Left, set[tuple[int, int]]]:
