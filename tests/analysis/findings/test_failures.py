@@ -40,7 +40,7 @@ def test_each_failed_compile_stands_before_all_else(dump: Dump) -> None:
     assert rows[: len(failed)] == failed
     assert "incomplete" not in {row.kind for row in rows}
     known = {next(iter(lines(row))): row for row in failed}
-    assert len(known) == len(failed) == 5
+    assert len(known) == len(failed) == 6
 
     error = known[line_of("b = torch.asinh(a)")]
     assert error.what == "a compile failed: compiling the generated code"
@@ -53,6 +53,8 @@ def test_each_failed_compile_stands_before_all_else(dump: Dump) -> None:
     folded = known[line_of("return torch.softmax(torch.arccosh(torch.log2(torch.atan2(a, a))), -1)")]
     assert "The argument 'nan' is not comparable." in folded.why
     assert "amax" in folded.why
+    passes = known[line_of("return x + torch.tensor(5.0).cumsum(0)")]
+    assert (passes.what, passes.parts[0].node) == ("a compile failed: passes over the graph", "cumsum")
     lowered = known[line_of("return torch.lgamma(a)")]
     assert (lowered.what, lowered.parts[0].node) == ("a compile failed: lowering", "lgamma")
     assert lowered.why.startswith("InductorError: LoweringException: RuntimeError: no lowering on Tuesdays")

@@ -32,6 +32,10 @@ def not_comparable():
     return torch.softmax(torch.arccosh(torch.log2(torch.atan2(a, a))), -1)
 
 
+def of_a_pass(x):
+    return x + torch.tensor(5.0).cumsum(0)
+
+
 def no_lowering(x):
     a = x + 1
     return torch.lgamma(a)
@@ -56,6 +60,7 @@ x = torch.rand(1000)
 for function, arguments, backend in (
     (compiler_error, (x, x), "inductor"),
     (not_comparable, (), "inductor"),
+    (of_a_pass, (x,), "inductor"),
     (no_lowering, (x,), "inductor"),
     (in_a_branch, (x,), "inductor"),
     (of_a_backend, (x,), broken),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import lowered_by_name
+from inspect_compile.analysis.dumps.rows import lowered_by_name, stage_nodes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
@@ -63,9 +63,12 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
     nodes = at.nodes if at is not None and at.nodes else end.nodes or _failed_lowering(dump, end.graph)
     graph = end.graph if at is None else at.graph
     lines: dict[tuple[str, int] | None, Part] = {}
-    known = lowered_by_name(dump, end.graph)
+    # Of a graph that a pass failed on only the nodes before the passes are known.
+    known = {(node.graph, node.name): node for node in stage_nodes(dump, end.graph, "aot")}
+    known |= lowered_by_name(dump, end.graph)
     for name in reversed(nodes):
-        where, node = statements.line_of(graph, name), known.get((graph, name))
+        node = known.get((graph, name))
+        where = statements.line_of(graph, name) or (None if node is None else node.where)
         operator = "" if node is None else operator_name(node.original_aten or node.target)
         lines.setdefault(None if where is None else (where.file, where.line), Part(name, operator, where))
     why = first_line(exception)
