@@ -7,6 +7,7 @@ process has compiled is not seen.
 
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.codegen.kernels.stages import asked_of
 from inspect_compile.lowering.core.scopes import torch_object
 from inspect_compile.probe import Probes, let_pass
@@ -57,7 +58,7 @@ def from_workers(files: list[str]) -> None:
         if sent is None or not _is_awaited(file):
             continue
         try:
-            with open(file, encoding="utf-8") as module:
+            with AtStart.open(file, encoding="utf-8") as module:
                 task = getattr(sent(module.read()), "future", None)
         except OSError as error:
             let_pass(error)

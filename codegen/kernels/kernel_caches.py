@@ -4,12 +4,12 @@ What a worker process of torch compiles is not seen.
 """
 
 import functools
-import hashlib
 import itertools
 import os
 import shlex
 import zlib
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +63,7 @@ def install_triton(probes: Probes) -> None:
             "environment": _members(environment),
             "triton_version": _text(str(result).partition("-")[0]),
         }
-        key = hashlib.sha256(str(result).encode()).hexdigest()
+        key = sha256(str(result).encode()).hexdigest()
         folder, name = torch_object(names.TRITON_FOLDER), torch_object(names.TRITON_CACHE_KEY)
         is_there = folder is not None and name is not None and any(Path(str(folder), name(key)).glob("*.json"))
         _tell(probes, "triton", str(getattr(function, "__name__", "")), key, found, is_there=is_there)
@@ -117,7 +117,7 @@ def _kernel_with(source: str) -> tuple[str, str] | None:
 
 
 def _text(value: str) -> Part:
-    return Part([("", hashlib.sha256(value.strip().encode("utf-8", "backslashreplace")).hexdigest(), value)])
+    return Part([("", sha256(value.strip().encode("utf-8", "backslashreplace")).hexdigest(), value)])
 
 
 @functools.lru_cache(maxsize=16)

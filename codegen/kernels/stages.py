@@ -151,7 +151,7 @@ def _stages(autotuner: Any, result: Any, wanted: tuple[str, ...] = STAGES) -> tu
     found: dict[str, str | bytes] = {}
     for name in wanted:
         try:
-            with open(os.path.join(where, f"{kernel.name}.{name}"), "rb") as file:
+            with AtStart.open(os.path.join(where, f"{kernel.name}.{name}"), "rb") as file:
                 data = file.read()
         except OSError as error:
             let_pass(error)

@@ -2,8 +2,10 @@
 
 import errno
 import os
+import stat
 from pathlib import Path
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.interrupts import is_program, let_pass
 
 try:
@@ -12,13 +14,22 @@ except ImportError:  # on such a system dumps are only read
     resource = None  # type: ignore[assignment]
 
 
+def is_folder(path: Path) -> bool:
+    """Is it there? `Path.is_dir` asks the function that a program may have put in place of `os.stat`."""
+    try:
+        return stat.S_ISDIR(AtStart.status(path).st_mode)
+    except (OSError, ValueError) as error:
+        let_pass(error)
+        return False
+
+
 def make(folder: Path) -> None:
     """Create it with its parents. `Path.mkdir` ignores every OSError, and a TimeoutError of the program's is one."""
-    if folder.is_dir():
+    if is_folder(folder):
         return
     make(folder.parent)
     try:
-        os.mkdir(folder)
+        AtStart.make_folder(folder)
     except FileExistsError as error:
         let_pass(error)
 
@@ -36,23 +47,24 @@ def append(path: Path, data: bytearray) -> None:
 
     `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
     """
-    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)  # a file object asks the system twice as often
+    # A file object asks the system twice as often.
+    file = AtStart.open_descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        before = os.lseek(file, 0, os.SEEK_END)
+        before = AtStart.seek(file, 0, os.SEEK_END)
         done, end, allowed = 0, len(data), _allowed()
         if allowed is not None and before + end > allowed:
             end = data.rfind(b"\n", 0, max(allowed - before, 0)) + 1
         try:
             while done < end:
-                done += os.write(file, memoryview(data)[done:end])
+                done += AtStart.write(file, memoryview(data)[done:end])
             if done < len(data):
                 raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
         except BaseException as error:
-            os.ftruncate(file, before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
+            AtStart.truncate(file, before if is_program(error) else before + data.rfind(b"\n", 0, done) + 1)
             raise
         data.clear()
     finally:
-        os.close(file)
+        AtStart.close(file)
 
 
 def write(path: Path, data: bytes) -> None:
@@ -61,7 +73,15 @@ def write(path: Path, data: bytes) -> None:
     if allowed is not None and len(data) > allowed:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     try:
-        path.write_bytes(data)
+        with AtStart.open(path, "wb") as file:
+            file.write(data)
     except BaseException:
-        path.unlink(missing_ok=True)
+        _remove(path)
         raise
+
+
+def _remove(path: Path) -> None:
+    try:
+        AtStart.remove(path)
+    except FileNotFoundError as error:
+        let_pass(error)

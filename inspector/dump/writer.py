@@ -11,7 +11,7 @@ import msgspec
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.dump import dropping, paths
-from inspect_compile.dump.whole_writes import append, make, write
+from inspect_compile.dump.whole_writes import append, is_folder, make, write
 from inspect_compile.facts import Fact, Run
 from inspect_compile.interrupts import let_pass
 
@@ -38,7 +38,7 @@ _CHANGED_ROOT = "the program changed its root directory (chroot): what came afte
 
 def _root_directory() -> tuple[int, int]:
     """Device and number of what is `/` now."""
-    found = os.stat(os.sep)
+    found = AtStart.status(os.sep)
     return found.st_dev, found.st_ino
 
 
@@ -274,12 +274,12 @@ class Writer:
         return put(path)
 
     def _make(self, folder: Path) -> None:
-        if folder.is_dir():
+        if is_folder(folder):
             return
-        if not self.root.is_dir() and _root_directory() != self.outside:
+        if not is_folder(self.root) and _root_directory() != self.outside:
             self._trouble = self._trouble or _CHANGED_ROOT.format(self.root)
             raise FileNotFoundError(errno.ENOENT, self._trouble)
-        if self.bytes_written and not self.root.is_dir():
+        if self.bytes_written and not is_folder(self.root):
             self._trouble = (
                 self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"
             )

@@ -160,7 +160,7 @@ def waiting_share() -> float:
     system does not say (Linux does, in the first two numbers of schedstat: ns run, ns waited).
     """
     try:
-        with open("/proc/thread-self/schedstat", "rb") as file:
+        with AtStart.open("/proc/thread-self/schedstat", "rb") as file:
             ran, waited = map(int, file.read().split()[:2])
     except (OSError, ValueError):
         return 0.0

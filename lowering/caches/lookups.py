@@ -6,11 +6,11 @@ is kept.
 What a program loads that it has saved is no compile: torch takes it from these caches, or from nowhere.
 """
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.facts import CacheLookup
 from inspect_compile.lowering.caches.reuse import REUSE
 from inspect_compile.lowering.core.key_parts import PARTS, parts
@@ -62,7 +62,7 @@ def _is_stored(cache: Any, local: bool, remote_cache: Any, key: str) -> bool | N
     if local:
         folder = getattr(cache, names.CACHE_FOLDER.attribute.rpartition(".")[2])
         try:
-            if any(not name.startswith(".") for name in os.listdir(folder(key))):
+            if any(not name.startswith(".") for name in AtStart.names_in(folder(key))):
                 return True
         except FileNotFoundError:
             pass

@@ -1,8 +1,8 @@
 """A kept compile with the names and lines of this run, and its way into the dump."""
 
-import hashlib
 import itertools
 from collections.abc import Iterator
+from hashlib import sha256
 from string import digits
 from typing import Any, Final, NamedTuple
 
@@ -96,4 +96,4 @@ def _of_this_run(rows: list[Fact], found: Prepared) -> Iterator[Fact]:
 
 def is_code(found: Prepared, text: str) -> bool:
     """Whether this is the generated code of one of its graphs."""
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest() in found.codes
+    return sha256(text.encode("utf-8", "backslashreplace")).hexdigest() in found.codes

@@ -4,10 +4,10 @@ AOTAutograd's cache holds a compile as a whole. With the graph that Dynamo made 
 before torch may take it; only then may the graphs that it consists of be taken from the FX-graph cache, too.
 """
 
-import hashlib
 import os
 import threading
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from inspect_compile.kept.entry import EntryError
@@ -94,7 +94,7 @@ class Reuse:
             return False
         load.found = None
         try:
-            entry = self._kept(probes).read(load.key, hashlib.sha256(content).hexdigest())
+            entry = self._kept(probes).read(load.key, sha256(content).hexdigest())
             if entry is None:
                 return False
             if entry.waits:
@@ -138,7 +138,7 @@ class Reuse:
 
     def stored(self, probes: Probes, key: str, content: bytes) -> None:
         """torch has stored `content` under `key`: keep what was recorded of the compile."""
-        self._keeping.stored(probes, self._kept(probes), key, hashlib.sha256(content).hexdigest())
+        self._keeping.stored(probes, self._kept(probes), key, sha256(content).hexdigest())
 
 
 REUSE = Reuse()

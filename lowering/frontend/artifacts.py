@@ -1,10 +1,13 @@
 """The functions that AOTAutograd puts around a graph, and the bytecode that Dynamo makes."""
 
 import dis
+import functools
+import importlib.util
 import sys
 import types
 from typing import Any, Final
 
+from inspect_compile.at_start import AtStart
 from inspect_compile.lowering.core.artifacts import record_text
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import Name
@@ -20,7 +23,19 @@ _RESUMES: Final = "torch_dynamo_resume_in"
 def record_bytecode(probes: Probes, which: str, code: Any) -> None:
     """Record the instructions of a code object."""
     if probes.keeps_texts and type(code) is types.CodeType and len(code.co_code) <= _MOST_CODE:
-        record_text(probes, f"{code.co_name}_{which}_BYTECODE", dis.Bytecode(code).dis())
+        record_text(probes, f"{code.co_name}_{which}_BYTECODE", _disassembler().Bytecode(code).dis())
+
+
+@functools.cache
+def _disassembler() -> Any:
+    """Another instance of the module `dis`, which prints with the `print` of the process's start, not with a test's."""
+    spec = dis.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    own: Any = importlib.util.module_from_spec(spec)
+    own.print = AtStart.print
+    spec.loader.exec_module(own)
+    return own
 
 
 def record_resumed(probes: Probes, code: Any) -> None:

@@ -92,7 +92,7 @@ def install(probes: Probes) -> None:
         if scope is None:
             return
         extension = argument(args, kwargs, 1, "extension", "py")
-        with open(args[0], encoding="utf-8", errors="replace") as file:
+        with AtStart.open(args[0], encoding="utf-8", errors="replace") as file:
             sink.text(f"{scope.folder}/{paths.OUTPUT_CODE}.{extension}", file.read())
         sink.flush()
 

@@ -22,6 +22,9 @@ _SETTINGS: Final = {
 _ELSEWHERE: Final = frozenset({*_SETTINGS, "exception_stack_trace", "stack_trace", "compile_id"})
 _LONGEST: Final = 2000
 """Maximum length of a value, in characters."""
+_AS_JSON: Final = json.JSONEncoder(default=str).encode
+_FROM_JSON: Final = json.JSONDecoder().decode
+"""Not `json.dumps` and `json.loads`, which a test may have replaced around a first call."""
 _KINDS: Final = {True: "frame", False: "backward"}
 
 
@@ -66,11 +69,11 @@ def _plain(value: Any) -> str | int | float | bool:
         return value  # type: ignore[no-any-return]
     if isinstance(value, (set, frozenset)):
         value = sorted(map(str, value))
-    return (value if type(value) is str else json.dumps(value, default=str))[:_LONGEST]
+    return (value if type(value) is str else _AS_JSON(value))[:_LONGEST]
 
 
 def _settings(graph: str, module: Name, text: str) -> Settings:
-    values = {name: _json(value) for name, value in json.loads(text).items()}
+    values = {name: _json(value) for name, value in _FROM_JSON(text).items()}
     config = torch_object(module)
     known = getattr(config, "_config", {})
     # A setting that a compile patches to what it was before has its default all the same.
@@ -83,4 +86,4 @@ def _settings(graph: str, module: Name, text: str) -> Settings:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, default=str)[:_LONGEST]
+    return _AS_JSON(value)[:_LONGEST]

@@ -4,9 +4,9 @@ torch numbers such values anew in each loop body, so that `c1 + 64*tmp0` of one 
 that of another. How a value is computed, from what it is loaded, is the same or not.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.lowering.core.expressions import text
@@ -188,4 +188,4 @@ def _argument(value: Any, known: dict[Any, _Value]) -> _Value | str | None:
 
 
 def _digest(*parts: str) -> str:
-    return hashlib.blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()
+    return blake2b("\0".join(parts).encode(), digest_size=8).hexdigest()

@@ -49,6 +49,7 @@ SHORT = {
     "other files take the place of its streams": case("closes_streams", "reused"),
     "replaces a clock": case("replaces_clocks", "perf_counter"),
     "replaces a clock, later": case("replaces_clocks", "monotonic", "later"),
+    "replaces functions": case("replaces_functions"),
     "local modules": Case("local_modules", ("local_modules/script.py",)),
 }
 
