@@ -42,13 +42,17 @@ def _allowed() -> int | None:
     return None if soft == resource.RLIM_INFINITY else int(soft)
 
 
+def _opened(path: Path, how: int) -> int:
+    """A descriptor to write to. A pipe that nobody reads would keep the program waiting: it is refused."""
+    return AtStart.open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK | how, 0o666)
+
+
 def append(path: Path, data: bytearray) -> None:
     """Append `data`; if the disk takes only a part, then whole lines: an incomplete one would corrupt the next.
 
     `data` is emptied once it is written. If an exception of the program's interrupts it, nothing is written.
     """
-    # A file object asks the system twice as often.
-    file = AtStart.open_descriptor(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    file = _opened(path, os.O_APPEND)  # a file object asks the system twice as often
     try:
         before = AtStart.seek(file, 0, os.SEEK_END)
         done, end, allowed = 0, len(data), _allowed()
@@ -73,8 +77,13 @@ def write(path: Path, data: bytes) -> None:
     if allowed is not None and len(data) > allowed:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     try:
-        with AtStart.open(path, "wb") as file:
-            file.write(data)
+        file = _opened(path, os.O_TRUNC)
+        try:
+            done = 0
+            while done < len(data):
+                done += AtStart.write(file, memoryview(data)[done:])
+        finally:
+            AtStart.close(file)
     except BaseException:
         _remove(path)
         raise

@@ -1,5 +1,6 @@
 """What reaches the disk when the disk refuses, or is taken away."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -44,6 +45,17 @@ def test_a_disk_without_room_gets_whole_lines_and_whole_files(tmp_path: Path) ->
     assert dump.damaged == 0
     assert dump.run.status == "running"
     assert sorted(path.name for path in dump.root.iterdir()) == ["remarks.jsonl", "run.json", "whole.txt"]
+
+
+def test_a_pipe_in_the_place_of_a_file_does_not_keep_the_program_waiting(tmp_path: Path) -> None:
+    for name in (f"{Remark.table}.jsonl", "whole.txt"):
+        os.mkfifo(tmp_path / name)
+    writer = Writer(tmp_path)
+    writer.add(REMARK)
+    writer.flush()
+    writer.text("whole.txt", "text")
+    assert writer.trouble is not None
+    assert "No such device or address; remarks.jsonl, whole.txt are incomplete or missing" in writer.trouble
 
 
 def test_a_directory_that_is_removed_is_made_again_and_that_is_said(tmp_path: Path) -> None:
