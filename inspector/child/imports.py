@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OWN = "inspect_compile"
-_IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
+IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
 LONG = 0.01
 """Seconds from which on an import is told."""
@@ -80,7 +80,7 @@ class ImportWatch:
 
         # As frames of the import system they are left out of tracebacks and of the frames that warnings count.
         for one in (load, timed):
-            one.__code__ = one.__code__.replace(co_filename=_IMPORT_SYSTEM)
+            one.__code__ = one.__code__.replace(co_filename=IMPORT_SYSTEM)
         system._load_unlocked = load if took is None else timed
         if self._gate in sys.modules:
             guarded(self.open)

@@ -9,7 +9,7 @@ import time
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.child.limits.sizes import bytes_of
-from inspect_compile.child.setting import BOOTSTRAP, PYTHON_PATH, VARIABLE, Setting
+from inspect_compile.child.setting import BOOTSTRAP, PYTHON_PATH, VARIABLE, Setting, own_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def new_setting(
         plain=True,
         run={"level": level, "keep": keep, "max_bytes": size, "cache": cache},
         words=sys.orig_argv[1:],
+        own=own_value(os.environ),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.at_start import AtStart
-from inspect_compile.child import run_record
+from inspect_compile.child import run_record, started
 from inspect_compile.child.probes import (
     CHECK,
     CHECKED,
@@ -104,6 +104,7 @@ class Session:
     def install(self, module: str) -> None:
         """Install the probes that wait for `module`, which the program has imported."""
         untraced(guarded, what_they_call=True)
+        untraced(*started.replaced, what_they_call=False)
         if self._steer is not None:  # before the probes, which then see its effects
             lost = "fusion could not be steered"
             if module == STEER.watches:

@@ -40,6 +40,7 @@ class Setting:
         numerics: Mapping[str, object] | None = None,
         trial: Mapping[str, str] | None = None,
         words: Sequence[str] | None = None,
+        own: str | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -77,6 +78,8 @@ class Setting:
         """The first process's command, or its first words, for a run that no command of ours has started but
         INSPECT_COMPILE=1 or `install()`; None for any other.
         """
+        self.own = own
+        """What the user has set our variable to, or None if they have not."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 
@@ -130,6 +133,15 @@ def _first_words(words: Sequence[str]) -> list[str]:
             return [*kept, MORE]
         kept.append(word)
     return kept
+
+
+def own_value(environment: Mapping[str, str]) -> str | None:
+    """What the user has set our variable to, also in a run that this process is already part of."""
+    text = environment.get(VARIABLE)
+    try:
+        return Setting.decode(text).own if text is not None and text.startswith("{") else text
+    except (ValueError, TypeError):
+        return text
 
 
 def python_path_without_bootstrap(environment: Mapping[str, str]) -> str | None:

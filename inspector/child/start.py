@@ -9,7 +9,8 @@ from inspect_compile.child import last_resort
 from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
-from inspect_compile.outermost import silent
+from inspect_compile.child.started import hide_ours
+from inspect_compile.outermost import guarded, silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     if setting.leader is None:
         setting.leader = start.pid
     _announce(setting)
+    guarded(hide_ours, start)
     atexit.register(silent, start.at_exit)
     start.session = session
     if session is None:

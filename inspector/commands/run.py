@@ -106,7 +106,7 @@ class Run:
     def _started(arguments: argparse.Namespace) -> "Callable[[], int]":
         """Become the program, or return the function that runs it beside the TUI. Raises CommandError."""
         from inspect_compile.child.run_config import RunConfig
-        from inspect_compile.child.setting import Setting, python_path_without_bootstrap
+        from inspect_compile.child.setting import Setting, own_value, python_path_without_bootstrap
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.ranks import join, launched
@@ -143,6 +143,7 @@ class Run:
             run=config.plain(),
             quiet=with_tui,
             top=top,
+            own=own_value(os.environ),
         )
         first_record(root, argv, setting)
         if not with_tui:
