@@ -7,35 +7,21 @@ from typing import Any
 
 import inspect_compile
 from inspect_compile.interrupts import let_pass
+from inspect_compile.knowledge.overview import variables
 
-_PREFIXES = ("TORCH", "PYTORCH", "TRITON")
-_NAMES = (
-    "CC",
-    "CUBLAS_WORKSPACE_CONFIG",
-    "CUDA_VISIBLE_DEVICES",
-    "CXX",
-    "HIP_VISIBLE_DEVICES",
-    "KMP_AFFINITY",
-    "LOCAL_RANK",
-    "MKL_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "RANK",
-    "WORLD_SIZE",
-)
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK")
 _LOCAL_RANKS = ("LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK")
 """The variables of torchrun and compatible launchers, and of Open MPI."""
 
-_SECRET = frozenset({"AUTH", "CREDENTIAL", "CREDENTIALS", "KEY", "PASSWD", "PASSWORD", "SECRET", "TOKEN"})
-"""Words in the name of a variable that mark it as a secret, whatever its prefix."""
-
 
 def environment() -> dict[str, str]:
-    """The environment variables that affect a compile. No others: dumps are attached to public issues."""
+    """The environment variables that affect a compile, and the values of known settings. No others: dumps are attached
+    to public issues.
+    """
     return {
-        name: printable(value)
+        name: printable(variables.kept(name, value))
         for name, value in sorted(os.environ.items())
-        if name in _NAMES or (name.startswith(_PREFIXES) and _SECRET.isdisjoint(name.split("_")))
+        if variables.is_told(name)
     }
 
 
