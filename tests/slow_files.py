@@ -13,6 +13,7 @@ SLOW: Final = frozenset(
         "codegen/kernels/test_long_names.py",
         "codegen/kernels/test_statement_places.py",
         "codegen/runtime/test_measure.py",
+        "codegen/runtime/test_step_profile.py",
         "commands/test_share.py",
         "commands/test_why_inlined.py",
         "contracts/test_planted.py",

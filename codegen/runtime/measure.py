@@ -58,6 +58,11 @@ class Measure:
         if isinstance(host, HostWatch):
             host.entered()
 
+    def pause(self, is_paused: bool) -> None:
+        """Let launches run untimed for a while, and go on."""
+        for watch in self._watches.values():
+            watch.is_paused = is_paused
+
     def cuda(self) -> list[CudaWatch]:
         """The watches of CUDA devices."""
         return [watch for watch in self._watches.values() if isinstance(watch, CudaWatch)]
@@ -178,7 +183,7 @@ def install_replays(probes: Probes) -> None:
         found.times.calls += 1
         for times, *_ in found.pairs:
             times.calls += 1
-        if found.times.calls > ALWAYS and found.times.calls % SELDOM:
+        if found.watch.is_paused or (found.times.calls > ALWAYS and found.times.calls % SELDOM):
             return None
         first, second = found.watch.event(), found.watch.event()
         found.watch.spin(200.0)

@@ -102,6 +102,8 @@ class Watch:
         self.trouble = ""
         """What went wrong; nothing is timed from then on."""
         self._tell = tell
+        self.is_paused = False
+        """While steps are timed or profiled as a whole, no launch is made to wait."""
         self._next = 64
 
     def timers(self, times: Times) -> tuple[Any, Any]:
@@ -262,7 +264,7 @@ class CudaWatch(Watch):
                 first, second = self.event(external=True), self.event(external=True)
                 first.record()
                 return first, second, 0.0, 0.0, True
-            if times.calls > ALWAYS and times.calls % SELDOM:
+            if self.is_paused or (times.calls > ALWAYS and times.calls % SELDOM):
                 return None
             came = clock()
             if times.first is not None:

@@ -118,6 +118,8 @@ MEASURE: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install"),
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install_replays"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.codegen.runtime.measure:install_entries"),
+    Entry("torch._dynamo.eval_frame", "inspect_compile.codegen.runtime.step_profile:install"),
+    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.step_profile:install_compiles"),
 )
 """Probes that are installed only if launches are timed."""
 

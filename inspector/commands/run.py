@@ -72,7 +72,7 @@ class Run:
             "--measure",
             action="store_true",
             help="time each launch of the generated code while the program runs (`show DUMP measured`): on a GPU it "
-            "waits for each one that it times, so the program is slower",
+            "waits for each one that it times, so the program is slower; and profile some steps (`show DUMP steps`)",
         )
 
         parser.add_argument(

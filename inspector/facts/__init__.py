@@ -63,7 +63,16 @@ from inspect_compile.facts.run import (
     Timed,
     TimerBegan,
 )
-from inspect_compile.facts.runtime import Collective, CudaGraph, Launched, Measuring, Recording, StepAccount, StepTime
+from inspect_compile.facts.runtime import (
+    Collective,
+    CudaGraph,
+    Launched,
+    Measuring,
+    Recording,
+    StepAccount,
+    StepsProfiled,
+    StepTime,
+)
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
 from inspect_compile.facts.trials import TriedChange, Tuned
@@ -80,7 +89,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     FusionRound, FusionLooks, FusionOrder, FusionCombo, Counted,
     Kernel, KernelBody, WrapperLine, MemoryPlan,
     Binary, Tuning, Choice, Chosen, Tiling, LoopNest,
-    Launched, Measuring, StepAccount, StepTime,
+    Launched, Measuring, StepAccount, StepTime, StepsProfiled,
     CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
     StatementsOf, LoadedLine,
     Tuned, TriedChange,
@@ -104,6 +113,6 @@ __all__ = [
     "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
-    "StepAccount", "StepTime", "Symbol", "Tangent", "Tensor", "Tiling",
+    "StepAccount", "StepTime", "StepsProfiled", "Symbol", "Tangent", "Tensor", "Tiling",
     "Timed", "TimerBegan", "TriedChange", "Tuned", "Tuning", "WrapperLine",
 ]  # fmt: skip

@@ -171,7 +171,7 @@ class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
     busy: float = 0.0
     """Seconds of a step in which the GPU ran something."""
     plain_seconds: float | None = None
-    """The median of steps without a profiler; None if none was timed."""
+    """A step without a profiler: the median of steps, on a GPU the mean; None if none was timed."""
     plain_steps: Int64 = 0
 
 
@@ -205,3 +205,21 @@ class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
     """Compile id of the compiled frame that runs the operator outside of its graph; empty elsewhere."""
     bound: str = ""
     """What bounds the kernel by the roofline: compute, memory or launch; empty if it is not known."""
+
+
+class StepsProfiled(Fact, frozen=True, kw_only=True, tag="steps_profiled"):
+    """Calls of compiled functions that were timed, and then profiled, once nothing was compiled any more."""
+
+    table: ClassVar[str] = "steps"
+    per_graph: ClassVar[bool] = False
+
+    calls: Int64 = 0
+    """Calls that were timed together without a profiler."""
+    seconds: float = 0.0
+    """What all of them took, with what the program does between them."""
+    each: tuple[float, ...] = ()
+    """The same of each; on a GPU only the sum waits for it."""
+    profiled_calls: Int64 = 0
+    profiled_seconds: float = 0.0
+    why_not: str = ""
+    """Why nothing was profiled; empty if a profile is in the dump."""

@@ -71,3 +71,8 @@ COMPILES = Name(
     "callback_handler",
     "a compile begins or ends, that of a backward and the recording of a CUDA graph too: steps are not steady there",
 )
+PROFILE_BEGINS = Name(
+    "torch.autograd.profiler", "profile._prepare_trace", "somebody begins to profile: two cannot at the same time"
+)
+PROFILES = Name("torch._C._autograd", "_profiler_enabled", "whether somebody profiles on this thread")
+PROFILER = Name("torch", "profiler", "profiles some steps where the person asked for it")

@@ -5,6 +5,7 @@ from inspect_compile.analysis.findings.line_costs import line_costs, only_cold
 from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.analysis.overview.overview import graph_rows, totals
 from inspect_compile.analysis.overview.summary import summarize_run
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 
 
@@ -13,4 +14,6 @@ def computed(dump: Dump, graph: str | None = None) -> Overview:
     graphs = graph_rows(dump, graph)
     cold = sorted(only_cold(dump)) if graph is None else []
     every = totals(graphs, cold)
-    return Overview(summarize_run(dump), every, graphs, line_costs(dump, graph), findings(dump, graph))
+    account = recorded_account(dump) if graph is None else None
+    step, times = (None, []) if account is None else account
+    return Overview(summarize_run(dump), every, graphs, line_costs(dump, graph), findings(dump, graph), step, times)

@@ -20,7 +20,7 @@ from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.dump.table import MOST_BYTES
-from inspect_compile.facts import Graph
+from inspect_compile.facts import Graph, StepAccount, StepTime
 from inspect_compile.knowledge.targets.host import host
 
 LARGEST: Final = 8 << 20
@@ -37,6 +37,8 @@ class _Kept(msgspec.Struct, frozen=True):
     graphs: list[GraphSummary]
     lines: list[LineCost]
     findings: list[Finding]
+    step: StepAccount | None = None
+    step_times: list[StepTime] = []
 
 
 _known: weakref.WeakKeyDictionary[Dump, Overview] = weakref.WeakKeyDictionary()
@@ -79,7 +81,9 @@ def kept(dump: Dump) -> Overview | None:
         found = _read(dump) if _can_be_kept(dump) else None
         if found is None or found.made_from != _made_from(dump):
             return None
-        _known[dump] = Overview(found.run, found.totals, found.graphs, found.lines, found.findings)
+        _known[dump] = Overview(
+            found.run, found.totals, found.graphs, found.lines, found.findings, found.step, found.step_times
+        )
     return _known[dump]
 
 

@@ -2,8 +2,9 @@
 
 import msgspec
 
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, CudaGraph, StepAccount, Tuned
+from inspect_compile.facts import Binary, CudaGraph, Tuned
 from inspect_compile.knowledge.overview.findings import KINDS
 
 
@@ -24,7 +25,7 @@ def looked_for(dump: Dump) -> list[KindLookedFor]:
         "tune": "" if dump.rows(Tuned) else "nothing was tried: inspect-compile tune SCRIPT does that",
         "cache": "" if dump.run.cache != "bypass" else "torch's cache is bypassed while recording",
         "cudagraphs": "" if dump.rows(CudaGraph) or is_on_gpu else "nothing ran on a GPU",
-        "steps": "" if dump.rows(StepAccount) else "no step of the program was profiled",
+        "steps": "" if recorded_account(dump) is not None else "no step of the program was profiled",
         "gpu": "" if is_on_gpu or dump.rows(Binary) else "nothing was compiled for a GPU",
     }
     return [KindLookedFor(one.kind, one.what, why_not.get(one.needs, "")) for one in KINDS]

@@ -1,25 +1,68 @@
 """The account of a step from a profile of a program whose compiles a dump has: with lines, and what bounds kernels."""
 
+import weakref
 from collections.abc import Iterator, Mapping
+from statistics import median
+from typing import Final
 
 import msgspec
 
 from inspect_compile.analysis.cost.roofline import roofline
-from inspect_compile.analysis.cost.roofs import Roof
+from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.dumps.names import short
-from inspect_compile.analysis.runtime.attribution import Attribution
+from inspect_compile.analysis.runtime.attribution import Attribution, attribute
 from inspect_compile.analysis.runtime.step_account import Account, step_account
 from inspect_compile.analysis.runtime.step_bound import step_bounds
-from inspect_compile.dump import Dump
-from inspect_compile.facts import GraphBreak, Location, StepAccount, StepTime
+from inspect_compile.dump import Dump, paths
+from inspect_compile.dump.files import file_inside
+from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.profiles import Profile
+from inspect_compile.profiles.read import read
+
+_UNEVEN: Final = 0.15
+"""Share by which the calls of a step may differ from a whole number."""
+
+
+_recorded: weakref.WeakKeyDictionary[Dump, Account | None] = weakref.WeakKeyDictionary()
 
 
 def recorded_account(dump: Dump) -> Account | None:
-    """The account that the run itself made; None if no step was profiled."""
+    """The account of the steps that the run itself profiled; None if it profiled none."""
+    if dump not in _recorded:
+        _recorded[dump] = _recorded_account(dump)
+    return _recorded[dump]
+
+
+def _recorded_account(dump: Dump) -> Account | None:
     found = dump.rows(StepAccount)
-    return Account(found[-1], list(dump.rows(StepTime))) if found else None
+    if found:
+        return Account(found[-1], list(dump.rows(StepTime)))
+    timed = next((row for row in dump.rows(StepsProfiled) if row.profiled_calls), None)
+    path = dump.root / paths.STEPS_TRACE
+    if timed is None or (file := file_inside(dump.root, path)) is None:
+        return None
+    file.close()
+    try:
+        profile = read(path)
+    except (OSError, ValueError):
+        return None
+    account = account_of(dump, profile, attribute(dump, profile), roof_of(dump))
+    return None if account is None else account._replace(step=_plain(account.step, timed))
+
+
+def _plain(step: StepAccount, timed: StepsProfiled) -> StepAccount:
+    """The step with the time that it took before the profiler was on: both windows have calls of compiled functions."""
+    profiled = timed.profiled_seconds / timed.profiled_calls
+    calls = step.seconds / profiled if profiled else 0.0
+    if not timed.calls or calls < 1 - _UNEVEN or abs(calls - round(calls)) > _UNEVEN * round(calls):
+        return step
+    together = round(calls)
+    each = [sum(timed.each[at : at + together]) for at in range(0, len(timed.each) - together + 1, together)]
+    if not each:
+        return step
+    seconds = timed.seconds / timed.calls * together if step.device else median(each)
+    return msgspec.structs.replace(step, plain_seconds=seconds, plain_steps=len(each))
 
 
 def account_rows(dump: Dump, graph: str | None = None, account: Account | None = None) -> Iterator[msgspec.Struct]:

@@ -15,6 +15,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
+from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.overview.findings import FAILED
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
@@ -25,6 +26,7 @@ from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
+from inspect_compile.tables.runtime.steps import PARTS, bound_text
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import (
@@ -46,8 +48,10 @@ LINES: Final = 23
 """Lines of a terminal of 24 that the page takes, so that the next prompt has one."""
 _MOST_GRAPHS: Final = 3
 _MOST_LINES: Final = 5
-_MOST: Final = {"graphs": _MOST_GRAPHS, "lines": _MOST_LINES, "findings": 3}
-_IN_TURN: Final = ("lines", "findings", "graphs")
+_LEAST_OF_STEP: Final = 0.005
+"""Share from which a part of a step is shown."""
+_MOST: Final = {"step": 5, "graphs": _MOST_GRAPHS, "lines": _MOST_LINES, "findings": 3}
+_IN_TURN: Final = ("lines", "findings", "step", "graphs")
 _MOST_WARNINGS: Final = 3
 _INDENT: Final = 3
 _MOST_OTHERS: Final = 2
@@ -74,6 +78,10 @@ def overview_rows(dump: "Dump", graph: str | None) -> Iterator[Any]:
     """The same one after the other, for programs."""
     found = overview_of(dump, graph)
     yield from (found.run, found.totals, *found.graphs, *found.lines, *found.findings)
+    if found.step is not None:
+        yield found.step
+        yield from step_bounds(found.step, found.step_times)
+        yield from found.step_times
 
 
 LINE_COLUMNS: Final[tuple[Column[LineCost], ...]] = (
@@ -102,11 +110,41 @@ def _code(row: LineCost) -> Cell:
 
 def sections(dump: "Dump", found: Overview) -> list[Section]:
     """The parts of the page, from what was compiled to what the dump itself lacks."""
-    parts = [_graphs(found), _lines(found), _findings(dump, found), _dynamo(found), _memory(found), _coverage(found)]
+    parts = [
+        _step(found),
+        _graphs(found),
+        _lines(found),
+        _findings(dump, found),
+        _dynamo(found),
+        _memory(found),
+        _coverage(found),
+    ]
     if any(row.sure == NOT_KNOWN for row in found.lines) and dump.run.device == "cpu":
         told = cell("No times: this CPU was not measured", "dim")
         parts.append(Section("times", (told,), command="inspect-compile doctor --measure"))
     return [part for part in parts if part is not None]
+
+
+def _step(found: Overview) -> Section | None:
+    """What bounds the program, and where a step goes."""
+    step = found.step
+    if step is None:
+        return None
+    bounds = step_bounds(step, found.step_times)
+    bound = bound_text(step, bounds)
+    short = f"Bound by {bounds[0].bound}, {share_text(bounds[0].share, 0)}" if bounds else bound
+    seconds = step.seconds if step.plain_seconds is None else step.plain_seconds
+    return Section(
+        "step",
+        (
+            (*cell(bound, "title"), *cell(f"   step {time_text(seconds)}", "dim")),
+            cell(bound, "title"),
+            cell(short, "title"),
+        ),
+        ("steps",),
+        PARTS,
+        [part for part in step_parts(step, found.step_times) if part.share >= _LEAST_OF_STEP],
+    )
 
 
 def _graphs(found: Overview) -> Section:

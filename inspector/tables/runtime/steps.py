@@ -97,8 +97,8 @@ def bound_text(step: StepAccount, bounds: Sequence[StepBound]) -> str:
         return f"Bound by synchronisation: the GPU is idle {share} of each step while the host reads results"
     if first.bound == kinds.NOT_KNOWN:
         known = ", ".join(f"{one.bound} {share_text(one.share, 0)}" for one in bounds[1:3])
-        what = "kernels of which no roofline is known" if step.device else "kernels, library calls and Python"
-        return f"Bound by {what}, {share} of each step{f'; known: {known}' if known else ''}"
+        what = "kernels without a roofline" if step.device else "kernels, library calls, Python"
+        return f"Bound by: not known for {share} of each step ({what}){f'; {known}' if known else ''}"
     return f"Bound by {first.bound}: {share} of each step"
 
 
@@ -106,7 +106,8 @@ def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[Text]:
     """What bounds the program, and the steps that this rests on."""
     yield styled(bound_text(step, step_bounds(step, rows)), "bold")
     if step.plain_seconds is not None:
-        plain = f"{time_text(step.plain_seconds)} without the profiler (median of {step.plain_steps:,})"
+        how = "mean" if step.device else "median"
+        plain = f"{time_text(step.plain_seconds)} without the profiler ({how} of {step.plain_steps:,})"
         yield joined((f" A step takes {plain}; profiled: {step_text(step)}", "dim"))
     else:
         yield joined((f" {step_text(step)}; the profiler slows the host", "dim"))

@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
@@ -15,8 +16,9 @@ from inspect_compile.analysis.findings.line_costs import line_costs
 from inspect_compile.analysis.overview.records import Totals
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Run
+from inspect_compile.facts import Run, StepAccount, StepTime
 from inspect_compile.tables.overview.overview import LINES, Section, rooms
+from inspect_compile.tui.models.run.overview import OverviewPage
 from tests.conftest import DumpOf
 from tests.handmade import ended, graph, made
 from tests.tui.driving import RECORDED
@@ -54,6 +56,31 @@ def test_many_graphs_and_warnings_fit_too(tmp_path: Path) -> None:
     assert "the program ended with exit status 3" in shown[1]
     assert any("more warnings" in line and line.endswith("show d1 summary") for line in shown)
     assert any(line.startswith("12 graphs") for line in shown)
+
+
+def test_where_steps_were_profiled_it_begins_with_what_bounds_them(tmp_path: Path) -> None:
+    names = [f"model__{number}_forward_{number}.0" for number in range(12)]
+    kinds = ("compiled kernels", "library calls", "eager operators", "optimizer", "copies", "input", "compiling")
+    dump = made(
+        tmp_path,
+        *(row for name in names for row in (graph(name), ended(name))),
+        StepAccount(by="Optimizer.step#A", steps=9, seconds=3e-3, least=2e-3, most=4e-3, device="H200", busy=9e-4),
+        StepTime(kind="waiting for the host", what="launch kernels", seconds=2.1e-3, is_idle=True),
+        *(StepTime(kind=kind, what="x", seconds=9e-4 / len(kinds)) for kind in kinds),
+    )
+
+    shown = printed(dump)
+
+    assert len(shown) < HEIGHT
+    assert re.fullmatch(r"Bound by launch overhead, 70 % +show d1 steps", shown[1])
+    assert printed(dump, 120)[1].startswith("Bound by launch overhead: the GPU is idle 70 % of each step")
+    assert shown[3].split()[:5] == ["waiting", "for", "the", "host", "2.1"]
+    rows = [json.loads(msgspec.json.encode(row)) for row in tables.rows("overview", dump)]
+    assert [row["fact"] for row in rows].count("step_time") == 8
+    page = OverviewPage(dump, "", has_program=False).sheet(78, 30)
+    told = [page.plain(index) for index in range(len(page))]
+    assert any(line.startswith("Bound by launch overhead") for line in told)
+    assert page.lead(next(index for index, line in enumerate(told) if "waiting for the host" in line)) is None
 
 
 def test_no_number_is_cut() -> None:

@@ -13,6 +13,7 @@ from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.overview.records import GraphSummary
 from inspect_compile.analysis.provenance.chain import Line
+from inspect_compile.analysis.runtime.step_bound import StepPart
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
 from inspect_compile.tables.columns import Column, Span, cell, plain, used
@@ -166,8 +167,10 @@ class OverviewPage:
             for line, spans in enumerate(lines):
                 yield OverviewRow(f"{section.name} {number} {line}", ((Span("  "), *spans),), lead=self._lead(row))
 
-    def _lead(self, row: GraphSummary | LineCost | Finding) -> Lead | None:
+    def _lead(self, row: GraphSummary | LineCost | Finding | StepPart) -> Lead | None:
         """Where a record leads to."""
+        if isinstance(row, StepPart):
+            return None
         if isinstance(row, GraphSummary):
             return Lead(row.graph, "source")
         graph = row.graph.partition("/")[0]
