@@ -112,8 +112,8 @@ class Attribute:
         limit = None if arguments.all else arguments.limit if arguments.limit is not None else ROWS
         if account is not None:
             print_table(steps(account, by_step=arguments.by == "step", limit=limit))
-            if rows := findings_of_account(dump, account):
-                print_table(Stack([styled("What to change first", "bold"), *first_lines(rows)], gap=False))
+            if first := findings_of_account(dump, account):
+                print_table(Stack([styled("What to change first", "bold"), *first_lines(first)], gap=False))
         if arguments.by == "step":
             return
         times = LaunchTimes(dump, found)

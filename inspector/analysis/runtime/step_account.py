@@ -87,9 +87,9 @@ def step_account(
 
 
 def _whole(profile: Profile) -> list[float]:
-    every = [*profile.spans, *profile.waits]
-    starts = [one.start for one in (*every, *profile.runs)]
-    ends = [one.end for one in every] + [run.start + run.duration for run in profile.runs]
+    hosts = [*profile.spans, *profile.waits]
+    starts = [span.start for span in hosts] + [run.start for run in profile.runs]
+    ends = [span.end for span in hosts] + [run.start + run.duration for run in profile.runs]
     return [min(starts), max(ends)]
 
 

@@ -20,6 +20,7 @@ from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
 
+_ENDLESS: Final = 1e9
 _UNEVEN: Final = 0.15
 """Share by which the calls of a step may differ from a whole number."""
 
@@ -30,8 +31,16 @@ _recorded: weakref.WeakKeyDictionary[Dump, Account | None] = weakref.WeakKeyDict
 def recorded_account(dump: Dump) -> Account | None:
     """The account of the steps that the run itself profiled; None if it profiled none."""
     if dump not in _recorded:
-        _recorded[dump] = _recorded_account(dump)
+        found = _recorded_account(dump)
+        _recorded[dump] = found if found is not None and _is_sound(found) else None
     return _recorded[dump]
+
+
+def _is_sound(account: Account) -> bool:
+    """False for times that only damage can make: nothing can be divided by them, or told of them."""
+    step, rows = account
+    times = [step.busy, *(value for row in rows for value in (row.seconds, row.count, row.hidden, row.after))]
+    return 0 < step.seconds < _ENDLESS and all(0 <= value < _ENDLESS for value in times)
 
 
 def _recorded_account(dump: Dump) -> Account | None:
@@ -84,7 +93,7 @@ def account_of(
     `given`: the line, `train.py:41`, of the function whose calls are the steps.
     """
     account = step_account(profile, found, _bounds(dump, found, roof), given)
-    if account is None:
+    if account is None or not _is_sound(account):
         return None
     lines = broken_lines(dump)
     return account._replace(rows=[_placed(row, lines) for row in account.rows])

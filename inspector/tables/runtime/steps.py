@@ -11,7 +11,7 @@ from inspect_compile.analysis.runtime.host_activity import REGION, STEP
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, step_bounds, step_parts
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
-from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
@@ -117,7 +117,9 @@ def steps_table(request: Request) -> RenderableType:
     """What the run itself profiled: the parts of a step by kind, then each of them."""
     account = recorded_account(request.dump)
     if account is None:
-        return text_or_nothing(request.dump, NOT_PROFILED)
+        why_not = next((row.why_not for row in request.dump.rows(StepsProfiled) if row.why_not), "")
+        words = f"no step was profiled: {one_line(why_not)}" if why_not else NOT_PROFILED
+        return styled(text_or_nothing(request.dump, words), "dim")
     rows = request.kept(account.rows)
     heading = Stack(list(step_heading(account.step, account.rows)), gap=False)
     parts = parts_table(account.step, account.rows)

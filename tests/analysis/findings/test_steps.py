@@ -8,6 +8,7 @@ from inspect_compile.analysis.findings.every import findings, findings_of_accoun
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.overview.looked_for import looked_for
 from inspect_compile.analysis.runtime.step_account import step_account
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Fact, Frame, GraphBreak, Location, Run, StepAccount, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
@@ -137,3 +138,11 @@ def test_kinds_that_need_a_profile_are_not_said_to_be_looked_for(tmp_path: Path)
     of_steps = {"launch-bound", "synchronisation", "optimizer", "input"}
     assert of_steps <= missing(made(tmp_path / "without", run=GPU))
     assert not of_steps & missing(made(tmp_path / "with", *step(1e-3), run=GPU))
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, 1e300])
+def test_an_account_that_only_damage_can_make_is_none(tmp_path: Path, seconds: float) -> None:
+    dump = made(tmp_path, *step(seconds, StepTime(kind=kinds.INPUT, what="DataLoader", seconds=1.0, count=1e300)))
+
+    assert recorded_account(dump) is None
+    assert [row for row in findings(dump) if row.share is not None] == []

@@ -102,9 +102,8 @@ def test_on_a_cpu_the_main_threads_time_is_counted() -> None:
     ends = [float(one["ts"]) + one["dur"] for one in marked if "Optimizer.step" in one["name"]]
 
     def of(word: str) -> float:
-        return (
-            sum(one["dur"] for one in marked if word in one["name"] and ends[0] - 1 < float(one["ts"]) < ends[-1]) / 2
-        )
+        own = [one for one in marked if word in one["name"] and ends[0] - 1 < float(one["ts"]) < ends[-1]]
+        return sum(float(one["dur"]) for one in own) / 2
 
     assert found[kinds.OPTIMIZER] == pytest.approx(of("Optimizer."), rel=0.001)
     assert found[kinds.INPUT] == pytest.approx(of("DataLoader"), rel=0.001)
