@@ -3,7 +3,8 @@
 # make test-slow  the slow ones, but for the slowest
 # make test-all  all three
 # make harmless  the long form of the tests: all programs that must run inspected as they run alone, seven models, every
-#              witness on every sample, many more hostile dumps; make test has a short form of each
+#              witness on every sample, many more hostile dumps; make test has a short form of each. With
+#              PYTORCH_TESTS=FOLDER, the folder test of a checkout of PyTorch, some 150 of PyTorch's own tests, too
 # make targets  run --target, for an H100, an MI300X and others, down to machine code; no GPU is needed
 # make bench   what watching a compile costs: three models, cold and with warm caches (at most 20 minutes)
 # make bench-all  the same for all models, 11 pairs, and against torch's own switches (some hours)
