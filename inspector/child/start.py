@@ -5,7 +5,7 @@ import atexit
 import os
 import sys
 
-from inspect_compile.child import last_resort
+from inspect_compile.child import last_resort, uncovered
 from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
@@ -128,6 +128,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
         setting.leader = start.pid
     _announce(setting)
     guarded(hide_ours, start)
+    guarded(uncovered.install)
     atexit.register(silent, start.at_exit)
     start.session = session
     if session is None:
