@@ -50,6 +50,11 @@ UNINTERESTING = Name(
     "uninteresting_files",
     "the files whose frames torch passes over where it looks for the line that a condition on sizes comes from",
 )
+STACK_SUMMARY = Name(
+    "torch.utils._traceback",
+    "_extract_symbolized_tb",
+    "the stacks that torch logs and keeps: the frames of each, as dictionaries, the innermost first",
+)
 CONFIG = Name("torch._dynamo", "config", "the recompile limit that was reached")
 NO_TORCH_FUNCTION = Name(
     "torch._C", "DisableTorchFunction", "a tensor's shape is read without asking a mode or a subclass of the program's"

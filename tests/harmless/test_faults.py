@@ -69,6 +69,7 @@ DYNAMO: dict[str, Feeds] = {
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
     str(dynamo.AFTER_GUARDS): Feeds(called=False),
+    str(dynamo.STACK_SUMMARY): Feeds(),
     str(dynamo.UNINTERESTING): Feeds(),
     str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark)),
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
