@@ -163,9 +163,14 @@ class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
     """
     steps: Int64
     seconds: float
-    """The mean of all steps in the profile, by which the rows divide: the profiler itself slows the host."""
+    """The step that the rows add up to: the mean of all steps in the profile or, where steps were timed without the
+    profiler, which slows the host, and were shorter, such a step.
+    """
     least: float
+    """Of the steps in the profile."""
     most: float
+    profiled_seconds: float | None = None
+    """The mean of the steps in the profile, where `seconds` is another; the host's times are scaled down to that."""
     device: str = ""
     """The GPU; empty if nothing ran on one."""
     busy: float = 0.0

@@ -57,11 +57,30 @@ def _recorded_account(dump: Dump) -> Account | None:
     except (OSError, ValueError):
         return None
     account = account_of(dump, profile, attribute(dump, profile), roof_of(dump))
-    return None if account is None else account._replace(step=_plain(account.step, timed))
+    return None if account is None else _without_profiler(account, timed)
+
+
+def _without_profiler(account: Account, timed: StepsProfiled) -> Account:
+    """The account of a step as it was before the profiler was on, which slows the host: its times shrink alike, and
+    those of the GPU stay. Both windows have calls of compiled functions.
+    """
+    step = _plain(account.step, timed)
+    plain, spent = step.plain_seconds, step.seconds
+    if plain is None or not step.busy < plain < spent:
+        return account._replace(step=step)
+    scale = (plain - step.busy) / (spent - step.busy)
+    rows = [
+        msgspec.structs.replace(row, seconds=row.seconds * scale, after=row.after * scale)
+        if row.is_idle or not step.device
+        else row
+        for row in account.rows
+    ]
+    rows.sort(key=lambda row: -row.seconds)
+    return Account(msgspec.structs.replace(step, seconds=plain, profiled_seconds=spent), rows)
 
 
 def _plain(step: StepAccount, timed: StepsProfiled) -> StepAccount:
-    """The step with the time that it took before the profiler was on: both windows have calls of compiled functions."""
+    """The step with what it took without the profiler, if the calls of a step are a whole number."""
     profiled = timed.profiled_seconds / timed.profiled_calls
     calls = step.seconds / profiled if profiled else 0.0
     if not timed.calls or calls < 1 - _UNEVEN or abs(calls - round(calls)) > _UNEVEN * round(calls):

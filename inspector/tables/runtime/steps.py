@@ -68,7 +68,8 @@ def step_text(step: StepAccount) -> str:
     if not step.by:
         return f"no step repeats: the whole profile, {time_text(step.seconds)}"
     spread = f" ({time_text(step.least)} to {time_text(step.most)})" if step.steps > 1 else ""
-    return f"{number_of(step.steps, 'step')} of {time_text(step.seconds)}{spread}, {ending_text(step.by)}"
+    mean = time_text(step.profiled_seconds or step.seconds)
+    return f"{number_of(step.steps, 'step')} of {mean}{spread}, {ending_text(step.by)}"
 
 
 def ending_text(by: str) -> str:

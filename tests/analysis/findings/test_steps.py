@@ -9,8 +9,18 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.overview.looked_for import looked_for
 from inspect_compile.analysis.runtime.step_account import step_account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
-from inspect_compile.dump import Dump
-from inspect_compile.facts import CudaGraph, Fact, Frame, GraphBreak, Location, Run, StepAccount, StepTime
+from inspect_compile.dump import Dump, paths
+from inspect_compile.facts import (
+    CudaGraph,
+    Fact,
+    Frame,
+    GraphBreak,
+    Location,
+    Run,
+    StepAccount,
+    StepsProfiled,
+    StepTime,
+)
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.profiles.chrome import read
 from inspect_compile.tables.overview.findings import cost_words, sure_words
@@ -146,3 +156,21 @@ def test_an_account_that_only_damage_can_make_is_none(tmp_path: Path, seconds: f
 
     assert recorded_account(dump) is None
     assert [row for row in findings(dump) if row.share is not None] == []
+
+
+def test_a_recorded_step_is_told_as_it_is_without_the_profiler(tmp_path: Path) -> None:
+    """The profile's steps take 1.57 ms each, of which the GPU is busy 67 µs: alone they take 0.8 ms."""
+    timed = StepsProfiled(calls=8, seconds=6.4e-3, each=(8e-4,) * 8, profiled_calls=11, profiled_seconds=0.0173)
+    dump = made(tmp_path, BREAK, CALL, timed, run=GPU)
+    (dump.root / paths.STEPS_TRACE).write_bytes((DATA / "h200_policy.json.gz").read_bytes())
+    profiled = step_account(read(DATA / "h200_policy.json.gz"))
+    account = recorded_account(dump)
+    assert account is not None
+    assert profiled is not None
+
+    assert (account.step.seconds, account.step.plain_steps) == (pytest.approx(8e-4), 8)
+    assert account.step.profiled_seconds == profiled.step.seconds
+    assert sum(row.seconds for row in account.rows) == pytest.approx(8e-4)
+    assert account.step.busy == profiled.step.busy
+    assert [row.kind for row in findings(dump)] == ["launch-bound", "synchronisation", "graph-break"]
+    assert (findings(dump)[0].seconds or 1.0) < 8e-4
