@@ -26,7 +26,7 @@ from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
-from inspect_compile.tables.runtime.steps import PARTS, bound_text
+from inspect_compile.tables.runtime.steps import PARTS, bound_text, short_bound_text
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import (
@@ -132,7 +132,7 @@ def _step(found: Overview) -> Section | None:
         return None
     bounds = step_bounds(step, found.step_times)
     bound = bound_text(step, bounds)
-    short = f"Bound by {bounds[0].bound}, {share_text(bounds[0].share, 0)}" if bounds else bound
+    short = short_bound_text(bounds)
     seconds = step.seconds if step.plain_seconds is None else step.plain_seconds
     return Section(
         "step",

@@ -103,6 +103,16 @@ def bound_text(step: StepAccount, bounds: Sequence[StepBound]) -> str:
     return f"Bound by {first.bound}: {share} of each step"
 
 
+def short_bound_text(bounds: Sequence[StepBound]) -> str:
+    """The same in few words: `Bound by launch overhead, 68 %`."""
+    first = next(iter(bounds), None)
+    if first is None:
+        return "Bound by: not known"
+    share = share_text(first.share, 0)
+    known = first.bound != kinds.NOT_KNOWN
+    return f"Bound by {first.bound}, {share}" if known else f"Bound by: not known for {share}"
+
+
 def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[Text]:
     """What bounds the program, and the steps that this rests on."""
     yield styled(bound_text(step, step_bounds(step, rows)), "bold")
