@@ -65,8 +65,8 @@ TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
     ("fusion", "Fusion", ("schedule", "fusion")),
     ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
-    ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured")),
-    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays")),
+    ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured", "steps")),
+    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays", "tried")),
     ("time", "Time", ("time", "metrics", "overhead")),
 )
 """Name, title, and the tables in it; every table of `show` is in one of them."""

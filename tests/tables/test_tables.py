@@ -36,8 +36,13 @@ from inspect_compile.facts import (
     Run,
     Settings,
     Skip,
+    StepAccount,
+    StepTime,
     Timed,
+    TriedChange,
+    Tuned,
 )
+from inspect_compile.facts.trials import Change, Place, Repeated
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
@@ -81,7 +86,19 @@ _SAMPLE_OF: Final = dict.fromkeys(tables.TABLES, "training_step") | {
 }
 """A sample whose rows have all that a table shows: several frames, symbols, graphs within a graph."""
 _OF_OTHER_RUNS: Final = frozenset(
-    {"binaries", "autotune", "roofline", "measured", "numerics", "nonfinite", "cudagraphs", "ranks", "replays"}
+    {
+        "binaries",
+        "autotune",
+        "roofline",
+        "measured",
+        "steps",
+        "numerics",
+        "nonfinite",
+        "cudagraphs",
+        "ranks",
+        "replays",
+        "tried",
+    }
 )
 """Tables without rows in a plain run on a CPU."""
 
@@ -187,6 +204,29 @@ def hostile_dump(root: Path) -> Dump:
         ),
         NonFinite(graph=GRAPH, call=1, kind="Inf", output=0, came_in=HOSTILE),
         Measuring(device=HOSTILE, how=HOSTILE, overhead=0.0),
+        StepAccount(by=HOSTILE, steps=2, seconds=1.0, least=1.0, most=1.0, device=HOSTILE, busy=0.5),
+        StepTime(kind=HOSTILE, what=HOSTILE, seconds=1.0, where=HOSTILE, region=HOSTILE, bound=HOSTILE),
+        Tuned(
+            step=Repeated(HOSTILE, HOSTILE, Place(HOSTILE, 1)),
+            device=HOSTILE,
+            seconds=1.0,
+            noise=0.01,
+            runs=3,
+            steps=9,
+            together=0.5,
+            plus_minus=0.1,
+            patch=HOSTILE,
+        ),
+        TriedChange(
+            words=HOSTILE,
+            changes=(Change("keyword", HOSTILE, HOSTILE, HOSTILE, (Place(HOSTILE, 1),)),),
+            outcome=HOSTILE,
+            gain=0.5,
+            plus_minus=0.1,
+            pairs=4,
+            numbers=HOSTILE,
+            why=HOSTILE,
+        ),
         AotMetadata(graph=HOSTILE, inputs=(AotInput(name=HOSTILE),), outputs=(AotOutput(kind=HOSTILE),)),
         Artifact(graph=HOSTILE, name=HOSTILE, text=HOSTILE),
         Metrics(graph=HOSTILE, of=HOSTILE, values={HOSTILE: HOSTILE}),
