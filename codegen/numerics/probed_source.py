@@ -38,7 +38,7 @@ _ADDS_VECTOR: Final = re.compile(
 )
 _TILE_STORE: Final = re.compile(r"^(\w+)\.store\((tmp\d+) \+ .+\);$")
 _SIZE: Final = r"((?:static_cast<\w+>\()?\d+L?\)?)"
-_TILE: Final = re.compile(rf"transpose_mxn<[\w:]+(?:,{_SIZE},{_SIZE})?,(?:true|false)>\((tmp\d+), (.+)\);$")
+_TILE: Final = re.compile(rf"transpose_mxn<[\w:]+(?:,{_SIZE},{_SIZE})?,(?:true|false)>\((tmp\d+), ")
 _COUNT: Final = re.compile(r", static_cast<int64_t>\((\d{1,3})L?\)\);$")
 _FROM_LANES: Final = re.compile(r"\btmpbuf\w*\[(?:static_cast<\w+>\()?(\w+)")
 _NAME: Final = re.compile(r"\btmp\w*")
@@ -211,8 +211,8 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
             found.loose.add(at)
             within = next(one.variable for one in reversed(open_) if one.variable.endswith("_inner"))
             after = [f"inspect_compile::keep_row({at}, {within});"]
-        elif (tile := _TILE.search(line)) and tile[3] in tiles:
-            _, rest = _parted(tile[4])
+        elif line.endswith(");") and (tile := _TILE.search(line)) and tile[3] in tiles:
+            _, rest = _parted(line[tile.end() : -len(");")])
             to, step = _parted(rest)
             size = f"{tile[1]}, {tile[2]}" if tile[1] else _parted(step)[1]
             step = step if tile[1] else _parted(step)[0]

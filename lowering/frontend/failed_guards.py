@@ -26,7 +26,7 @@ _OBJECT = re.compile(r"^___check_obj_id\((?P<source>.+), \d+\)(?:, type=(?P<type
 _EQUALS = re.compile(r"^(?P<source>[^=<>!]+) == (?P<before>.+)$")
 _NO_TENSOR = re.compile(
     r"^expected type of '(?P<source>.+)' to be (?:a tensor type, '|<class 'torch\.Tensor'>,) but found "
-    r"<class '(?P<after>.+)'>$"
+    r"<class '(?P<after>[^']+)'>$"
 )
 _GONE = re.compile(
     r"^(?:\w+Error on|getattr failed on source|(?:\w+: )?Not an? [a-z]+(?: obj)?(?: on)?) (?P<source>[A-Za-z_].*)$"

@@ -124,7 +124,9 @@ _PLACES: Final = frozenset(
 SETTINGS: Final = _OTHERS | {prefix + name for prefix, names in _FAMILIES.items() for name in names.split()}
 
 _LONGEST: Final = 300
-_SIMPLE: Final = re.compile(r"[-+,.:;=*_ ]*(?:(?:[A-Za-z]{1,24}\d{0,4}[a-z]?|\d{1,12}[a-z]?)(?:[-+,.:;=*_ ]+|$))*")
+_SIMPLE: Final = re.compile(
+    r"[-+,.:;=*_ ]*+(?:(?:[A-Za-z]{1,24}+\d{0,4}+[a-z]?+|\d{1,12}+[a-z]?+)(?:[-+,.:;=*_ ]++|$))*+"
+)
 """Words and numbers: `1`, `expandable_segments:True`, `+dynamo,graph_breaks`, `:4096:8`. No key and no token is one."""
 _PLACE: Final = re.compile(r"[\w.+@%=~/\\: -]+")
 

@@ -21,7 +21,7 @@ from inspect_compile.lowering.intervention.numerics.statements.operators import 
 )
 from inspect_compile.lowering.intervention.numerics.steps.indices import evaluated
 
-_MASKS: Final = re.compile(r"= tl\.load\(.*\), ([^()]+?)(?:, |\))")
+_MASK: Final = re.compile(r"([^()]+?)(?:, |\))")
 _NAMES: Final = re.compile(r"\btmp\d+\b")
 _ACCUMULATOR: Final = re.compile(r"(?:masked_)?(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
@@ -278,8 +278,8 @@ class Statements:
 
     def _is_masked(self, point: Any, body: Any) -> bool:
         """True for a load of Triton's that a mask, which the kernel computes, leaves out for this element."""
-        masks = _MASKS.search(point.text) if self._kernel.row_variable else None
-        known = (self._known.get((id(body), name)) for name in _NAMES.findall(masks[1] if masks else ""))
+        masks = masks_of(point.text) if self._kernel.row_variable else ""
+        known = (self._known.get((id(body), name)) for name in _NAMES.findall(masks))
         return any(one is not None and not one[0] for one in known)
 
     def _of(self, operation: Any, given: Sequence[Any], body: Any) -> float | None:
@@ -424,3 +424,14 @@ def _dtype(operation: Any) -> str:
 
 def _text(value: float | None) -> str:
     return "" if value is None else str(value)
+
+
+def masks_of(text: str) -> str:
+    """The mask in a statement that loads in Triton, or an empty text: `tmp0 = tl.load(in_ptr0 + (x0), xmask, …)`."""
+    _, _, given = text.partition("= tl.load(")
+    behind = given.split("), ")
+    for number in range(len(behind) - 1, 0, -1):  # the last place that it may be at, as a pointer has brackets, too
+        ended = behind[number] + (")" if number < len(behind) - 1 else "")
+        if mask := _MASK.match(ended):
+            return mask[1]
+    return ""
