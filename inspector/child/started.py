@@ -4,7 +4,7 @@ The environment of the process tells all that it starts where the dump is. For a
 out on the way. Light: loaded at interpreter start.
 """
 
-import _posixsubprocess  # type: ignore[import-not-found] # `subprocess` and `multiprocessing` start programs with it
+import _posixsubprocess  # `subprocess` and `multiprocessing` start programs with it
 import os
 import posix
 import sys
