@@ -36,8 +36,6 @@ MANY: Final = 8
 """Repetitions from which on a repeat counts as one without an end."""
 LONGEST: Final = 1 << 18
 """Characters up to which a text is made longer."""
-LONG_ENOUGH: Final = 1 << 10
-"""Characters from which on the next length is four times this one: what doubles with each character is seen before."""
 DOUBLED: Final = 2.5
 """Times longer for twice the text: twice is linear, four times the square."""
 ENOUGH: Final = 0.05
@@ -278,7 +276,7 @@ def grows(pattern: re.Pattern[Any], way: str, attack: Attack) -> str:
                 twice = min(twice, seconds(pattern, way, attack, 2 * length))
             if twice > max(ENOUGH, DOUBLED * once):
                 return f"{length} characters: {once:.4f} s, twice as many: {twice:.4f} s"
-        length *= 2 if length < LONG_ENOUGH else 4
+        length *= 2
     return ""
 
 
