@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.at_start import AtStart
-from inspect_compile.child import run_record, started
+from inspect_compile.child import run_record
 from inspect_compile.child.probes import (
     CHECK,
     CHECKED,
@@ -34,6 +34,7 @@ from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.setting import Setting
 from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
+from inspect_compile.child.unseen import started
 from inspect_compile.dump.root import claim_part, write_first
 from inspect_compile.dump.wholeness import table_sizes
 from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run

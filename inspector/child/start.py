@@ -5,11 +5,12 @@ import atexit
 import os
 import sys
 
-from inspect_compile.child import last_resort, uncovered
+from inspect_compile.child import last_resort
 from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
-from inspect_compile.child.started import hide_ours
+from inspect_compile.child.unseen import uncovered
+from inspect_compile.child.unseen.started import hide_ours
 from inspect_compile.outermost import guarded, silent
 
 TYPE_CHECKING = False

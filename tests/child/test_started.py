@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.child.commands_of_python import may_start_python
+from inspect_compile.child.unseen.commands_of_python import may_start_python
 from tests.running import inspected, plain, run, without_last_words
 
 ON = {"INSPECT_COMPILE": "1", "INSPECT_COMPILE_DUMPS": "dumps"}

@@ -42,7 +42,7 @@ OUTERMOST: Final = frozenset(
         *(f"probe.harmless:Guard.{name}" for name in ("guard", "untimed")),
         *(f"probe.without_frame:Around.{name}" for name in ("from_param", "stop")),
         *(f"child.imports:ImportWatch.install.<locals>.{name}" for name in ("load", "timed")),
-        *(f"child.started:hide_ours.<locals>.{name}" for name in ("fork_exec", "execv")),
+        *(f"child.unseen.started:hide_ours.<locals>.{name}" for name in ("fork_exec", "execv")),
         *(f"{PROBES}.{way}.<locals>.watched.<locals>.watch" for way in ("wrap", "answer", "sift")),
         f"{PROBES}.follow.<locals>.followed.<locals>.watch",
         f"{PROBES}.note.<locals>.noted.<locals>.watch",

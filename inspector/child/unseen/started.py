@@ -65,7 +65,7 @@ def hide_ours(process: "Process") -> None:
 def _hide(process: "Process", given: "list[Any]") -> None:
     """Change the environment among the arguments of `fork_exec`, where a program starts no Python."""
     with FoundAsAtStart(process.path):
-        from inspect_compile.child.commands_of_python import may_start_python
+        from inspect_compile.child.unseen.commands_of_python import may_start_python
 
         block = given[_ENVIRONMENT]
         plain = _without_ours(_own_block() if block is None else block, process.setting.own)
