@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,11 @@ REPORTED = {
     report.program: (str(ROOT / "tests" / "reports" / "programs" / f"{report.program}.py"),) for report in RIGHT
 }
 SAMPLES = {name: words for name, words in OTHERS.items() if (ROOT / "samples" / f"{name}.py").exists()}
-KINDS = {"reports": REPORTED, "samples": SAMPLES, "models": {**OF_MODELS, **MORE}}
+KINDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "reports": REPORTED,
+    "samples": SAMPLES,
+    "models": {**OF_MODELS, **MORE},
+}
 PROGRAMS = {name: words for kind in KINDS.values() for name, words in kind.items()}
 DTYPES = ("float32", "bfloat16", "autocast")
 
@@ -99,7 +103,7 @@ def table(found: Sequence[dict[str, Any]]) -> str:
     for row in found:
         kind = next(kind for kind, programs in KINDS.items() if row["name"] in programs)
         groups.setdefault((kind, row.get("mode", ""), row["dtype"]), []).append(row)
-    lines = [("", "", "", *heads)]
+    lines: list[tuple[str, ...]] = [("", "", "", *heads)]
     for group, rows in [*sorted(groups.items()), (("all", "", ""), list(found))]:
         results, compared = (sum(row.get(key, 0) for row in rows) for key in ("results", "compared"))
         counts = (

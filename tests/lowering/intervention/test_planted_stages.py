@@ -29,6 +29,7 @@ FEW: Final = (
     "pushed:post_grad_custom_post_pass:dropped write",
     "viewed:backend:dropped clone",
     "branches:pre_grad_custom_pass:swapped",
+    "loop:joint_custom_post_pass:other result",
     "half_norm:pre_grad_custom_pass:slightly larger",
     "half_attention:decomposition:aten._softmax.default",
     "backward_writes:joint_custom_post_pass:dropped write",

@@ -53,16 +53,19 @@ class _Forms:
         self.number: dict[Node, int] = {}
         self.inputs: dict[Node, list[Node]] = {}
         """What a node reads; of what was changed in place before it, the node that changed it last."""
+        self.changed: dict[Node, list[Node]] = {}
+        """What a node changes in place, and what that is a view of."""
         self._last: dict[Node, Node] = {}
         inputs = {name: at for at, name in enumerate(inputs_of(module))}
         for node in module.graph.nodes:
             self.inputs[node] = [self._last.get(one, one) for one in node.all_input_nodes]
             self.number[node] = known.setdefault(self._text(node, inputs.get(node.name, -1)), len(known))
             for changed in _changed(node):
-                self._last[changed] = node
+                self.changed.setdefault(node, []).append(changed)
                 while _is_view(changed) and isinstance(changed.args[0], Node):
                     changed = changed.args[0]
-                    self._last[changed] = node
+                    self.changed[node].append(changed)
+            self._last |= dict.fromkeys(self.changed.get(node, ()), node)
         self.numbers = set(self.number.values())
 
     def places(self) -> list[Place]:
@@ -127,10 +130,22 @@ def _first(one: _Forms, other: _Forms, before: Node | None, after: Node | None) 
             return before
         was, now = differing[0]
         if other.number[now] in one.numbers:  # nothing about it is new: it is read in the place of the other one
-            is_left_out = any(one.number[each] == other.number[now] for each in one.inputs[was])
-            return was if is_left_out and one.number[was] not in other.numbers else before
+            is_by_it = _is_left_out(one, other, was, now) or _is_beside(one, other, was, now)
+            return was if is_by_it and one.number[was] not in other.numbers else before
         before, after = was, now
     return None
+
+
+def _is_left_out(one: _Forms, other: _Forms, was: Node, now: Node) -> bool:
+    """True if `now` is what `was` reads, or what it changes."""
+    return any(one.number[each] == other.number[now] for each in (*one.inputs[was], *one.changed.get(was, ())))
+
+
+def _is_beside(one: _Forms, other: _Forms, was: Node, now: Node) -> bool:
+    """True if they are two results of one node."""
+    if was.target is not operator.getitem or now.target is not operator.getitem:
+        return False
+    return [one.number[each] for each in one.inputs[was]] == [other.number[each] for each in other.inputs[now]]
 
 
 def _inserted_behind(one: _Forms, other: _Forms, before: Node, after: Node) -> list[Node]:

@@ -78,7 +78,7 @@ class _Wanted(NamedTuple):
 class _Made(NamedTuple):
     """The values of AOTAutograd's graph."""
 
-    values: Mapping[str, Any]
+    values: Mapping[Any, Any]
     exact: Exacts | None
     """The same in fp64, if these are to be compared."""
 
