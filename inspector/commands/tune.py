@@ -14,6 +14,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.analysis.compare.paired import Gain
     from inspect_compile.facts.trials import Change, Repeated, TriedChange
+    from inspect_compile.knowledge.tuning import Candidate, Program
     from inspect_compile.launch.tune.search import Search
     from inspect_compile.launch.tune.trials import Trials
 
@@ -94,18 +95,21 @@ class _Tuning:
 
     def run(self) -> int:
         """Do it; Ctrl-C ends the search, and what was found so far is written."""
-        from inspect_compile.analysis.findings.kept import findings_of
+        from inspect_compile.child.run_config import RunConfig
         from inspect_compile.commands.run import first_record, last_record
-        from inspect_compile.dump import Dump
-        from inspect_compile.knowledge.tuning import Program, candidates, without_compile
+        from inspect_compile.knowledge.tuning import Program, without_compile
         from inspect_compile.launch.tune.search import FEWEST, Search, windows_for
-        from inspect_compile.launch.tune.trials import step_of
+        from inspect_compile.launch.tune.trials import Recorded, step_of
         from inspect_compile.tables.compare.tried import baseline_text
         from inspect_compile.tables.text import number_of, time_text
 
         first_look = min(10.0, 60 * self._arguments.minutes / 20)
         first = self._trials.run(
-            record=(self._root, lambda root, setting: first_record(root, self._argv, setting)),
+            record=Recorded(
+                self._root,
+                RunConfig(measure=True).plain(),
+                lambda root, setting: first_record(root, self._argv, setting),
+            ),
             is_reference=True,
             seconds=first_look,
         )
@@ -130,14 +134,26 @@ class _Tuning:
             if failure:
                 raise CommandError(f"the program's steps cannot be timed: {failure}")
             tell(baseline_text(search.seconds, search.noise, len(search.plain), search.eager))
-            knobs = [row.knob for row in findings_of(Dump(self._root)) if row.knob]
-            search.search(candidates(program, knobs), with_precision=self._arguments.allow_precision)
+            search.search(self._candidates(program), with_precision=self._arguments.allow_precision)
             together = search.together()
         except KeyboardInterrupt:
             is_interrupted = True
         if search.plain:
             self._end(search, step, first.answer.device, together, is_interrupted=is_interrupted)
         return 130 if is_interrupted else 0
+
+    def _candidates(self, program: "Program") -> "list[Candidate]":
+        """What can be tried, with what the findings of the recorded run promise."""
+        from inspect_compile.analysis.findings.kept import findings_of
+        from inspect_compile.dump import Dump
+        from inspect_compile.knowledge.tuning import candidates
+
+        found = findings_of(Dump(self._root))
+        shares: dict[str, float] = {}
+        for row in found:
+            if row.share is not None:
+                shares[row.kind] = shares.get(row.kind, 0.0) + row.share
+        return candidates(program, [row.knob for row in found if row.knob], shares)
 
     def _tell(self, row: "TriedChange") -> None:
         """One row: on the terminal, and in the dump at once."""

@@ -4,15 +4,17 @@ What each is, and why it can help, is torch's own documentation (torch.compile, 
 and the sources that stand beside it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from inspect_compile.facts.trials import COMPILE, Answer, Change, Constructed, Place
 from inspect_compile.knowledge.fusion.knob_values import worth_trying
+from inspect_compile.knowledge.overview.findings import LAUNCH_BOUND, MATMUL_PRECISION, OPTIMIZER
 
 _MODES: Final = ("mode", "options", "backend", "disable")
+_GRAPHS: Final = "reduce-overhead"
 _INDUCTOR: Final = "torch._inductor.config."
 _UNSET: Final = ("None", "False", "'default'", "'inductor'", "{}")
 
@@ -22,6 +24,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
     words: str
     changes: tuple[Change, ...]
+    predicted: float | None = None
+    """The most that it can save of a step, as findings say; None where none is about it."""
     is_precision: bool = False
     """It computes with another precision than the program asked for: never kept unasked."""
 
@@ -66,12 +70,29 @@ def without_compile(program: Program) -> Candidate | None:
     return Candidate("torch.compile(disable=True)", (Change("keyword", COMPILE, True, "disable", places),))
 
 
-def candidates(program: Program, knobs: Sequence[str] = ()) -> Iterator[Candidate]:
-    """All that can be tried on a program, what brings most elsewhere first. `knobs`: settings of Inductor that its
-    findings name.
+def candidates(
+    program: Program, knobs: Sequence[str] = (), shares: Mapping[str, float] | None = None
+) -> list[Candidate]:
+    """All that can be tried on a program: what its findings promise most of first, then what brings most elsewhere.
 
+    `knobs`: settings of Inductor that its findings name; `shares`: kind of finding → the share of a step that it costs.
     Leaving out torch.compile is last but for precision: other changes may make the compiled program the faster one.
     """
+    found = [
+        msgspec.structs.replace(one, predicted=(shares or {}).get(_promised_by(one))) for one in _all(program, knobs)
+    ]
+    return sorted(found, key=lambda one: (one.is_precision, -(one.predicted or 0.0)))
+
+
+def _promised_by(one: Candidate) -> str:
+    """The kind of finding that promises something of this change."""
+    if one.is_precision:
+        return MATMUL_PRECISION
+    keyword = next((change.keyword for change in one.changes if change.value in (True, _GRAPHS)), "")
+    return {"fused": OPTIMIZER, "mode": LAUNCH_BOUND}.get(keyword, "")
+
+
+def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
     yield from _fused(program.optimizers)
     yield from _modes(program)
     yield from _threads(program)
@@ -113,7 +134,7 @@ def _modes(program: Program) -> Iterator[Candidate]:
         one.where for one in program.compiles if not any(one.given.get(name, "None") not in _UNSET for name in _MODES)
     )
     if places and program.is_cuda:
-        for mode in ("reduce-overhead", "max-autotune-no-cudagraphs"):
+        for mode in (_GRAPHS, "max-autotune-no-cudagraphs"):
             yield Candidate(f"torch.compile(mode={mode!r})", (Change("keyword", COMPILE, mode, "mode", places),))
 
 

@@ -120,9 +120,13 @@ def test_no_module_but_those_of_torch_compat_reaches_a_private_name() -> None:
     )
 
 
+PYTHONS = ("_replace", "_getframe", "_asdict", "_fork_exec", "_run_exitfuncs")
+"""Attributes of Python's own modules and classes."""
+
+
 def attributes(tree: ast.AST) -> Iterator[str]:
     """The private attributes that a module reads or sets, and does not define itself."""
-    own: set[str] = {"_replace", "_getframe", "_asdict"}
+    own = set(PYTHONS)
     used: set[str] = set()
     for node in ast.walk(tree):
         match node:

@@ -22,7 +22,7 @@ def looked_for(dump: Dump) -> list[KindLookedFor]:
     is_on_gpu = dump.run.device != "cpu" or bool(dump.run.target)
     why_not = {
         "numerics": "" if dump.run.numerics is not None else "no call of this run was checked",
-        "tune": "" if dump.rows(Tuned) else "nothing was tried: inspect-compile tune SCRIPT does that",
+        "tune": "" if dump.rows(Tuned) else "no change was tried on the program",
         "cache": "" if dump.run.cache != "bypass" else "torch's cache is bypassed while recording",
         "cudagraphs": "" if dump.rows(CudaGraph) or is_on_gpu else "nothing ran on a GPU",
         "steps": "" if recorded_account(dump) is not None else "no step of the program was profiled",

@@ -14,7 +14,6 @@ from inspect_compile.analysis.compare.paired import (
     gain,
     noise,
     numbers,
-    spread,
 )  # fmt: skip
 from inspect_compile.facts.trials import WARM, Change, Distance, Repeated, TriedChange
 from inspect_compile.knowledge.tuning import Candidate
@@ -30,7 +29,7 @@ NUMBERS: Final = "changes the numbers"
 _FIRST_RUNS: Final = 3
 """Runs of the program as it is, before anything is tried: the noise is what these differ by."""
 _PAIRS: Final = 4
-"""Pairs of runs that a gain rests on; one where the first shows none."""
+"""Pairs of runs that a gain rests on; one where the first shows none and nothing promises any."""
 _LEAST_TOGETHER: Final = 4
 """Runs that are left for all kept changes together, and the program as it is."""
 _WINDOW: Final = 0.2
@@ -136,8 +135,7 @@ class Search:
         found = _seconds(ran)
         if found is None:
             return self._row(candidate, FAILED, why=ran.failure or "it ended before its steps could be timed")
-        is_worse = found > self._before[-1] * (1 - max(LEAST, spread(self.plain)))
-        if is_worse:
+        if found >= self._before[-1] and candidate.predicted is None:
             return self._row(candidate, NO_GAIN, self._gain_of(found), ran)
         return self._judge(candidate, ran, found, with_precision=with_precision)
 
@@ -199,6 +197,7 @@ class Search:
             words=candidate.words,
             changes=candidate.changes,
             outcome=outcome,
+            predicted=candidate.predicted,
             gain=None if measured is None else measured.part,
             plus_minus=None if measured is None else measured.plus_minus,
             pairs=0 if measured is None else measured.pairs,

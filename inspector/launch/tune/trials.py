@@ -6,9 +6,9 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -33,6 +33,16 @@ class Ran(msgspec.Struct, frozen=True):
     log: Path
 
 
+class Recorded(NamedTuple):
+    """A dump of a run."""
+
+    root: Path
+    options: Mapping[str, object]
+    """Those of `run`, as plain values."""
+    begin: Callable[[Path, Setting], None]
+    """Writes its first record."""
+
+
 class Trials:
     """The runs of one program, and their files."""
 
@@ -47,27 +57,27 @@ class Trials:
         changes: Sequence[Change] = (),
         *,
         step: Repeated | None = None,
-        record: "tuple[Path, Callable[[Path, Setting], None]] | None" = None,
+        record: "Recorded | None" = None,
         **asked: Any,
     ) -> Ran:
-        """Run it with these changes. `record`: a dump to record the run in, and what writes its first record;
-        `asked`: more of `Request`."""
+        """Run it with these changes. `record`: the dump that the run is recorded in; `asked`: more of `Request`."""
         self._count += 1
         name = self._folder / f"{self._count:03}"
         request = Request(answer=f"{name}.json", results=str(self._folder), changes=tuple(changes), step=step, **asked)
         asked_in = Path(f"{name}.request.json")
         asked_in.write_bytes(msgspec.json.encode(request))
-        root = self._folder if record is None else record[0]
+        root = self._folder if record is None else record.root
         setting = Setting(
             root=str(root),
             pid=0,
             python_path=python_path_without_bootstrap(os.environ),
             plain=True,
             quiet=True,
+            run=None if record is None else record.options,
             trial={"request": str(asked_in), "is_recorded": "" if record is None else "yes"},
         )
         if record is not None:
-            record[1](root, setting)
+            record.begin(root, setting)
         log = Path(f"{name}.log")
         started = time.monotonic()
         status = self._status(setting, log)

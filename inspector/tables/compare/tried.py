@@ -30,6 +30,13 @@ def _gain(row: TriedChange) -> Cell:
 
 
 COLUMNS: Final[tuple[Column[TriedChange], ...]] = (
+    Column(
+        "promised",
+        lambda row: "" if row.predicted is None else f"≤ {100 * row.predicted:.0f} %",
+        role="dim",
+        right=True,
+        optional=True,
+    ),
     Column("step", _gain, right=True),
     Column("change", lambda row: one_line(row.words), role="name", stretch=True, least=24, most=90),
     Column("where", lambda row: where_text(row), optional=True),

@@ -20,7 +20,9 @@ class Changes:
     """The changes of one trial, and the calls that changes could be about."""
 
     def __init__(self, asked: Sequence[Change], watch: Callable[[Any, Any], Any]) -> None:
-        """`watch(compiled, place)` gets each compiled function or module, and returns what the program gets."""
+        """`watch(compiled, model)` gets each compiled function or module and what it was made from; it returns what the
+        program gets.
+        """
         self._asked = asked
         self._watch = watch
         self._inside = threading.local()
@@ -48,7 +50,7 @@ class Changes:
         if model is None:
             return lambda function: self._compiled(compile_, function, given, place)
         self.constructed.append(Constructed(COMPILE, place, {name: _text(value) for name, value in given.items()}))
-        return self._watch(compile_(model, **self._with(COMPILE, place, given)), place)
+        return self._watch(compile_(model, **self._with(COMPILE, place, given)), model)
 
     def _follow(self, kind: Any) -> None:
         """Watch the constructor of a class of optimizers, and of those below it."""

@@ -60,14 +60,13 @@ class _Trial:
         self._results.stepping(optimizer)
         self._clock.mark(OPTIMIZER_STEP, type(optimizer).__name__, 2)
 
-    def _watched(self, compiled: Any, place: Any) -> Any:
+    def _watched(self, compiled: Any, model: Any) -> Any:
         """What the program gets in the place of a compiled function; of a module, the same with another `forward`."""
         import torch
 
         is_module = isinstance(compiled, torch.nn.Module)
         plain = compiled.forward if is_module else compiled
-        origin = getattr(compiled, "_orig_mod", compiled)
-        name = type(origin).__name__ if is_module else getattr(origin, "__qualname__", type(origin).__name__)
+        name = type(model).__name__ if is_module else getattr(model, "__qualname__", type(model).__name__)
 
         @functools.wraps(plain)
         def call(*words: Any, **given: Any) -> Any:

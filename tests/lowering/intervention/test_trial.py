@@ -26,7 +26,7 @@ def plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
 def installed(*asked: Change) -> tuple[Changes, list[Any]]:
     compiled: list[Any] = []
 
-    def watch(function: Any, place: Any) -> Any:
+    def watch(function: Any, model: Any) -> Any:
         compiled.append(function)
         return function
 
