@@ -1,15 +1,17 @@
 """The overview: where the app opens, and where its rows and keys lead."""
 
 import os
+import shutil
 import time
 from pathlib import Path
 
 from textual.pilot import Pilot
 
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import Run, TimerBegan
+from inspect_compile.facts import Run, StepAccount, StepTime, TimerBegan
 from inspect_compile.tui.app import InspectApp
-from tests.tui.driving import go_to, lines, main_screen, press, row, said, settled, shown, until
+from inspect_compile.tui.models.run.overview import OverviewPage
+from tests.tui.driving import RECORDED, go_to, lines, main_screen, press, row, said, settled, shown, until
 
 
 def text_of(pilot: Pilot[None]) -> str:
@@ -33,6 +35,22 @@ async def test_the_app_opens_on_it_and_v_comes_back(mixed: Dump) -> None:
         await press(pilot, "v")
         assert shown(pilot) == ["overview"]
         assert lines(pilot, "overview-rows").has_focus
+
+
+def test_where_a_step_goes_is_told_row_by_row(tmp_path: Path) -> None:
+    dump = Path(shutil.copytree(RECORDED, tmp_path / "mixed"))
+    writer = Writer(dump)
+    writer.add(StepAccount(by="", steps=9, seconds=4e-3, least=4e-3, most=4e-3))
+    for kind, seconds in (("optimizer", 3e-3), ("compiled kernels", 1e-3)):
+        writer.add(StepTime(kind=kind, what=kind, seconds=seconds))
+    writer.flush()
+
+    sheet = OverviewPage(Dump(dump), "", has_program=False).sheet(120, 40)
+
+    drawn = ["".join(span.text for span in sheet.spans(index, 118)) for index in range(len(sheet))]
+    (title,) = (index for index, line in enumerate(drawn) if "where a step goes" in line)
+    assert [line.split()[0] for line in drawn[title + 1 : title + 3]] == ["optimizer", "compiled"]
+    assert "75.0 %" in drawn[title + 1]
 
 
 async def test_rows_lead_to_what_they_are_about(mixed: Dump) -> None:

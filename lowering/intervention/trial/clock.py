@@ -29,8 +29,6 @@ class Clock:
         self.windows: list[float] = []
         self.compiles = 0
         self.compile_seconds = 0.0
-        self.at_window: Callable[[int], None] = lambda number: None
-        """Called between windows, whose time then does not count."""
 
     def compile_began(self, *_: Any) -> None:
         """A compile begins: the steps before it were not steady."""
@@ -73,7 +71,6 @@ class Clock:
         if len(self.windows) >= self._request.windows:
             self._done()
             return
-        self.at_window(len(self.windows))
         self._window = time.perf_counter()
 
     def _done(self) -> None:

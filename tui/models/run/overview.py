@@ -34,7 +34,7 @@ _KEYS: Final = {
     "coverage": (WHOLE_KEY, "all about the run"),
 }
 """Section → the key that leads on, and where to."""
-_MOST: Final = {"graphs": 8, "lines": 10, "findings": 12}
+_MOST: Final = {"step": 8, "graphs": 8, "lines": 10, "findings": 12}
 _NARROWEST: Final = 30
 WHOLE: Final = "whole run"
 """Key of the row where everything about the run begins."""
