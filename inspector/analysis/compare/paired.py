@@ -1,5 +1,6 @@
 """What pairs of runs say of a change: its gain, how sure that is, and whether the numbers stayed the same."""
 
+import itertools
 import math
 import statistics
 from collections.abc import Mapping, Sequence
@@ -40,8 +41,15 @@ class Gain(NamedTuple):
 
 
 def spread(runs: Sequence[float]) -> float:
-    """The standard deviation of runs of one program, as a part of their mean; 0 of a single run."""
-    return statistics.stdev(runs) / statistics.mean(runs) if len(runs) > 1 else 0.0
+    """The standard deviation of runs of one program, in their order, as a part of their mean; 0 of a single run.
+
+    From the differences of successive runs (the mean square successive difference of von Neumann, 1941), so that a
+    machine that slowly becomes faster or slower does not count: what is compared runs one after the other, too.
+    """
+    if len(runs) < 2:
+        return 0.0
+    steps = [after - before for before, after in itertools.pairwise(runs)]
+    return math.sqrt(statistics.mean(step * step for step in steps) / 2) / statistics.mean(runs)
 
 
 def noise(runs: Sequence[float]) -> float:

@@ -35,6 +35,11 @@ def test_a_gain_is_inside_of_its_interval() -> None:
     assert abs(found.part - 0.2) < found.plus_minus < 0.05
 
 
+def test_a_machine_that_becomes_slower_is_no_noise() -> None:
+    runs = [1.0 + 0.01 * number for number in range(10)]
+    assert noise(runs) < 0.03
+
+
 def test_a_single_pair_says_nothing_without_runs_beside_it() -> None:
     assert math.isinf(gain([(1.0, 0.5)], [1.0]).plus_minus)
     assert noise([1.0]) == 0.0
