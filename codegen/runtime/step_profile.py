@@ -85,7 +85,7 @@ class StepProfile:
             self._abandon(f"{type(error).__name__}: {error}"[:300])
 
     def compiled(self) -> None:
-        """A graph was compiled, so that this is no steady state."""
+        """A graph was compiled: the steps before it were not steady."""
         if self._state == _DONE:
             return
         self._tries += self._state != _WARMING

@@ -125,7 +125,7 @@ class _Tuning:
                 f" at least {FEWEST} are needed"
             )
         self._script = first.answer.main
-        program = Program.of(first.answer, _is_own)
+        program = Program.of(first.answer)
         tell(f"a step is {_named(step)}, {time_text(step.seconds)}")
         search = Search(self._trials, step, windows, self._until, self._tell)
         together, is_interrupted = None, False
@@ -210,14 +210,9 @@ def _line(text: str) -> tuple[str, int]:
     """Both parts of `FILE:LINE`."""
     file, _, line = text.rpartition(":")
     if not file or not line.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no line; write train.py:41")
+        raise argparse.ArgumentTypeError(f"{text!r} is not FILE:LINE; write train.py:41")
     return file, int(line)
 
 
 def _named(step: "Repeated") -> str:
     return f"{step.what} {step.name} at {Path(step.where.file).name}:{step.where.line}"
-
-
-def _is_own(file: str) -> bool:
-    """A file of the program, not of an installed library."""
-    return bool(file) and not any(part in ("site-packages", "dist-packages") for part in Path(file).parts)

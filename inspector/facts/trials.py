@@ -18,6 +18,15 @@ OPTIMIZER_STEP: Final = "optimizer step"
 WARM: Final = 4
 """How many steps behind the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
 
+KEPT: Final = "kept"
+NO_GAIN: Final = "no gain"
+NUMBERS: Final = "changes the numbers"
+PRECISION: Final = "precision"
+"""It helps and computes with another precision: kept only if that is asked for."""
+NOT_COMPARED: Final = "not compared"
+"""Of a change it helps, of numbers there are none to compare."""
+FAILED: Final = "failed"
+
 COMPILE: Final = "torch.compile"
 """What a change of kind `keyword` that is about calls of torch.compile changes; others name an optimizer's class."""
 
@@ -144,7 +153,7 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     """The change as Python writes it: `AdamW(fused=True)`."""
     changes: tuple[Change, ...]
     outcome: str
-    """kept, no gain, changes the numbers, precision (kept only if asked for), not compared, or failed."""
+    """kept, no gain, changes the numbers, precision, not compared, or failed."""
     predicted: float | None = None
     """The most that it could save of a step, as the dump's findings said before it was tried."""
     gain: float | None = None
@@ -159,6 +168,11 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     compile_seconds: float = 0.0
     why: str = ""
     """How it failed."""
+
+    @property
+    def places(self) -> list[Place]:
+        """The lines that it is about."""
+        return sorted({place for change in self.changes for place in change.places})
 
 
 class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):

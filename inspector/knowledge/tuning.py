@@ -4,18 +4,20 @@ What each is, and why it can help, is torch's own documentation (torch.compile, 
 and the sources that stand beside it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
 
 from inspect_compile.facts.trials import COMPILE, Answer, Change, Constructed, Place
+from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.fusion.knob_values import worth_trying
 from inspect_compile.knowledge.overview.findings import LAUNCH_BOUND, MATMUL_PRECISION, OPTIMIZER
 
 _MODES: Final = ("mode", "options", "backend", "disable")
 _GRAPHS: Final = "reduce-overhead"
-_INDUCTOR: Final = "torch._inductor.config."
+INDUCTOR: Final = "torch._inductor.config."
+"""Before the names of its settings, as findings and `replay` write them."""
 _UNSET: Final = ("None", "False", "'default'", "'inductor'", "{}")
 
 
@@ -41,11 +43,11 @@ class Program(msgspec.Struct, frozen=True):
     """Those that can be fused, once for each line."""
 
     @classmethod
-    def of(cls, seen: Answer, is_own: Callable[[str], bool]) -> "Program":
-        """What a first run has seen; `is_own` tells the program's files from libraries'."""
+    def of(cls, seen: Answer) -> "Program":
+        """What a first run has seen."""
         first: dict[tuple[str, Place], Constructed] = {}
         for one in seen.constructed:
-            if is_own(one.where.file):
+            if one.where.file and not is_library(one.where.file):
                 first.setdefault((one.of, one.where), one)
         with_inductor = ("", "'inductor'")
         compiles = [one for one in first.values() if one.of == COMPILE]
@@ -98,7 +100,7 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
     yield from _threads(program)
     for knob in dict.fromkeys(knobs):
         for value in worth_trying(knob):
-            name = f"{_INDUCTOR}{knob}"
+            name = f"{INDUCTOR}{knob}"
             yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
     if program.compiles:
         for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):

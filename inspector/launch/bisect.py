@@ -1,8 +1,6 @@
 """Runs a user's check repeatedly with different fusions allowed, and finds the first fusion that makes it fail."""
 
-import functools
 import os
-import subprocess
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping, Sequence
@@ -13,12 +11,11 @@ from typing import Final, NamedTuple
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Counted
-from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, plain_environment, release_interrupts
+from inspect_compile.launch.logged import status_of
+from inspect_compile.launch.replace import plain_environment
 
 ALL: Final = "all"
 NONE: Final = "none"
-_PATIENCE: Final = 10.0
-"""Seconds that a check gets to end after it was asked to."""
 
 
 class Part(NamedTuple):
@@ -86,26 +83,9 @@ class Check:
         )
         begin(root, setting)
         started = time.monotonic()
-        with open(root / paths.SCRIPT_LOG, "wb") as log:
-            mask = hold_interrupts()
-            program = None
-            try:
-                program = subprocess.Popen(
-                    self._argv,
-                    executable=self._path,
-                    env=setting.environment(plain_environment()),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    preexec_fn=functools.partial(as_it_was_started, mask),
-                )
-                release_interrupts(mask)
-                status = program.wait()
-            except BaseException:
-                release_interrupts(mask)
-                if program is not None:
-                    _end(program)
-                raise
+        environment = setting.environment(plain_environment())
+        status = status_of(self._path, self._argv, environment, root / paths.SCRIPT_LOG)
+        assert status is not None  # without a limit
         seconds = time.monotonic() - started
         parts, trouble = _read(root)
         return Run(name, root, status, seconds, parts, trouble)
@@ -163,17 +143,6 @@ def _read(root: Path) -> tuple[tuple[Part, ...], str]:
         if rows := part.rows(Counted):
             found.append(Part(path, tuple(rows)))
     return tuple(found), trouble
-
-
-def _end(program: "subprocess.Popen[bytes]") -> None:
-    """End the check, which may have received the Ctrl-C from the terminal too."""
-    for ask in (program.terminate, program.kill):
-        ask()
-        try:
-            program.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            continue
-        return
 
 
 def denial(row: Counted, operations: Callable[[str], Sequence[str]]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

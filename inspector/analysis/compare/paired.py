@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.facts.trials import Distance
+from inspect_compile.facts.trials import NOT_COMPARED, Distance
 
 LEAST: Final = 0.01
 """A gain below this part of a step is none: settings of Inductor that change nothing were measured at ±1 to 3 %."""
@@ -91,7 +91,7 @@ def numbers(found: Sequence[Distance], again: Sequence[Distance], eager: Sequenc
     far rounding in another order moves each result.
     """
     if not found:
-        return Numbers("not compared", "the program left no result that could be compared")
+        return Numbers(NOT_COMPARED, "the program left no result that could be compared")
     moves = {one.name: one.error for one in again}
     if any(error > _RANDOM for error in moves.values()):
         return Numbers(RANDOM)

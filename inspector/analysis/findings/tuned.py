@@ -9,12 +9,12 @@ from inspect_compile.analysis.findings.finding import EACH_STEP, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Location, TriedChange
-from inspect_compile.facts.trials import Place
+from inspect_compile.facts.trials import KEPT, NO_GAIN, PRECISION
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import TUNED, WORDS
+from inspect_compile.knowledge.tuning import INDUCTOR
 
-_CONFIG: Final = "torch._inductor.config."
-_HELPS: Final = ("kept", "precision")
+_HELPS: Final = (KEPT, PRECISION)
 
 
 def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
@@ -26,7 +26,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 kind=TUNED,
                 graph="",
                 what=WORDS[TUNED].what,
-                parts=tuple(Part("", "", Location(place.file, place.line)) for place in _places(row)),
+                parts=tuple(Part("", "", Location(place.file, place.line)) for place in row.places),
                 seconds=row.gain * tuned.seconds,
                 when=EACH_STEP,
                 share=row.gain,
@@ -39,21 +39,17 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
 def refuted(dump: Dump) -> set[str]:
     """Settings of Inductor that were tried on this program and brought nothing, as a finding's `knob` names them."""
     return {
-        change.of.removeprefix(_CONFIG)
+        change.of.removeprefix(INDUCTOR)
         for row in changes_tried(dump)
-        if row.outcome == "no gain"
+        if row.outcome == NO_GAIN
         for change in row.changes
-        if change.of.startswith(_CONFIG)
+        if change.of.startswith(INDUCTOR)
     }
 
 
 def _why(row: TriedChange) -> str:
     gain, width = 100 * (row.gain or 0.0), 100 * (row.plus_minus or 0.0)
-    precision = "; it computes with another precision" if row.outcome == "precision" else ""
+    precision = "; it computes with another precision" if row.outcome == PRECISION else ""
     return (
         f"tried in {row.pairs} pairs of runs: −{gain:.1f} ± {width:.1f} % of a step; numbers: {row.numbers}{precision}"
     )
-
-
-def _places(row: TriedChange) -> list[Place]:
-    return sorted({place for change in row.changes for place in change.places})

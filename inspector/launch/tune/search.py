@@ -14,17 +14,22 @@ from inspect_compile.analysis.compare.paired import (
     gain,
     noise,
     numbers,
-)  # fmt: skip
-from inspect_compile.facts.trials import WARM, Change, Distance, Repeated, TriedChange
+)
+from inspect_compile.facts.trials import (
+    FAILED,
+    KEPT,
+    NO_GAIN,
+    NOT_COMPARED,
+    NUMBERS,
+    PRECISION,
+    WARM,
+    Change,
+    Distance,
+    Repeated,
+    TriedChange,
+)
 from inspect_compile.knowledge.tuning import Candidate
 from inspect_compile.launch.tune.trials import Ran, Trials
-
-KEPT: Final = "kept"
-NO_GAIN: Final = "no gain"
-FAILED: Final = "failed"
-PRECISION: Final = "precision"
-NOT_COMPARED: Final = "not compared"
-NUMBERS: Final = "changes the numbers"
 
 _FIRST_RUNS: Final = 3
 """Runs of the program as it is, before anything is tried: the noise is what these differ by."""
@@ -74,7 +79,6 @@ class Search:
         self._before: list[float] = self.plain
         """The same of the program with what was kept."""
         self.kept: list[Candidate] = []
-        self.rows: list[TriedChange] = []
         self.eager: float | None = None
         self.peak_bytes = 0
         self.steps = 0
@@ -169,8 +173,8 @@ class Search:
     def _changes(self) -> tuple[Change, ...]:
         return tuple(change for one in self.kept for change in one.changes)
 
-    def _gain_of(self, seconds: float | None) -> Gain | None:
-        return None if seconds is None else gain([(self._before[-1], seconds)], self._before)
+    def _gain_of(self, seconds: float) -> Gain:
+        return gain([(self._before[-1], seconds)], self._before)
 
     def _run(self, changes: Sequence[Change]) -> Ran:
         ran = self._trials.run(changes, step=self._step, **self._windows._asdict())
@@ -208,7 +212,6 @@ class Search:
             compile_seconds=0.0 if answer is None else answer.compile_seconds,
             why=why,
         )
-        self.rows = [one for one in self.rows if one.words != row.words] + [row]
         self._tell(row)
         return outcome
 

@@ -1,10 +1,7 @@
 """Runs a program as a trial, and reads what it answered."""
 
-import functools
 import os
 import shutil
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,11 +12,11 @@ import msgspec
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.errors import CommandError
 from inspect_compile.facts.trials import OPTIMIZER_STEP, RESULTS, Answer, Change, Repeated, Request
-from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, plain_environment, release_interrupts
+from inspect_compile.launch.logged import status_of
+from inspect_compile.launch.replace import plain_environment
 
 _CACHES: Final = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
 """What the trials compile, none of it found by other runs of the program."""
-_PATIENCE: Final = 10.0
 
 
 class Ran(msgspec.Struct, frozen=True):
@@ -80,7 +77,9 @@ class Trials:
             record.begin(root, setting)
         log = Path(f"{name}.log")
         started = time.monotonic()
-        status = self._status(setting, log)
+        caches = {name: str(self._folder / folder) for name, folder in _CACHES.items()}
+        environment = setting.environment({**plain_environment(), **caches})
+        status = status_of(self._path, self._argv, environment, log, self._limit)
         seconds = time.monotonic() - started
         answer = None
         if Path(request.answer).exists():
@@ -96,45 +95,9 @@ class Trials:
             shutil.rmtree(self._folder / folder, ignore_errors=True)
         (self._folder / RESULTS).unlink(missing_ok=True)
 
-    def _status(self, setting: Setting, log: Path) -> int:
-        caches = {name: str(self._folder / folder) for name, folder in _CACHES.items()}
-        mask = hold_interrupts()
-        program = None
-        try:
-            with open(log, "wb") as output:
-                program = subprocess.Popen(
-                    self._argv,
-                    executable=self._path,
-                    env=setting.environment({**plain_environment(), **caches}),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    preexec_fn=functools.partial(as_it_was_started, mask),
-                )
-            release_interrupts(mask)
-            return program.wait(self._limit)
-        except subprocess.TimeoutExpired:
-            _end(program)
-            return -signal.SIGTERM
-        except BaseException:
-            release_interrupts(mask)
-            _end(program)
-            raise
 
-
-def _end(program: "subprocess.Popen[bytes] | None") -> None:
-    if program is None:
-        return
-    program.terminate()
-    try:
-        program.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        program.kill()
-        program.wait()
-
-
-def _last_words(log: Path, status: int, limit: float) -> str:
-    if status == -signal.SIGTERM:
+def _last_words(log: Path, status: int | None, limit: float) -> str:
+    if status is None:
         return f"it was ended after {limit:.0f} s"
     with open(log, "rb") as file:
         file.seek(max(0, log.stat().st_size - 8192))

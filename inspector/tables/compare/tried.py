@@ -6,14 +6,15 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
 from inspect_compile.facts import TriedChange, Tuned
+from inspect_compile.facts.trials import FAILED, KEPT, NOT_COMPARED, NUMBERS, PRECISION
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
 
-_ROLES: Final = {"kept": "good", "changes the numbers": "bad", "failed": "bad"}
-_FIRST: Final = ("kept", "precision", "not compared")
+_ROLES: Final = {KEPT: "good", NUMBERS: "bad", FAILED: "bad"}
+_FIRST: Final = (KEPT, PRECISION, NOT_COMPARED)
 
 
 def gain_text(part: float | None, plus_minus: float | None, pairs: int = 2) -> str:
@@ -58,7 +59,7 @@ COLUMNS: Final[tuple[Column[TriedChange], ...]] = (
 
 def where_text(row: TriedChange) -> str:
     """The lines that a change is about: `train.py:31`."""
-    places = sorted({place for change in row.changes for place in change.places})
+    places = row.places
     return " ".join(f"{file_name(place.file)}:{place.line}" for place in places[:3]) + (" …" if len(places) > 3 else "")
 
 
