@@ -104,13 +104,12 @@ class _Tuning:
         from inspect_compile.tables.text import number_of, time_text
 
         first_look = min(10.0, 60 * self._arguments.minutes / 20)
-        first = self._trials.run(
-            record=Recorded(
+        first = self._trials.first(
+            Recorded(
                 self._root,
                 RunConfig(measure=True).plain(),
                 lambda root, setting: first_record(root, self._argv, setting),
             ),
-            is_reference=True,
             seconds=first_look,
         )
         if first.answer is None or first.failure:
@@ -127,18 +126,18 @@ class _Tuning:
         self._script = first.answer.main
         program = Program.of(first.answer)
         tell(f"a step is {_named(step)}, {time_text(step.seconds)}")
-        search = Search(self._trials, step, windows, self._until, self._tell)
+        search = Search(self._trials, step, windows, first.answer, self._until, self._tell)
         together, is_interrupted = None, False
         try:
             failure = search.begin(without_compile(program))
             if failure:
                 raise CommandError(f"the program's steps cannot be timed: {failure}")
-            tell(baseline_text(search.seconds, search.noise, len(search.plain), search.eager))
+            tell(baseline_text(search.seconds, search.noise, search.runs, search.eager))
             search.search(self._candidates(program), with_precision=self._arguments.allow_precision)
             together = search.together()
         except KeyboardInterrupt:
             is_interrupted = True
-        if search.plain:
+        if search.runs:
             self._end(search, step, first.answer.device, together, is_interrupted=is_interrupted)
         return 130 if is_interrupted else 0
 
@@ -174,18 +173,20 @@ class _Tuning:
         from inspect_compile.tables.parts import Request
 
         changes = [change for one in search.kept for change in one.changes]
-        written = self._patch(changes) if changes else ""
+        is_confirmed = together is None or search.is_gain(together)
+        written = self._patch(changes) if changes and is_confirmed else ""
         tuned = Tuned(
             step=step,
             device=device,
             seconds=search.seconds,
             noise=search.noise,
-            runs=len(search.plain),
+            runs=search.runs,
             steps=search.steps,
             peak_bytes=search.peak_bytes,
             eager=search.eager,
             together=None if together is None else together.part,
             plus_minus=None if together is None else together.plus_minus,
+            is_confirmed=is_confirmed,
             patch=written,
             is_interrupted=is_interrupted,
         )

@@ -15,6 +15,9 @@ RESULTS: Final = "results.pt"
 COMPILED_CALL: Final = "compiled call"
 OPTIMIZER_STEP: Final = "optimizer step"
 
+RETURNED: Final = "result"
+"""What the names of results of compiled calls begin with; the others are gradients."""
+
 WARM: Final = 4
 """How many steps behind the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
 
@@ -103,6 +106,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     windows: Int64 = 7
     """How many spans of `steps` steps are timed, each as a whole."""
     steps: Int64 = 1
+    settle: Int64 = 1
+    """How many steps before each of them do not count: another trial was running until then."""
+    turns: Int64 = -1
+    """A socket's file descriptor: a byte is written to it where a span could begin, and one is read before it does; so
+    trials take turns. -1: nobody is waited for.
+    """
+    is_nudged: bool = False
+    """Move each parameter by one rounding before the first optimizer steps: how far does that move the results?"""
     seconds: float = 10.0
     """How long to look for what repeats, after the last compile."""
 
@@ -118,14 +129,22 @@ class Distance(msgspec.Struct, frozen=True):
     """
 
 
+class Window(msgspec.Struct, frozen=True):
+    """A span of steps that was timed."""
+
+    turn: Int64
+    """Which one it was of this trial; trials that take turns do so in the same order."""
+    seconds: float
+    """Of a step, the mean."""
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial saw."""
 
     main: str = ""
     """The file that is run."""
     repeated: tuple[Repeated, ...] = ()
-    windows: tuple[float, ...] = ()
-    """Seconds of a step, the mean of each window."""
+    windows: tuple[Window, ...] = ()
     constructed: tuple[Constructed, ...] = ()
     distances: tuple[Distance, ...] = ()
     results: Int64 = 0
@@ -135,6 +154,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     threads: Int64 = 0
     peak_bytes: Int64 = 0
     """Of the device's allocator; on a CPU of the process."""
+    memory_bytes: Int64 = 0
+    """What the device has; on a CPU the machine."""
     compiles: Int64 = 0
     compile_seconds: float = 0.0
     is_stopped: bool = False
@@ -161,7 +182,7 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     plus_minus: float | None = None
     """Half the width of the interval in which that is, at 95 %."""
     pairs: Int64 = 0
-    """How many pairs of runs, one with and one without it, that rests on."""
+    """How many runs beside a run without it that rests on."""
     numbers: str = ""
     """equal, rounding, differ (with what and how far), or why they were not compared."""
     peak_bytes: Int64 = 0
@@ -186,7 +207,7 @@ class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
     seconds: float
     """Of a step."""
     noise: float
-    """The part of a step's time by which two runs of the same program differ."""
+    """The least part of a step's time that can be told from none: what runs of the program beside itself differ by."""
     runs: Int64
     steps: Int64
     """How many steps were timed in these runs."""
@@ -194,7 +215,9 @@ class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
     eager: float | None = None
     """Seconds of a step without torch.compile; None where that did not run."""
     together: float | None = None
-    """The part of a step's time that all kept changes save together."""
+    """The part of a step's time that all kept changes save together, measured once more."""
     plus_minus: float | None = None
+    is_confirmed: bool = True
+    """Whether that is a gain, too."""
     patch: str = ""
     is_interrupted: bool = False

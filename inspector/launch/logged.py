@@ -1,4 +1,4 @@
-"""Runs a program to its end with its output in a file, and nothing on stdin."""
+"""Runs a program with its output in a file, and nothing on stdin."""
 
 import functools
 import subprocess
@@ -11,6 +11,8 @@ from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, r
 _PATIENCE: Final = 10.0
 """Seconds that a program gets to end after it was asked to."""
 
+Program = subprocess.Popen[bytes]
+
 
 def status_of(
     path: str, argv: Sequence[str], environment: Mapping[str, str], log: Path, seconds: float | None = None
@@ -19,38 +21,52 @@ def status_of(
 
     KeyboardInterrupt ends the program and propagates.
     """
+    programs: list[Program] = []
+    try:
+        start(path, argv, environment, log, programs)
+        return programs[0].wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        end(programs)
+
+
+def start(
+    path: str,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    log: Path,
+    programs: list[Program],
+    descriptors: Sequence[int] = (),
+) -> None:
+    """Start it, and add it to `programs`: a KeyboardInterrupt comes before or after both. It inherits `descriptors`."""
     with open(log, "wb") as output:
         mask = hold_interrupts()
-        program = None
         try:
-            program = subprocess.Popen(
-                argv,
-                executable=path,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                preexec_fn=functools.partial(as_it_was_started, mask),
+            programs.append(
+                subprocess.Popen(
+                    argv,
+                    executable=path,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    pass_fds=descriptors,
+                    preexec_fn=functools.partial(as_it_was_started, mask),
+                )
             )
+        finally:
             release_interrupts(mask)
-            return program.wait(seconds)
-        except subprocess.TimeoutExpired:
-            _end(program)
-            return None
-        except BaseException:
-            release_interrupts(mask)
-            _end(program)
-            raise
 
 
-def _end(program: "subprocess.Popen[bytes] | None") -> None:
-    """End it; it may have received the Ctrl-C from the terminal too."""
-    if program is None:
-        return
-    for ask in (program.terminate, program.kill):
-        ask()
-        try:
-            program.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            continue
-        return
+def end(programs: Sequence[Program]) -> None:
+    """End those that still run; they may have received the Ctrl-C from the terminal too."""
+    for program in programs:
+        for ask in (program.terminate, program.kill):
+            if program.poll() is not None:
+                break
+            ask()
+            try:
+                program.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                continue

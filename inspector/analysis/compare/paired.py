@@ -1,14 +1,13 @@
 """What pairs of runs say of a change: its gain, how sure that is, and whether the numbers stayed the same."""
 
-import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.facts.trials import NOT_COMPARED, Distance
+from inspect_compile.facts.trials import NOT_COMPARED, RETURNED, Distance, Window
 
 LEAST: Final = 0.01
 """A gain below this part of a step is none: settings of Inductor that change nothing were measured at ±1 to 3 %."""
@@ -40,35 +39,35 @@ class Gain(NamedTuple):
     pairs: int
 
 
-def spread(runs: Sequence[float]) -> float:
-    """The standard deviation of runs of one program, in their order, as a part of their mean; 0 of a single run.
+def ratio(before: Sequence[Window], after: Sequence[Window]) -> float | None:
+    """A step's time with a change as a multiple of that without it, of two runs beside each other.
 
-    From the differences of successive runs (the mean square successive difference of von Neumann, 1941), so that a
-    machine that slowly becomes faster or slower does not count: what is compared runs one after the other, too.
+    The median of the ratios of windows of the same turn, which lie next to each other in time; None if there are none.
     """
-    if len(runs) < 2:
+    without = {window.turn: window.seconds for window in before}
+    both = [window.seconds / without[window.turn] for window in after if without.get(window.turn)]
+    return statistics.median(both) if both else None
+
+
+def noise(same: Sequence[float], pairs: int) -> float:
+    """The part of a step below which the mean of so many ratios says nothing: 19 in 20 of a program to itself are
+    nearer to 1. `same`: ratios of the program to itself.
+    """
+    if not same:
         return 0.0
-    steps = [after - before for before, after in itertools.pairwise(runs)]
-    return math.sqrt(statistics.mean(step * step for step in steps) / 2) / statistics.mean(runs)
+    return _student(len(same)) * math.sqrt(statistics.mean((one - 1) ** 2 for one in same) / pairs)
 
 
-def noise(runs: Sequence[float]) -> float:
-    """The part of a step below which two runs of the same program differ, 19 times in 20."""
-    return _student(len(runs) - 1) * spread(runs) * math.sqrt(2) if len(runs) > 1 else 0.0
+def gain(ratios: Sequence[float], same: Sequence[float]) -> Gain:
+    """The gain of a change from its ratios.
 
-
-def gain(pairs: Sequence[tuple[float, float]], runs: Sequence[float]) -> Gain:
-    """The gain of a change from seconds of a step without and with it, each pair measured one after the other.
-
-    `runs`: all runs of the program without it. How far single runs stray is taken from them and from the pairs
-    together, since a few pairs alone say little about it.
+    `same`: ratios of the program to itself, of which 1 is known to be the true one. How far single ratios stray is
+    taken from both together, since a few alone say little about it.
     """
-    ratios = [after / before for before, after in pairs]
     mean = statistics.mean(ratios)
-    own = sum((ratio - mean) ** 2 for ratio in ratios)
-    free = max(0, len(runs) - 1) + len(ratios) - 1
-    # A ratio strays by what both of its runs do.
-    strays = math.sqrt((own + 2 * (spread(runs) * mean) ** 2 * max(0, len(runs) - 1)) / free) if free else mean
+    own = sum((one - mean) ** 2 for one in ratios)
+    free = len(same) + len(ratios) - 1
+    strays = math.sqrt((own + mean * mean * sum((one - 1) ** 2 for one in same)) / free) if free else mean
     return Gain(1 - mean, _student(free) * strays / math.sqrt(len(ratios)), len(ratios))
 
 
@@ -84,26 +83,38 @@ class Numbers(msgspec.Struct, frozen=True):
     """Which result moves most, and how far."""
 
 
-def numbers(found: Sequence[Distance], again: Sequence[Distance], eager: Sequence[Distance]) -> Numbers:
+def farthest(runs: Iterable[Sequence[Distance]]) -> dict[str, float]:
+    """Result → the farthest that it was from the reference in any of these runs."""
+    found: dict[str, float] = {}
+    for run in runs:
+        for one in run:
+            found[one.name] = max(found.get(one.name, 0.0), one.error)
+    return found
+
+
+def numbers(found: Sequence[Distance], again: Mapping[str, float], rounded: Mapping[str, float]) -> Numbers:
     """Compare the results of a changed program with those of the program as it is.
 
-    `again`: those of the program itself, run again; `eager`: those of the program without torch.compile, which tell how
-    far rounding in another order moves each result.
+    `again`: how far those of the program itself move when it is run again; `rounded`: how far they move by rounding:
+    without torch.compile, and with parameters that are moved by one rounding. A result that the program itself moves by
+    more than `_RANDOM` cannot be compared: the gradient of a bias before a BatchNorm is nothing but rounding.
     """
     if not found:
         return Numbers(NOT_COMPARED, "the program left no result that could be compared")
-    moves = {one.name: one.error for one in again}
-    if any(error > _RANDOM for error in moves.values()):
+    left = [one for one in found if again.get(one.name, 0.0) <= _RANDOM]
+    if not any(one.name.startswith(RETURNED) for one in left) and (
+        not left or any(one.name.startswith(RETURNED) for one in found)
+    ):
         return Numbers(RANDOM)
-    by_eager = {one.name: one.error for one in eager if math.isfinite(one.error)}
     most, at = 0.0, None
-    for one in found:
-        roundings = _ROUNDINGS * _EPSILON.get(one.dtype, 0.0)
-        allowed = max(_TIMES * by_eager.get(one.name, 0.0), _TIMES * moves.get(one.name, 0.0), roundings)
+    for one in left:
+        moved = max(rounded.get(one.name, 0.0), again.get(one.name, 0.0))
+        allowed = max(_TIMES * moved if math.isfinite(moved) else 0.0, _ROUNDINGS * _EPSILON.get(one.dtype, 0.0))
         part = one.error / allowed if allowed else math.inf if one.error else 0.0
         if part > most:
             most, at = part, one
+    beside = f"{len(found) - len(left)} of {len(found)} {RANDOM}" if len(left) < len(found) else ""
     if at is None:
-        return Numbers(EQUAL)
-    far = "is another one" if math.isinf(at.error) else f"moves by {at.error:.1e} of its size"
-    return Numbers(ROUNDING if most <= 1 else DIFFER, f"{at.name} {far}")
+        return Numbers(EQUAL, beside)
+    far = f"{at.name} is another one" if math.isinf(at.error) else f"{at.name} moves by {at.error:.1e} of its size"
+    return Numbers(ROUNDING if most <= 1 else DIFFER, "; ".join(filter(None, (far, beside))))

@@ -1,5 +1,6 @@
-"""The search: each change is tried on top of those that were kept, in runs that alternate with runs without it."""
+"""The search: each change is tried on top of those that were kept, in runs that take turns with a run without it."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -11,9 +12,11 @@ from inspect_compile.analysis.compare.paired import (
     RANDOM,
     Gain,
     Numbers,
+    farthest,
     gain,
     noise,
     numbers,
+    ratio,
 )
 from inspect_compile.facts.trials import (
     FAILED,
@@ -23,6 +26,7 @@ from inspect_compile.facts.trials import (
     NUMBERS,
     PRECISION,
     WARM,
+    Answer,
     Change,
     Distance,
     Repeated,
@@ -31,18 +35,26 @@ from inspect_compile.facts.trials import (
 from inspect_compile.knowledge.tuning import Candidate
 from inspect_compile.launch.tune.trials import Ran, Trials
 
-_FIRST_RUNS: Final = 3
-"""Runs of the program as it is, before anything is tried: the noise is what these differ by."""
+_SAME: Final = 3
+"""Pairs of runs of the program as it is, before anything is tried: the noise is what these differ by."""
 _PAIRS: Final = 4
-"""Pairs of runs that a gain rests on; one where the first shows none and nothing promises any."""
-_LEAST_TOGETHER: Final = 4
-"""Runs that are left for all kept changes together, and the program as it is."""
+"""The most runs beside one without it that a gain rests on."""
+_FEWEST_PAIRS: Final = 2
+"""The fewest, if there is time for them."""
 _WINDOW: Final = 0.2
 """Seconds that a window of steps takes at least, so that reading a clock and waiting for a GPU do not count."""
+_SETTLE: Final = 8
+"""A part of a window that is not timed at its beginning: caches hold what another process left there."""
 _WINDOWS: Final = 12
 _SPANS: Final = 3
-FEWEST: Final = WARM + 1 + _SPANS
+FEWEST: Final = WARM + 1 + 2 * _SPANS
 """The fewest steps behind the last compile that say anything."""
+_MOST_BESIDE: Final = 3
+"""Changes that are tried at once, beside one run without them."""
+_CORES: Final = 4
+"""That each of them wants while it starts and compiles."""
+_MEMORY: Final = 0.7
+"""The part of a device's memory that programs at once may need by what their allocators held."""
 
 
 class Windows(NamedTuple):
@@ -50,137 +62,228 @@ class Windows(NamedTuple):
 
     windows: int
     steps: int
+    settle: int
+    """Steps before each of them that are not timed."""
 
 
 def windows_for(step: Repeated) -> Windows | None:
     """What to time in a program that does this many steps; None if they are too few."""
-    steps = max(1, round(_WINDOW / max(step.seconds, 1e-9) + 0.5))
     left = step.since_compile - WARM - 1
-    if left < _SPANS:
-        return None
-    steps = min(steps, left // _SPANS)
-    return Windows(min(_WINDOWS, left // steps), steps)
+    steps = max(1, min(round(_WINDOW / max(step.seconds, 1e-9) + 0.5), left // (2 * _SPANS)))
+    settle = max(1, steps // _SETTLE)
+    windows = min(_WINDOWS, left // (steps + settle))
+    return Windows(windows, steps, settle) if windows >= _SPANS else None
+
+
+def at_once(seen: Answer) -> int:
+    """How many changes can be tried beside a run without them; 0: the machine holds one run at a time."""
+    fit = int(_MEMORY * seen.memory_bytes / max(1, seen.peak_bytes)) - 1
+    return max(0, min(fit, _MOST_BESIDE, max(1, len(os.sched_getaffinity(0)) // _CORES)))
+
+
+class _Beside(NamedTuple):
+    """A run with a change, beside one without it."""
+
+    candidate: Candidate
+    ran: Ran
+    ratio: float | None
+    """Of a step's time to that without it; None where one of them was not timed."""
 
 
 class Search:
     """The runs of one search."""
 
     def __init__(
-        self, trials: Trials, step: Repeated, windows: Windows, until: float, tell: Callable[[TriedChange], None]
+        self,
+        trials: Trials,
+        step: Repeated,
+        windows: Windows,
+        first: Answer,
+        until: float,
+        tell: Callable[[TriedChange], None],
     ) -> None:
-        """`until`: the time of `time.monotonic` after which nothing more is begun; `tell` gets each row."""
+        """`first`: what the first run saw; `until`: the time of `time.monotonic` after which nothing more is begun;
+        `tell` gets each row.
+        """
         self._trials, self._step, self._windows = trials, step, windows
+        self._at_once = at_once(first)
         self._until, self._tell = until, tell
         self._longest = 0.0
-        self._again: tuple[Distance, ...] = ()
-        self._eager: tuple[Distance, ...] = ()
-        self.plain: list[float] = []
-        """Seconds of a step of each run of the program as it is."""
-        self._before: list[float] = self.plain
-        """The same of the program with what was kept."""
+        self._same: list[float] = []
+        self._again: dict[str, float] = {}
+        self._rounded: dict[str, float] = {}
+        self._plain: list[float] = []
         self.kept: list[Candidate] = []
         self.eager: float | None = None
-        self.peak_bytes = 0
+        self.peak_bytes = first.peak_bytes
         self.steps = 0
         """Number of steps that were timed of the program as it is."""
 
     @property
+    def runs(self) -> int:
+        """Of the program as it is."""
+        return len(self._plain)
+
+    @property
     def seconds(self) -> float:
         """Of a step of the program as it is."""
-        return statistics.median(self.plain)
+        return statistics.median(self._plain)
 
     @property
     def noise(self) -> float:
-        """The part of a step that two runs of one program differ by."""
-        return max(noise(self.plain), LEAST)
+        """The part of a step that a gain must be above."""
+        return max(noise(self._same, _PAIRS), LEAST)
 
     def begin(self, without: Candidate | None) -> str:
-        """Run the program as it is, and without torch.compile; returns why that cannot be done."""
-        for _ in range(_FIRST_RUNS):
-            ran = self._run(())
-            found = _seconds(ran)
-            if found is None or ran.answer is None:
-                return ran.failure or "it ended before its steps could be timed"
-            self.plain.append(found)
-            self._again, self.peak_bytes = ran.answer.distances, ran.answer.peak_bytes
-        if without is not None and (ran := self._run(without.changes)).answer is not None:
-            self._eager, self.eager = ran.answer.distances, _seconds(ran)
+        """Run the program as it is beside itself, and without torch.compile; returns why that cannot be done."""
+        again: list[Sequence[Distance]] = []
+        rounded: list[Sequence[Distance]] = []
+        for number in range(_SAME):
+            one, other = self._itself_beside_it(is_nudged=number == 0)
+            if why := _why_not(one) or _why_not(other):
+                return why
+            assert one.answer is not None
+            assert other.answer is not None
+            found = ratio(one.answer.windows, other.answer.windows)
+            if found is not None:
+                self._same.append(found)
+            again.append(one.answer.distances)
+            (rounded if number == 0 else again).append(other.answer.distances)
+            if not self._has_time(runs=2):
+                break
+        if without is not None:
+            (ran,) = self._beside([without])
+            if ran.ran.answer is not None and ran.ratio is not None:
+                self.eager = self.seconds * ran.ratio
+                rounded.append(ran.ran.answer.distances)
+        self._again, self._rounded = farthest(again), farthest(rounded)
         return ""
+
+    def _itself_beside_it(self, *, is_nudged: bool) -> list[Ran]:
+        asked = [((), False), ((), is_nudged)]
+        ran = self._run(asked)
+        if self._at_once and any(map(_why_not, ran)):  # both want one port, or all the memory
+            self._at_once = 0
+            ran = self._run(asked)
+        return ran
 
     def search(self, candidates: Iterable[Candidate], *, with_precision: bool) -> None:
         """Try each; those that were tried before something else was kept are tried again on top of it."""
         waiting = list(candidates)
         while waiting:
-            tried: list[tuple[Candidate, int]] = []
-            for candidate in waiting:
-                if not self._has_time(runs=1 + (_LEAST_TOGETHER if self.kept else 0)):
-                    return
+            nothing: list[tuple[Candidate, int]] = []
+            while waiting:
                 kept = len(self.kept)
-                if self._try(candidate, with_precision=with_precision) == NO_GAIN:
-                    tried.append((candidate, kept))
-            waiting = [candidate for candidate, kept in tried if kept < len(self.kept)]
+                if not self._has_time(runs=1 + (_FEWEST_PAIRS if kept else 0)):
+                    return
+                group = waiting[: max(1, self._at_once)]
+                waiting = waiting[len(group) :]
+                hopeful = []
+                for one in self._beside(group):
+                    if (outcome := self._first_look(one)) is None:
+                        hopeful.append(one)
+                    elif outcome == NO_GAIN:
+                        nothing.append((one.candidate, kept))
+                for one in sorted(hopeful, key=lambda one: one.ratio or 1.0):
+                    if len(self.kept) > kept:  # it was seen on top of less
+                        waiting.insert(0, one.candidate)
+                    elif self._judge(one, with_precision=with_precision) == NO_GAIN:
+                        nothing.append((one.candidate, kept))
+            waiting = [candidate for candidate, kept in nothing if kept < len(self.kept)]
 
     def together(self) -> Gain | None:
         """What all that was kept saves of the program as it is; None if nothing was kept."""
-        if not self.kept:
-            return None
-        changes = [change for one in self.kept for change in one.changes]
-        pairs: list[tuple[float, float]] = []
-        while len(pairs) < _PAIRS and (self._has_time(runs=2) or len(pairs) < _LEAST_TOGETHER // 2):
-            before, after = _seconds(self._run(())), _seconds(self._run(changes))
-            if before is None or after is None:
+        ratios: list[float] = []
+        while self.kept and len(ratios) < _PAIRS and (self._has_time(runs=1) or len(ratios) < _FEWEST_PAIRS):
+            plain, changed = self._run([((), False), (self._changes(), False)])
+            if plain.answer is None or changed.answer is None:
                 break
-            self.plain.append(before)
-            pairs.append((before, after))
-        return gain(pairs, self.plain) if pairs else None
+            found = ratio(plain.answer.windows, changed.answer.windows)
+            if found is None:
+                break
+            ratios.append(found)
+            if not self._is_open(ratios):
+                break
+        return gain(ratios, self._same) if ratios else None
 
-    def _try(self, candidate: Candidate, *, with_precision: bool) -> str:
-        ran = self._run((*self._changes(), *candidate.changes))
-        found = _seconds(ran)
-        if found is None:
-            return self._row(candidate, FAILED, why=ran.failure or "it ended before its steps could be timed")
-        if found >= self._before[-1] and candidate.predicted is None:
-            return self._row(candidate, NO_GAIN, self._gain_of(found), ran)
-        return self._judge(candidate, ran, found, with_precision=with_precision)
+    def is_gain(self, found: Gain) -> bool:
+        """Whether it can be claimed."""
+        return found.part > found.plus_minus and found.part >= self.noise
 
-    def _judge(self, candidate: Candidate, ran: Ran, found: float, *, with_precision: bool) -> str:
-        """A change whose first run was faster: measured in pairs, and its numbers compared."""
+    def _first_look(self, one: _Beside) -> str | None:
+        """The outcome, if one run is enough to know it."""
+        if one.ratio is None:
+            return self._row(one.candidate, FAILED, why=_why_not(one.ran) or "it could not be timed")
+        assert one.ran.answer is not None
+        found = gain([one.ratio], self._same)
+        if found.part + found.plus_minus < LEAST or (found.part <= 0 and one.candidate.predicted is None):
+            return self._row(one.candidate, NO_GAIN, found, one.ran)
+        judged = numbers(one.ran.answer.distances, self._again, self._rounded)
+        if judged.verdict == DIFFER and not one.candidate.is_precision:
+            return self._row(one.candidate, NUMBERS, found, one.ran, judged)
+        return None
+
+    def _judge(self, one: _Beside, *, with_precision: bool) -> str:
+        """A change that looks faster: measured more often."""
+        candidate, ran = one.candidate, one.ran
+        assert one.ratio is not None
         assert ran.answer is not None
-        judged = numbers(ran.answer.distances, self._again, self._eager)
-        if judged.verdict == DIFFER and not candidate.is_precision:
-            return self._row(candidate, NUMBERS, self._gain_of(found), ran, judged)
-        pairs = [(self._before[-1], found)]
-        changes = (*self._changes(), *candidate.changes)
-        after = [found]
-        while len(pairs) < _PAIRS and self._has_time(runs=2):
-            before, again = _seconds(self._run(self._changes())), _seconds(self._run(changes))
-            if before is None or again is None:
+        ratios = [one.ratio]
+        while len(ratios) < _PAIRS and self._is_open(ratios) and self._has_time(runs=1):
+            (again,) = self._beside([candidate])
+            if again.ratio is None:
                 break
-            self._before.append(before)
-            after.append(again)
-            pairs.append((before, again))
-        measured = gain(pairs, self._before)
-        if measured.part - measured.plus_minus <= 0 or measured.part < self.noise:
+            ratios.append(again.ratio)
+        judged = numbers(ran.answer.distances, self._again, self._rounded)
+        measured = gain(ratios, self._same)
+        if not self.is_gain(measured):
             return self._row(candidate, NO_GAIN, measured, ran, judged)
         if candidate.is_precision and not with_precision:
             return self._row(candidate, PRECISION, measured, ran, judged)
         if judged.verdict in (RANDOM, NOT_COMPARED):
             return self._row(candidate, NOT_COMPARED, measured, ran, judged)
         self.kept.append(candidate)
-        self._before = after
         return self._row(candidate, KEPT, measured, ran, judged)
+
+    def _is_open(self, ratios: Sequence[float]) -> bool:
+        """Could more runs change what is said?"""
+        found = gain(ratios, self._same)
+        is_clear = found.part - found.plus_minus > self.noise or found.part + found.plus_minus < self.noise
+        return len(ratios) < _FEWEST_PAIRS or not is_clear
 
     def _changes(self) -> tuple[Change, ...]:
         return tuple(change for one in self.kept for change in one.changes)
 
-    def _gain_of(self, seconds: float) -> Gain:
-        return gain([(self._before[-1], seconds)], self._before)
+    def _beside(self, candidates: Sequence[Candidate]) -> list[_Beside]:
+        """Run each on top of what was kept, beside one run without any of them."""
+        changes = self._changes()
+        plain, *ran = self._run([(changes, False), *(((*changes, *one.changes), False) for one in candidates)])
+        return [self._compared(*each, plain) for each in zip(candidates, ran, strict=True)]
 
-    def _run(self, changes: Sequence[Change]) -> Ran:
-        ran = self._trials.run(changes, step=self._step, **self._windows._asdict())
-        self._longest = max(self._longest, ran.seconds)
-        if not changes and ran.answer is not None:
-            self.steps += len(ran.answer.windows) * self._windows.steps
+    def _compared(self, candidate: Candidate, ran: Ran, plain: Ran) -> _Beside:
+        """What fails beside others is run again without them: they may have had its port, or its memory."""
+        changes = self._changes()
+        if self._at_once and _why_not(ran):
+            (ran,) = self._run([((*changes, *candidate.changes), False)], at_once=False)
+            if not _why_not(ran):
+                (plain,) = self._run([(changes, False)], at_once=False)
+        if _why_not(ran) or ran.answer is None or plain.answer is None:
+            return _Beside(candidate, ran, None)
+        return _Beside(candidate, ran, ratio(plain.answer.windows, ran.answer.windows))
+
+    def _run(self, trials: Sequence[tuple[Sequence[Change], bool]], *, at_once: bool = True) -> list[Ran]:
+        """One run for each: its changes, and whether its parameters are nudged."""
+        ran = self._trials.run(
+            [{"changes": tuple(changes), "is_nudged": is_nudged} for changes, is_nudged in trials],
+            at_once=at_once and self._at_once > 0,
+            step=self._step,
+            **self._windows._asdict(),
+        )
+        self._longest = max(self._longest, *(one.seconds for one in ran))
+        for (changes, _), one in zip(trials, ran, strict=True):
+            if not changes and one.answer is not None and one.answer.windows:
+                self._plain.append(statistics.median(window.seconds for window in one.answer.windows))
+                self.steps += len(one.answer.windows) * self._windows.steps
         return ran
 
     def _has_time(self, runs: int) -> bool:
@@ -216,9 +319,8 @@ class Search:
         return outcome
 
 
-def _seconds(ran: Ran) -> float | None:
-    """Seconds of a step, the lower quartile of the windows: other work on the machine only makes them longer. None if
-    none was timed.
-    """
-    windows = sorted(ran.answer.windows) if ran.answer is not None and not ran.failure else []
-    return windows[len(windows) // 4] if windows else None
+def _why_not(ran: Ran) -> str:
+    """Why its steps were not timed; empty if they were."""
+    if ran.failure or (ran.answer is not None and ran.answer.windows):
+        return ran.failure
+    return "it ended before its steps could be timed"

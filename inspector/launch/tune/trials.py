@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,9 +12,10 @@ import msgspec
 
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.errors import CommandError
-from inspect_compile.facts.trials import OPTIMIZER_STEP, RESULTS, Answer, Change, Repeated, Request
-from inspect_compile.launch.logged import status_of
+from inspect_compile.facts.trials import OPTIMIZER_STEP, RESULTS, Answer, Repeated, Request
+from inspect_compile.launch.logged import Program, end, start, status_of
 from inspect_compile.launch.replace import plain_environment
+from inspect_compile.launch.tune.turns import Player, take_turns
 
 _CACHES: Final = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
 """What the trials compile, none of it found by other runs of the program."""
@@ -49,51 +51,98 @@ class Trials:
         self._limit = limit
         self._count = 0
 
-    def run(
-        self,
-        changes: Sequence[Change] = (),
-        *,
-        step: Repeated | None = None,
-        record: "Recorded | None" = None,
-        **asked: Any,
-    ) -> Ran:
-        """Run it with these changes. `record`: the dump that the run is recorded in; `asked`: more of `Request`."""
+    def first(self, record: Recorded, **asked: Any) -> Ran:
+        """Run the program as it is, recorded; its results are those that others are compared with."""
+        trial = self._trial(is_reference=True, **asked)
+        setting = self._setting(trial, record)
+        record.begin(record.root, setting)
+        began = time.monotonic()
+        status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
+        return self._ran(trial, status, began)
+
+    def run(self, trials: Sequence[Mapping[str, Any]], *, at_once: bool, **asked: Any) -> list[Ran]:
+        """Run one for each of `trials`, all of `Request` that they do not share, which is `asked`.
+
+        At once they take turns; else each runs when the one before it has ended.
+        """
+        if not at_once:
+            return [self._side_by_side([one], asked)[0] for one in trials]
+        return self._side_by_side(trials, asked)
+
+    def _side_by_side(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> list[Ran]:
+        players = [Player() for _ in trials]
+        made = [
+            self._trial(turns=player.descriptor, **asked, **own) for own, player in zip(trials, players, strict=True)
+        ]
+        programs: list[Program] = []
+        began = time.monotonic()
+        until = began + self._limit * len(trials)
+        try:
+            for trial, player in zip(made, players, strict=True):
+                environment = self._environment(self._setting(trial, None))
+                start(self._path, self._argv, environment, trial.log, programs, [player.descriptor])
+                player.started(programs[-1])
+            take_turns(players, until)
+            return [
+                self._ran(trial, _status(program, until), began) for trial, program in zip(made, programs, strict=True)
+            ]
+        finally:
+            end(programs)
+            for player in players:
+                player.close()
+
+    def _trial(self, **asked: Any) -> "_Trial":
         self._count += 1
         name = self._folder / f"{self._count:03}"
-        request = Request(answer=f"{name}.json", results=str(self._folder), changes=tuple(changes), step=step, **asked)
-        asked_in = Path(f"{name}.request.json")
-        asked_in.write_bytes(msgspec.json.encode(request))
-        root = self._folder if record is None else record.root
-        setting = Setting(
-            root=str(root),
+        request = Request(answer=f"{name}.json", results=str(self._folder), **asked)
+        file = Path(f"{name}.request.json")
+        file.write_bytes(msgspec.json.encode(request))
+        return _Trial(file, Path(request.answer), Path(f"{name}.log"))
+
+    def _setting(self, trial: "_Trial", record: Recorded | None) -> Setting:
+        return Setting(
+            root=str(self._folder if record is None else record.root),
             pid=0,
             python_path=python_path_without_bootstrap(os.environ),
             plain=True,
             quiet=True,
             run=None if record is None else record.options,
-            trial={"request": str(asked_in), "is_recorded": "" if record is None else "yes"},
+            trial={"request": str(trial.request), "is_recorded": "" if record is None else "yes"},
         )
-        if record is not None:
-            record.begin(root, setting)
-        log = Path(f"{name}.log")
-        started = time.monotonic()
+
+    def _environment(self, setting: Setting) -> dict[str, str]:
         caches = {name: str(self._folder / folder) for name, folder in _CACHES.items()}
-        environment = setting.environment({**plain_environment(), **caches})
-        status = status_of(self._path, self._argv, environment, log, self._limit)
-        seconds = time.monotonic() - started
+        return dict(setting.environment({**plain_environment(), **caches}))
+
+    def _ran(self, trial: "_Trial", status: int | None, began: float) -> Ran:
         answer = None
-        if Path(request.answer).exists():
-            answer = msgspec.json.decode(Path(request.answer).read_bytes(), type=Answer)
-        failure = "" if status == 0 else _last_words(log, status, self._limit)
+        if trial.answer.exists():
+            answer = msgspec.json.decode(trial.answer.read_bytes(), type=Answer)
+        failure = "" if status == 0 else _last_words(trial.log, status, self._limit)
         if answer is not None and answer.trouble:
             failure = answer.trouble
-        return Ran(answer, failure, seconds, log)
+        return Ran(answer, failure, time.monotonic() - began, trial.log)
 
     def clean(self) -> None:
         """Remove what was compiled and the results, which nothing else uses: a GB of a large model."""
         for folder in _CACHES.values():
             shutil.rmtree(self._folder / folder, ignore_errors=True)
         (self._folder / RESULTS).unlink(missing_ok=True)
+
+
+class _Trial(NamedTuple):
+    """The files of one run."""
+
+    request: Path
+    answer: Path
+    log: Path
+
+
+def _status(program: Program, until: float) -> int | None:
+    try:
+        return program.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def _last_words(log: Path, status: int | None, limit: float) -> str:

@@ -97,6 +97,9 @@ def tried(request: Request) -> RenderableType:
 def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
     """The last line: what all kept changes bring together, or that nothing does."""
     ended = " (interrupted)" if tuned.is_interrupted else ""
+    if tuned.together is not None and not tuned.is_confirmed:
+        measured = gain_text(tuned.together, tuned.plus_minus)
+        return f"together {measured} of a step when measured again: no gain, and no patch{ended}"
     if tuned.together is not None:
         patch = f"   git apply {tuned.patch}" if tuned.patch else ""
         return f"together {gain_text(tuned.together, tuned.plus_minus)} of a step{ended}{patch}"

@@ -2,12 +2,13 @@
 
 import itertools
 import math
+import os
 import statistics
 import time
 from collections.abc import Callable
 from typing import Any
 
-from inspect_compile.facts.trials import WARM, Place, Repeated, Request
+from inspect_compile.facts.trials import WARM, Place, Repeated, Request, Window
 from inspect_compile.lowering.intervention.trial.places import caller
 
 
@@ -24,9 +25,14 @@ class Clock:
         self._compiling: float | None = None
         self._steps = 0
         """Since the last compile."""
+        self._next = WARM + 1
+        """The step at which a window begins or ends."""
+        self._turns = 0
+        self._has_turn = False
         self._window: float | None = None
+        """When it began; None where none is open."""
         self._is_done = False
-        self.windows: list[float] = []
+        self.windows: list[Window] = []
         self.compiles = 0
         self.compile_seconds = 0.0
 
@@ -40,7 +46,7 @@ class Clock:
         if self._compiling is not None:
             self.compile_seconds += self._last_compile - self._compiling
         self.compiles += 1
-        self._steps, self._window = 0, None
+        self._steps, self._next, self._window = 0, WARM + 1, None
         self.windows.clear()
 
     def mark(self, what: str, name: str, depth: int) -> None:
@@ -61,17 +67,31 @@ class Clock:
 
     def _stepped(self) -> None:
         self._steps += 1
-        behind = self._steps - WARM - 1
-        if behind < 0 or behind % self._request.steps:
+        if self._steps < self._next:
             return
-        _finish_work()
-        now = time.perf_counter()
         if self._window is not None:
-            self.windows.append((now - self._window) / self._request.steps)
-        if len(self.windows) >= self._request.windows:
-            self._done()
+            _finish_work()
+            seconds = (time.perf_counter() - self._window) / self._request.steps
+            self.windows.append(Window(self._turns, seconds))
+            self._window, self._has_turn = None, False
+            if len(self.windows) >= self._request.windows:
+                self._done()
+                return
+        if not self._has_turn:
+            self._take_turn()
+            self._next = self._steps + self._request.settle
             return
+        self._next = self._steps + self._request.steps
+        _finish_work()
         self._window = time.perf_counter()
+
+    def _take_turn(self) -> None:
+        """Wait until no other trial runs."""
+        if self._request.turns >= 0:
+            os.write(self._request.turns, b".")
+            os.read(self._request.turns, 1)
+        self._turns += 1
+        self._has_turn = True
 
     def _done(self) -> None:
         self._is_done = True

@@ -13,7 +13,7 @@ import msgspec
 from inspect_compile.facts.trials import COMPILED_CALL, OPTIMIZER_STEP, Answer, Request
 from inspect_compile.lowering.intervention.trial.changes import Changes
 from inspect_compile.lowering.intervention.trial.clock import Clock
-from inspect_compile.lowering.intervention.trial.results import Results
+from inspect_compile.lowering.intervention.trial.results import Results, nudge
 from inspect_compile.probe import untraced
 from inspect_compile.torch_compat import runtime as names
 
@@ -45,6 +45,8 @@ class _Trial:
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
         self._changes.install()
+        if self._request.turns >= 0:
+            os.set_inheritable(self._request.turns, False)
         register_optimizer_step_pre_hook(self._stepping)
         compiles = names.COMPILES.load()
         compiles.register_start_callback(self._clock.compile_began)
@@ -58,6 +60,8 @@ class _Trial:
         if torch.compiler.is_compiling():  # a compiled step: its call is what counts
             return
         self._results.stepping(optimizer)
+        if self._request.is_nudged and self._results.are_kept:
+            nudge(optimizer)
         self._clock.mark(OPTIMIZER_STEP, type(optimizer).__name__, 2)
 
     def _watched(self, compiled: Any, model: Any) -> Any:
@@ -100,9 +104,12 @@ class _Trial:
 
         clock = self._clock
         is_cuda = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
-        peak = (
-            torch.cuda.max_memory_allocated() if is_cuda else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
-        )
+        if is_cuda:
+            peak = torch.cuda.max_memory_allocated()
+            memory = torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory
+        else:
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         answer = Answer(
             main=getattr(sys.modules["__main__"], "__file__", None) or "",
             repeated=clock.repeated(),
@@ -113,6 +120,7 @@ class _Trial:
             device=torch.cuda.get_device_name() if is_cuda else "cpu",
             threads=torch.get_num_threads(),
             peak_bytes=peak,
+            memory_bytes=memory,
             compiles=clock.compiles,
             compile_seconds=clock.compile_seconds,
             is_stopped=is_stopped,

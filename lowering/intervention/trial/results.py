@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from inspect_compile.facts.trials import RESULTS, Distance
+from inspect_compile.facts.trials import RESULTS, RETURNED, Distance
 
 CALLS: Final = 8
 """How many compiled calls' results are kept."""
@@ -36,11 +36,16 @@ class Results:
         """Number of tensors kept."""
         return len(self._kept)
 
+    @property
+    def are_kept(self) -> bool:
+        """Are results still kept, or were there enough?"""
+        return self._calls < CALLS
+
     def returned(self, result: Any) -> None:
         """A compiled call has returned this."""
         if self._calls < CALLS:
             for number, tensor in enumerate(_tensors(result)):
-                self._keep(f"result {number} of call {self._calls}", tensor)
+                self._keep(f"{RETURNED} {number} of call {self._calls}", tensor)
             self._calls += 1
 
     def stepping(self, optimizer: Any) -> None:
@@ -77,6 +82,22 @@ class Results:
         return tuple(
             _distance(name, reference[name], tensor) for name, tensor in self._kept.items() if name in reference
         )
+
+
+def nudge(optimizer: Any) -> None:
+    """Move each of its parameters by about one rounding, up and down in turn.
+
+    What such a change moves the results by, another order of the same arithmetic may move them by.
+    """
+    import torch
+
+    with torch.no_grad():
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter.is_floating_point() and type(parameter) in (torch.Tensor, torch.nn.Parameter):
+                    signs = torch.arange(parameter.numel(), device=parameter.device) % 2 * 2 - 1
+                    rounding = torch.finfo(parameter.dtype).eps * signs.view(parameter.shape)
+                    parameter.addcmul_(parameter, rounding.to(parameter.dtype))
 
 
 def _tensors(value: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ import torch
 from inspect_compile.facts.trials import COMPILE, OPTIMIZER_STEP, Change, Distance, Place, Request
 from inspect_compile.lowering.intervention.trial.changes import Changes
 from inspect_compile.lowering.intervention.trial.clock import Clock
-from inspect_compile.lowering.intervention.trial.results import Results
+from inspect_compile.lowering.intervention.trial.results import Results, nudge
 
 HERE = __file__
 
@@ -140,6 +140,17 @@ def test_windows_begin_again_behind_a_compile(tmp_path: Path) -> None:
             clock.compile_ended()
         stepped(clock)
         timed.append(len(clock.windows))
-    assert timed[9:11] == [2, 0]
-    assert timed[-1] == 3
-    assert ended == [20]
+    assert timed[9:11] == [1, 0]
+    assert [window.turn for window in clock.windows] == [2, 3, 4]
+    assert ended == [22]
+
+
+@pytest.mark.usefixtures("plain_torch")
+def test_a_nudge_moves_each_parameter_by_one_rounding() -> None:
+    for dtype in (torch.float32, torch.bfloat16):
+        before = torch.linspace(-3, 3, 60).to(dtype).view(6, 10).requires_grad_()
+        parameter = before.detach().clone().requires_grad_()
+        nudge(torch.optim.SGD([parameter, torch.ones(2, dtype=torch.int64)], lr=0.1))
+        moved = ((parameter - before) / before).detach().float().abs()
+        assert float(moved.min()) > 0
+        assert float(moved.max()) <= 2.1 * torch.finfo(dtype).eps
