@@ -30,6 +30,8 @@ class Candidate(msgspec.Struct, frozen=True):
     """The most that it can save of a step, as findings say; None where none is about it."""
     is_precision: bool = False
     """It computes with another precision than the program asked for: never kept unasked."""
+    compiles_long: bool = False
+    """It measures many kernels while it compiles, which takes minutes."""
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -78,12 +80,12 @@ def candidates(
     """All that can be tried on a program: what its findings promise most of first, then what brings most elsewhere.
 
     `knobs`: settings of Inductor that its findings name; `shares`: kind of finding → the share of a step that it costs.
-    Leaving out torch.compile is last but for precision: other changes may make the compiled program the faster one.
+    What compiles long comes behind the rest, and what changes the precision is last.
     """
     found = [
         msgspec.structs.replace(one, predicted=(shares or {}).get(_promised_by(one))) for one in _all(program, knobs)
     ]
-    return sorted(found, key=lambda one: (one.is_precision, -(one.predicted or 0.0)))
+    return sorted(found, key=lambda one: (one.is_precision, one.compiles_long, -(one.predicted or 0.0)))
 
 
 def _promised_by(one: Candidate) -> str:
@@ -104,7 +106,8 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
             yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
     if program.compiles:
         for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):
-            yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
+            change = Change("setting", name, value)
+            yield Candidate(f"{name} = {value!r}", (change,), compiles_long=name.endswith(_MEASURING))
     if program.is_cuda:
         yield Candidate("torch.backends.cudnn.benchmark = True", (_CUDNN,))
     if (without := without_compile(program)) is not None:
@@ -113,6 +116,7 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
         yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
 
 
+_MEASURING: Final = ("max_autotune", "coordinate_descent_tuning")
 _CUDNN: Final = Change("setting", "torch.backends.cudnn.benchmark", True)
 _TF32: Final = Change("call", "torch.set_float32_matmul_precision", "high")
 _SETTINGS: Final[tuple[tuple[str, bool], ...]] = (
@@ -137,7 +141,8 @@ def _modes(program: Program) -> Iterator[Candidate]:
     )
     if places and program.is_cuda:
         for mode in (_GRAPHS, "max-autotune-no-cudagraphs"):
-            yield Candidate(f"torch.compile(mode={mode!r})", (Change("keyword", COMPILE, mode, "mode", places),))
+            change = Change("keyword", COMPILE, mode, "mode", places)
+            yield Candidate(f"torch.compile(mode={mode!r})", (change,), compiles_long=mode != _GRAPHS)
 
 
 def _threads(program: Program) -> Iterator[Candidate]:

@@ -20,8 +20,9 @@ _EPSILON: Final[Mapping[str, float]] = {
     "complex64": 2.0**-23, "complex128": 2.0**-52,
 }  # fmt: skip
 _ROUNDINGS: Final = 16
-"""So many roundings of the dtype, and `_TIMES` eager's own distance from the compiled program, may a result move."""
+"""So many roundings of the dtype may a result move, and so many times what a rounding of the parameters moves it by;"""
 _TIMES: Final = 4.0
+"""and so many times what it moves by in another run, and without torch.compile."""
 _RANDOM: Final = 0.05
 """From this distance on between two runs of the same program its results cannot be compared."""
 
@@ -42,11 +43,17 @@ class Gain(NamedTuple):
 def ratio(before: Sequence[Window], after: Sequence[Window]) -> float | None:
     """A step's time with a change as a multiple of that without it, of two runs beside each other.
 
-    The median of the ratios of windows of the same turn, which lie next to each other in time; None if there are none.
+    The mean of the middle half of the ratios of windows of the same turn, which lie next to each other in time: a clock
+    that jumps between two speeds is averaged, and what something else did meanwhile left out. None if there are none.
     """
     without = {window.turn: window.seconds for window in before}
-    both = [window.seconds / without[window.turn] for window in after if without.get(window.turn)]
-    return statistics.median(both) if both else None
+    both = sorted(
+        math.log(window.seconds / without[window.turn])
+        for window in after
+        if without.get(window.turn) and window.seconds
+    )
+    out = len(both) // 4
+    return math.exp(statistics.mean(both[out : len(both) - out])) if both else None
 
 
 def noise(same: Sequence[float], pairs: int) -> float:
@@ -83,6 +90,22 @@ class Numbers(msgspec.Struct, frozen=True):
     """Which result moves most, and how far."""
 
 
+class Moves(msgspec.Struct):
+    """How far results of a program move from those of its first run, though nothing of its numbers was changed."""
+
+    again: dict[str, float] = {}
+    """When it is run again."""
+    eager: dict[str, float] = {}
+    """Without torch.compile: the same arithmetic in another order."""
+    nudged: dict[str, float] = {}
+    """With each parameter moved by one rounding before each step."""
+
+    def allowed(self, name: str) -> float:
+        """How far a change may move this result."""
+        times = ((self.again, _TIMES), (self.eager, _TIMES), (self.nudged, _ROUNDINGS))
+        return max((many * moved for moves, many in times if math.isfinite(moved := moves.get(name, 0.0))), default=0.0)
+
+
 def farthest(runs: Iterable[Sequence[Distance]]) -> dict[str, float]:
     """Result → the farthest that it was from the reference in any of these runs."""
     found: dict[str, float] = {}
@@ -92,24 +115,22 @@ def farthest(runs: Iterable[Sequence[Distance]]) -> dict[str, float]:
     return found
 
 
-def numbers(found: Sequence[Distance], again: Mapping[str, float], rounded: Mapping[str, float]) -> Numbers:
+def numbers(found: Sequence[Distance], moves: Moves) -> Numbers:
     """Compare the results of a changed program with those of the program as it is.
 
-    `again`: how far those of the program itself move when it is run again; `rounded`: how far they move by rounding:
-    without torch.compile, and with parameters that are moved by one rounding. A result that the program itself moves by
-    more than `_RANDOM` cannot be compared: the gradient of a bias before a BatchNorm is nothing but rounding.
+    A result that the program itself moves by more than `_RANDOM` cannot be compared: the gradient of a bias before a
+    BatchNorm is nothing but rounding.
     """
     if not found:
         return Numbers(NOT_COMPARED, "the program left no result that could be compared")
-    left = [one for one in found if again.get(one.name, 0.0) <= _RANDOM]
+    left = [one for one in found if moves.again.get(one.name, 0.0) <= _RANDOM]
     if not any(one.name.startswith(RETURNED) for one in left) and (
         not left or any(one.name.startswith(RETURNED) for one in found)
     ):
         return Numbers(RANDOM)
     most, at = 0.0, None
     for one in left:
-        moved = max(rounded.get(one.name, 0.0), again.get(one.name, 0.0))
-        allowed = max(_TIMES * moved if math.isfinite(moved) else 0.0, _ROUNDINGS * _EPSILON.get(one.dtype, 0.0))
+        allowed = max(moves.allowed(one.name), _ROUNDINGS * _EPSILON.get(one.dtype, 0.0))
         part = one.error / allowed if allowed else math.inf if one.error else 0.0
         if part > most:
             most, at = part, one

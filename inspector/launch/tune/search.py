@@ -1,9 +1,10 @@
 """The search: each change is tried on top of those that were kept, in runs that take turns with a run without it."""
 
+import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.paired import (
@@ -11,6 +12,7 @@ from inspect_compile.analysis.compare.paired import (
     LEAST,
     RANDOM,
     Gain,
+    Moves,
     Numbers,
     farthest,
     gain,
@@ -41,11 +43,11 @@ _PAIRS: Final = 4
 """The most runs beside one without it that a gain rests on."""
 _FEWEST_PAIRS: Final = 2
 """The fewest, if there is time for them."""
-_WINDOW: Final = 0.2
+_WINDOW: Final = 0.1
 """Seconds that a window of steps takes at least, so that reading a clock and waiting for a GPU do not count."""
 _SETTLE: Final = 8
 """A part of a window that is not timed at its beginning: caches hold what another process left there."""
-_WINDOWS: Final = 12
+_WINDOWS: Final = 24
 _SPANS: Final = 3
 FEWEST: Final = WARM + 1 + 2 * _SPANS
 """The fewest steps behind the last compile that say anything."""
@@ -81,6 +83,13 @@ def at_once(seen: Answer) -> int:
     return max(0, min(fit, _MOST_BESIDE, max(1, len(os.sched_getaffinity(0)) // _CORES)))
 
 
+class _Asked(NamedTuple):
+    """A run."""
+
+    changes: tuple[Change, ...] = ()
+    is_nudged: bool = False
+
+
 class _Beside(NamedTuple):
     """A run with a change, beside one without it."""
 
@@ -110,8 +119,7 @@ class Search:
         self._until, self._tell = until, tell
         self._longest = 0.0
         self._same: list[float] = []
-        self._again: dict[str, float] = {}
-        self._rounded: dict[str, float] = {}
+        self._moves = Moves()
         self._plain: list[float] = []
         self.kept: list[Candidate] = []
         self.eager: float | None = None
@@ -136,36 +144,32 @@ class Search:
 
     def begin(self, without: Candidate | None) -> str:
         """Run the program as it is beside itself, and without torch.compile; returns why that cannot be done."""
-        again: list[Sequence[Distance]] = []
-        rounded: list[Sequence[Distance]] = []
-        for number in range(_SAME):
-            one, other = self._itself_beside_it(is_nudged=number == 0)
-            if why := _why_not(one) or _why_not(other):
-                return why
-            assert one.answer is not None
-            assert other.answer is not None
-            found = ratio(one.answer.windows, other.answer.windows)
-            if found is not None:
-                self._same.append(found)
-            again.append(one.answer.distances)
-            (rounded if number == 0 else again).append(other.answer.distances)
-            if not self._has_time(runs=2):
-                break
+        plain = _Asked()
+        asked = [(plain, _Asked(is_nudged=True)), *[(plain, plain)] * (_SAME - 1)]
         if without is not None:
-            (ran,) = self._beside([without])
-            if ran.ran.answer is not None and ran.ratio is not None:
-                self.eager = self.seconds * ran.ratio
-                rounded.append(ran.ran.answer.distances)
-        self._again, self._rounded = farthest(again), farthest(rounded)
-        return ""
-
-    def _itself_beside_it(self, *, is_nudged: bool) -> list[Ran]:
-        asked = [((), False), ((), is_nudged)]
-        ran = self._run(asked)
-        if self._at_once and any(map(_why_not, ran)):  # both want one port, or all the memory
+            asked.append((plain, _Asked(without.changes)))
+        ran = [pair for group in self._pairs(asked) for pair in group]
+        if self._at_once and _first_failure(ran[:_SAME]):  # both want one port, or all the memory
             self._at_once = 0
-            ran = self._run(asked)
-        return ran
+            ran = [pair for group in self._pairs(asked) for pair in group]
+        if failure := _first_failure(ran[:_SAME]):
+            return failure
+        again: list[Sequence[Distance]] = []
+        for (_, other), pair in zip(asked, ran, strict=False):
+            distances = [() if one.answer is None else one.answer.distances for one in pair]
+            again.append(distances[0])
+            found = _ratio(*pair)
+            if other.changes:
+                self.eager = None if found is None else self.seconds * found
+                self._moves.eager = farthest(distances[1:])
+            elif other.is_nudged:
+                self._moves.nudged = farthest(distances[1:])
+            else:
+                again.append(distances[1])
+            if not other.changes and found is not None:
+                self._same.append(found)
+        self._moves.again = farthest(again)
+        return ""
 
     def search(self, candidates: Iterable[Candidate], *, with_precision: bool) -> None:
         """Try each; those that were tried before something else was kept are tried again on top of it."""
@@ -176,8 +180,8 @@ class Search:
                 kept = len(self.kept)
                 if not self._has_time(runs=1 + (_FEWEST_PAIRS if kept else 0)):
                     return
-                group = waiting[: max(1, self._at_once)]
-                waiting = waiting[len(group) :]
+                group = self._next_of(waiting)
+                waiting = [one for one in waiting if one not in group]
                 hopeful = []
                 for one in self._beside(group):
                     if (outcome := self._first_look(one)) is None:
@@ -191,19 +195,16 @@ class Search:
                         nothing.append((one.candidate, kept))
             waiting = [candidate for candidate, kept in nothing if kept < len(self.kept)]
 
+    def _next_of(self, waiting: Sequence[Candidate]) -> list[Candidate]:
+        """What is tried at once; what compiles long would hold up the others."""
+        group = waiting[: max(1, self._at_once)]
+        return [one for one in group if not one.compiles_long] or list(group[:1])
+
     def together(self) -> Gain | None:
         """What all that was kept saves of the program as it is; None if nothing was kept."""
-        ratios: list[float] = []
-        while self.kept and len(ratios) < _PAIRS and (self._has_time(runs=1) or len(ratios) < _FEWEST_PAIRS):
-            plain, changed = self._run([((), False), (self._changes(), False)])
-            if plain.answer is None or changed.answer is None:
-                break
-            found = ratio(plain.answer.windows, changed.answer.windows)
-            if found is None:
-                break
-            ratios.append(found)
-            if not self._is_open(ratios):
-                break
+        if not self.kept:
+            return None
+        ratios = self._measured(_Asked(), _Asked(self._changes()), [])
         return gain(ratios, self._same) if ratios else None
 
     def is_gain(self, found: Gain) -> bool:
@@ -218,7 +219,7 @@ class Search:
         found = gain([one.ratio], self._same)
         if found.part + found.plus_minus < LEAST or (found.part <= 0 and one.candidate.predicted is None):
             return self._row(one.candidate, NO_GAIN, found, one.ran)
-        judged = numbers(one.ran.answer.distances, self._again, self._rounded)
+        judged = numbers(one.ran.answer.distances, self._moves)
         if judged.verdict == DIFFER and not one.candidate.is_precision:
             return self._row(one.candidate, NUMBERS, found, one.ran, judged)
         return None
@@ -228,13 +229,9 @@ class Search:
         candidate, ran = one.candidate, one.ran
         assert one.ratio is not None
         assert ran.answer is not None
-        ratios = [one.ratio]
-        while len(ratios) < _PAIRS and self._is_open(ratios) and self._has_time(runs=1):
-            (again,) = self._beside([candidate])
-            if again.ratio is None:
-                break
-            ratios.append(again.ratio)
-        judged = numbers(ran.answer.distances, self._again, self._rounded)
+        changes = self._changes()
+        ratios = self._measured(_Asked(changes), _Asked((*changes, *candidate.changes)), [one.ratio])
+        judged = numbers(ran.answer.distances, self._moves)
         measured = gain(ratios, self._same)
         if not self.is_gain(measured):
             return self._row(candidate, NO_GAIN, measured, ran, judged)
@@ -254,34 +251,49 @@ class Search:
     def _changes(self) -> tuple[Change, ...]:
         return tuple(change for one in self.kept for change in one.changes)
 
+    def _measured(self, before: _Asked, after: _Asked, ratios: list[float]) -> list[float]:
+        """`ratios`, and those of more runs until enough is known."""
+        for group in self._pairs([(before, after)] * (_PAIRS - len(ratios))):
+            ratios = [*ratios, *(found for pair in group if (found := _ratio(*pair)) is not None)]
+            if not self._is_open(ratios):
+                break
+        return ratios
+
+    def _pairs(self, asked: Sequence[tuple[_Asked, _Asked]]) -> Iterator[list[tuple[Ran, Ran]]]:
+        """The runs of each pair, beside each other; several pairs at once where they fit."""
+        width = max(1, (self._at_once + 1) // 2)
+        for start in range(0, len(asked), width):
+            if start and not self._has_time(runs=1):
+                return
+            ran = self._run([one for pair in asked[start : start + width] for one in pair])
+            yield list(zip(ran[::2], ran[1::2], strict=True))
+
     def _beside(self, candidates: Sequence[Candidate]) -> list[_Beside]:
         """Run each on top of what was kept, beside one run without any of them."""
         changes = self._changes()
-        plain, *ran = self._run([(changes, False), *(((*changes, *one.changes), False) for one in candidates)])
+        plain, *ran = self._run([_Asked(changes), *(_Asked((*changes, *one.changes)) for one in candidates)])
         return [self._compared(*each, plain) for each in zip(candidates, ran, strict=True)]
 
     def _compared(self, candidate: Candidate, ran: Ran, plain: Ran) -> _Beside:
         """What fails beside others is run again without them: they may have had its port, or its memory."""
         changes = self._changes()
-        if self._at_once and _why_not(ran):
-            (ran,) = self._run([((*changes, *candidate.changes), False)], at_once=False)
+        if self._at_once and _why_not(ran) and self._has_time(runs=1):
+            (ran,) = self._run([_Asked((*changes, *candidate.changes))], at_once=False)
             if not _why_not(ran):
-                (plain,) = self._run([(changes, False)], at_once=False)
-        if _why_not(ran) or ran.answer is None or plain.answer is None:
-            return _Beside(candidate, ran, None)
-        return _Beside(candidate, ran, ratio(plain.answer.windows, ran.answer.windows))
+                (plain,) = self._run([_Asked(changes)], at_once=False)
+        return _Beside(candidate, ran, _ratio(plain, ran))
 
-    def _run(self, trials: Sequence[tuple[Sequence[Change], bool]], *, at_once: bool = True) -> list[Ran]:
-        """One run for each: its changes, and whether its parameters are nudged."""
+    def _run(self, asked: Sequence[_Asked], *, at_once: bool = True) -> list[Ran]:
         ran = self._trials.run(
-            [{"changes": tuple(changes), "is_nudged": is_nudged} for changes, is_nudged in trials],
+            [one._asdict() for one in asked],
             at_once=at_once and self._at_once > 0,
+            until=self._until if self.runs else math.inf,
             step=self._step,
             **self._windows._asdict(),
         )
         self._longest = max(self._longest, *(one.seconds for one in ran))
-        for (changes, _), one in zip(trials, ran, strict=True):
-            if not changes and one.answer is not None and one.answer.windows:
+        for request, one in zip(asked, ran, strict=True):
+            if not request.changes and one.answer is not None and one.answer.windows:
                 self._plain.append(statistics.median(window.seconds for window in one.answer.windows))
                 self.steps += len(one.answer.windows) * self._windows.steps
         return ran
@@ -317,6 +329,16 @@ class Search:
         )
         self._tell(row)
         return outcome
+
+
+def _ratio(before: Ran, after: Ran) -> float | None:
+    if before.answer is None or after.answer is None or after.failure:
+        return None
+    return ratio(before.answer.windows, after.answer.windows)
+
+
+def _first_failure(pairs: Iterable[tuple[Ran, Ran]]) -> str:
+    return next((why for pair in pairs for ran in pair if (why := _why_not(ran))), "")
 
 
 def _why_not(ran: Ran) -> str:

@@ -1,5 +1,6 @@
 """Runs a program as a trial, and reads what it answered."""
 
+import math
 import os
 import shutil
 import subprocess
@@ -60,23 +61,26 @@ class Trials:
         status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
         return self._ran(trial, status, began)
 
-    def run(self, trials: Sequence[Mapping[str, Any]], *, at_once: bool, **asked: Any) -> list[Ran]:
+    def run(
+        self, trials: Sequence[Mapping[str, Any]], *, at_once: bool, until: float = math.inf, **asked: Any
+    ) -> list[Ran]:
         """Run one for each of `trials`, all of `Request` that they do not share, which is `asked`.
 
-        At once they take turns; else each runs when the one before it has ended.
+        At once they take turns; else each runs when the one before it has ended. `until`: the time of `time.monotonic`
+        at which they are ended.
         """
         if not at_once:
-            return [self._side_by_side([one], asked)[0] for one in trials]
-        return self._side_by_side(trials, asked)
+            return [self._side_by_side([one], asked, until)[0] for one in trials]
+        return self._side_by_side(trials, asked, until)
 
-    def _side_by_side(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> list[Ran]:
+    def _side_by_side(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], until: float) -> list[Ran]:
         players = [Player() for _ in trials]
         made = [
             self._trial(turns=player.descriptor, **asked, **own) for own, player in zip(trials, players, strict=True)
         ]
         programs: list[Program] = []
         began = time.monotonic()
-        until = began + self._limit * len(trials)
+        until = min(until, began + self._limit * len(trials))
         try:
             for trial, player in zip(made, players, strict=True):
                 environment = self._environment(self._setting(trial, None))
@@ -118,10 +122,11 @@ class Trials:
         answer = None
         if trial.answer.exists():
             answer = msgspec.json.decode(trial.answer.read_bytes(), type=Answer)
-        failure = "" if status == 0 else _last_words(trial.log, status, self._limit)
+        seconds = time.monotonic() - began
+        failure = "" if status == 0 else _last_words(trial.log, status, seconds)
         if answer is not None and answer.trouble:
             failure = answer.trouble
-        return Ran(answer, failure, time.monotonic() - began, trial.log)
+        return Ran(answer, failure, seconds, trial.log)
 
     def clean(self) -> None:
         """Remove what was compiled and the results, which nothing else uses: a GB of a large model."""
@@ -145,9 +150,9 @@ def _status(program: Program, until: float) -> int | None:
         return None
 
 
-def _last_words(log: Path, status: int | None, limit: float) -> str:
+def _last_words(log: Path, status: int | None, seconds: float) -> str:
     if status is None:
-        return f"it was ended after {limit:.0f} s"
+        return f"it was ended after {seconds:.0f} s"
     with open(log, "rb") as file:
         file.seek(max(0, log.stat().st_size - 8192))
         lines = file.read().decode(errors="replace").splitlines()

@@ -9,6 +9,7 @@ from inspect_compile.analysis.compare.paired import (
     EQUAL,
     RANDOM,
     ROUNDING,
+    Moves,
     farthest,
     gain,
     noise,
@@ -50,6 +51,13 @@ def test_windows_are_compared_with_those_of_the_same_turn() -> None:
     assert ratio(windows([1.0]), windows([1.0], first=2)) is None
 
 
+def test_a_clock_of_two_speeds_is_averaged() -> None:
+    """Each program at one of two speeds, whenever it runs."""
+    chance = random.Random(0)
+    speeds = [[chance.choice((1.0, 1.5)) for _ in range(24)] for _ in range(2)]
+    assert abs((ratio(windows(speeds[0]), windows(speeds[1])) or 0) - 1) < 0.1
+
+
 def test_a_single_ratio_says_nothing_without_others_beside_it() -> None:
     assert math.isinf(gain([0.5], []).plus_minus)
     assert noise([], 4) == 0.0
@@ -57,32 +65,31 @@ def test_a_single_ratio_says_nothing_without_others_beside_it() -> None:
 
 
 def test_numbers() -> None:
-    eager = {"result 0 of call 0": 1e-6}
-    again = {"result 0 of call 0": 0.0}
+    moves = Moves({"result 0 of call 0": 0.0}, {"result 0 of call 0": 1e-6})
 
     def verdict(error: float) -> str:
-        return numbers([Distance("result 0 of call 0", "float32", error)], again, eager).verdict
+        return numbers([Distance("result 0 of call 0", "float32", error)], moves).verdict
 
     assert verdict(0.0) == EQUAL
     assert verdict(3e-6) == ROUNDING
     assert verdict(1e-4) == DIFFER
     assert verdict(math.inf) == DIFFER
-    assert numbers([], again, eager).verdict == "not compared"
+    assert numbers([], moves).verdict == "not compared"
     moved = [Distance("result 0 of call 0", "float32", 0.9)]
-    assert numbers(moved, farthest([moved, []]), eager).verdict == RANDOM
+    assert numbers(moved, Moves(farthest([moved, []]))).verdict == RANDOM
 
 
 def test_what_moves_from_run_to_run_is_left_out_and_the_rest_compared() -> None:
-    again = {"result 0 of call 0": 1e-7, "gradient 1 of step 0": 0.4}
+    moves = Moves({"result 0 of call 0": 1e-7, "gradient 1 of step 0": 0.4})
     bias = Distance("gradient 1 of step 0", "float32", 0.6)
-    found = numbers([Distance("result 0 of call 0", "float32", 2e-7), bias], again, {})
+    found = numbers([Distance("result 0 of call 0", "float32", 2e-7), bias], moves)
     assert (found.verdict, found.words) == (
         ROUNDING,
         "result 0 of call 0 moves by 2.0e-07 of its size; 1 of 2 differ from run to run",
     )
-    assert numbers([Distance("result 0 of call 0", "float32", 1e-2), bias], again, {}).verdict == DIFFER
+    assert numbers([Distance("result 0 of call 0", "float32", 1e-2), bias], moves).verdict == DIFFER
 
 
 def test_integers_must_be_equal() -> None:
     found = [Distance("result 1 of call 0", "int64", math.inf)]
-    assert numbers(found, {}, {}).verdict == DIFFER
+    assert numbers(found, Moves()).verdict == DIFFER
