@@ -117,6 +117,8 @@ class Search:
         self._trials, self._step, self._windows = trials, step, windows
         self._at_once = at_once(first)
         self._until, self._tell = until, tell
+        self._ends = math.inf
+        """When runs are ended: those of the program as it is, and those of all kept changes together, never are."""
         self._longest = 0.0
         self._same: list[float] = []
         self._moves = Moves()
@@ -169,6 +171,7 @@ class Search:
             if not other.changes and found is not None:
                 self._same.append(found)
         self._moves.again = farthest(again)
+        self._ends = self._until
         return ""
 
     def search(self, candidates: Iterable[Candidate], *, with_precision: bool) -> None:
@@ -204,6 +207,7 @@ class Search:
         """What all that was kept saves of the program as it is; None if nothing was kept."""
         if not self.kept:
             return None
+        self._ends = math.inf
         ratios = self._measured(_Asked(), _Asked(self._changes()), [])
         return gain(ratios, self._same) if ratios else None
 
@@ -287,7 +291,7 @@ class Search:
         ran = self._trials.run(
             [one._asdict() for one in asked],
             at_once=at_once and self._at_once > 0,
-            until=self._until if self.runs else math.inf,
+            until=self._ends,
             step=self._step,
             **self._windows._asdict(),
         )
