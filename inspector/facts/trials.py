@@ -177,6 +177,8 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     """kept, no gain, changes the numbers, precision, not compared, or failed."""
     predicted: float | None = None
     """The most that it could save of a step, as the dump's findings said before it was tried."""
+    promised_by: str = ""
+    """The kind of these findings."""
     gain: float | None = None
     """The part of a step's time that it saves; negative where the step became slower."""
     plus_minus: float | None = None

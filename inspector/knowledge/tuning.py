@@ -28,10 +28,12 @@ class Candidate(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     predicted: float | None = None
     """The most that it can save of a step, as findings say; None where none is about it."""
+    promised_by: str = ""
+    """The kind of these findings."""
     is_precision: bool = False
     """It computes with another precision than the program asked for: never kept unasked."""
     compiles_long: bool = False
-    """It measures many kernels while it compiles, which takes minutes."""
+    """It builds or measures much while it compiles, a minute and more: what runs beside it would wait for it."""
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -82,10 +84,13 @@ def candidates(
     `knobs`: settings of Inductor that its findings name; `shares`: kind of finding → the share of a step that it costs.
     What compiles long comes behind the rest, and what changes the precision is last.
     """
-    found = [
-        msgspec.structs.replace(one, predicted=(shares or {}).get(_promised_by(one))) for one in _all(program, knobs)
-    ]
+    found = [_promised(one, shares or {}) for one in _all(program, knobs)]
     return sorted(found, key=lambda one: (one.is_precision, one.compiles_long, -(one.predicted or 0.0)))
+
+
+def _promised(one: Candidate, shares: Mapping[str, float]) -> Candidate:
+    kind = _promised_by(one)
+    return msgspec.structs.replace(one, predicted=shares[kind], promised_by=kind) if kind in shares else one
 
 
 def _promised_by(one: Candidate) -> str:
@@ -107,7 +112,7 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
     if program.compiles:
         for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):
             change = Change("setting", name, value)
-            yield Candidate(f"{name} = {value!r}", (change,), compiles_long=name.endswith(_MEASURING))
+            yield Candidate(f"{name} = {value!r}", (change,), compiles_long=name.endswith(_SLOW))
     if program.is_cuda:
         yield Candidate("torch.backends.cudnn.benchmark = True", (_CUDNN,))
     if (without := without_compile(program)) is not None:
@@ -116,7 +121,7 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
         yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
 
 
-_MEASURING: Final = ("max_autotune", "coordinate_descent_tuning")
+_SLOW: Final = ("max_autotune", "coordinate_descent_tuning", "cpp_wrapper")
 _CUDNN: Final = Change("setting", "torch.backends.cudnn.benchmark", True)
 _TF32: Final = Change("call", "torch.set_float32_matmul_precision", "high")
 _SETTINGS: Final[tuple[tuple[str, bool], ...]] = (

@@ -64,8 +64,8 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
         return list(oddities.lacking(dump))  # of what is missing nothing is known, and so of nothing that rests on it
     graphs, costs = graphs_of(dump, graph), Costs(dump)
     found = [for_its_user(row) for kind in KINDS for row in kind(dump, graphs, costs)]
-    refuted = tuned.refuted(dump)
-    found = [row for row in found if row.knob not in refuted]
+    is_answered = tuned.answered(dump)
+    found = [row for row in found if not is_answered(row)]
     if graph is not None:
         about = {"", *(one.compile_id for one in graphs)}
         found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]

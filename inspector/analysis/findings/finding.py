@@ -57,7 +57,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     """measured, timed a few times, estimated (the bytes at the device's bandwidth), or not known."""
     calls: int | None = None
     """Of how many calls a time on the device is the median, the fewest where there are several; of a step, of how many
-    steps the mean; None if not timed.
+    steps the mean, or how many runs with a change that was tried; None if not timed.
     """
     bytes: int | None = None
     """Bytes that are moved, of all together, or by which the peak is higher; None if it is not about bytes."""

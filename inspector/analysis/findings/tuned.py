@@ -1,6 +1,6 @@
 """Changes that `tune` tried on the program: those that make its steps faster, and settings that do not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
@@ -31,25 +31,27 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 when=EACH_STEP,
                 share=row.gain,
                 sure=MEASURED,
+                calls=row.pairs,
                 why=_why(row),
                 to_do=row.words,
             )
 
 
-def refuted(dump: Dump) -> set[str]:
-    """Settings of Inductor that were tried on this program and brought nothing, as a finding's `knob` names them."""
-    return {
+def answered(dump: Dump) -> Callable[[Finding], bool]:
+    """Whether what a finding promises was tried on this program: it brought nothing, or is a finding of its own."""
+    rows = changes_tried(dump)
+    kinds = {row.promised_by for row in rows if row.promised_by and row.outcome in (NO_GAIN, *_HELPS)}
+    knobs = {
         change.of.removeprefix(INDUCTOR)
-        for row in changes_tried(dump)
+        for row in rows
         if row.outcome == NO_GAIN
         for change in row.changes
         if change.of.startswith(INDUCTOR)
     }
+    return lambda finding: finding.kind in kinds or finding.knob in knobs
 
 
 def _why(row: TriedChange) -> str:
     gain, width = 100 * (row.gain or 0.0), 100 * (row.plus_minus or 0.0)
     precision = "; it computes with another precision" if row.outcome == PRECISION else ""
-    return (
-        f"tried in {row.pairs} pairs of runs: −{gain:.1f} ± {width:.1f} % of a step; numbers: {row.numbers}{precision}"
-    )
+    return f"tried: −{gain:.1f} ± {width:.1f} % of a step; numbers: {row.numbers}{precision}"

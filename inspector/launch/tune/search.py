@@ -321,6 +321,7 @@ class Search:
             changes=candidate.changes,
             outcome=outcome,
             predicted=candidate.predicted,
+            promised_by=candidate.promised_by,
             gain=None if measured is None else measured.part,
             plus_minus=None if measured is None else measured.plus_minus,
             pairs=0 if measured is None else measured.pairs,

@@ -74,6 +74,8 @@ def sure_words(found: Finding) -> str:
     """How the cost is known, and on how many calls it rests."""
     if found.kind in (kinds.FAILED, kinds.BREAK):
         return "recorded; what it costs in time is not measured" if found.kind == kinds.BREAK else "recorded"
+    if found.kind == kinds.TUNED:
+        return f"measured: {number_of(found.calls or 1, 'run')} with it, each beside one without it"
     if found.when == EACH_STEP and found.sure in (MEASURED, TIMED):
         return f"measured: the mean of {number_of(found.calls or 1, 'profiled step')}"
     if found.sure == MEASURED:
