@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings import tuned
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import TriedChange, Tuned
+from inspect_compile.facts import Run, TriedChange, Tuned
 from inspect_compile.facts.trials import Change, Place, Repeated
 from inspect_compile.knowledge.overview.findings import LAUNCH_BOUND, MISSED_FUSION, OPTIMIZER
 from inspect_compile.tables.overview.findings import sure_words
@@ -19,6 +19,7 @@ STEP = Repeated("optimizer step", "AdamW", Place("train.py", 26))
 
 def dump_of(folder: Path, *rows: TriedChange) -> Dump:
     writer = Writer(folder)
+    writer.run(Run(started="2026-01-01T00:00:00", argv=("train.py",)))
     for row in (Tuned(graph="", step=STEP, device="cpu", seconds=0.01, noise=0.02, runs=4, steps=90), *rows):
         writer.add(row)
     writer.flush()
