@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import TriedChange, Tuned
+from inspect_compile.facts.trials import Answer
 from inspect_compile.knowledge import tuning
 from inspect_compile.launch.tune import search
 
@@ -67,6 +69,14 @@ def test_what_helps_is_kept_and_what_changes_the_numbers_is_not(
 def test_a_program_without_steps_is_one_clear_line(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--yes", "--minutes", "1", "steps.py", "1"]) == 2
     assert "this program has no steps" in capsys.readouterr().err
+
+
+def test_the_program_that_ends_by_itself_is_known_for_the_patch(script: Path) -> None:
+    """Nothing of it has a line: the patch begins behind the import of torch in the file that was run."""
+    main(["tune", "--yes", "--minutes", "0.3", "--dump", "d", "steps.py", "12", "compiled"])
+    first = msgspec.json.decode(Path("d/trials/001.json").read_bytes(), type=Answer)
+    assert not first.is_stopped
+    assert Path(first.main).name == "steps.py"
 
 
 def test_too_few_steps(script: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,6 +22,7 @@ from inspect_compile.knowledge.overview.findings import (
     LAUNCH_BOUND_SKIPPED,
     OPTIMIZER,
     SYNCHRONISATION,
+    SYNCHRONISATION_ASKED,
     WORDS,
 )
 
@@ -91,23 +92,33 @@ def _synchronisations(dump: Dump, account: Account) -> Iterator[Finding]:
     if not step.device:
         return
     lines = broken_lines(dump)
+    is_told = any(_optimizers(dump, account))  # with what it waits for
     waits = [row for row in rows if row.kind == step_kinds.SYNCHRONISATION]
     for (what, region, where), own in grouped(waits, lambda row: (row.what, row.region, row.where)).items():
         seconds = sum(row.seconds + row.after for row in own)
+        if is_told and where == step_kinds.IN_OPTIMIZER:
+            continue
         if seconds < NOTICEABLE * step.seconds:
             continue
         count = max(row.count for row in own)
+        words = WORDS[SYNCHRONISATION_ASKED if what.startswith("cuda") else SYNCHRONISATION]
         yield _finding(
             account,
             SYNCHRONISATION,
             seconds,
             where=lines.get(frame_id(region)) if region else None,
-            what=WORDS[SYNCHRONISATION].what,
-            why=f"{what}{f' at {where}' if where else ''}, {count:.3g} in a step: while the GPU is idle for it, and "
+            what=words.what,
+            why=f"{what}{_at(where)}, {count:.3g} in a step: while the GPU is idle for it, and "
             "until it is given the next kernel",
-            to_do=WORDS[SYNCHRONISATION].to_do,
+            to_do=words.to_do,
             names=(what,),
         )
+
+
+def _at(where: str) -> str:
+    if not where:
+        return ""
+    return f" in {where}" if where == step_kinds.IN_OPTIMIZER else f" at {where}"
 
 
 def _optimizers(dump: Dump, account: Account) -> Iterator[Finding]:
@@ -115,22 +126,23 @@ def _optimizers(dump: Dump, account: Account) -> Iterator[Finding]:
     step, rows = account
     own = [row for row in rows if row.kind == step_kinds.OPTIMIZER and not row.what.endswith(_ZERO)]
     operators = [row for row in own if "::" in row.what]
-    seconds = sum(row.seconds for row in own)
+    waits = [row for row in rows if row.where == step_kinds.IN_OPTIMIZER and row.kind == step_kinds.SYNCHRONISATION]
+    seconds = sum(row.seconds for row in own) + sum(row.seconds + row.after for row in waits)
     name = next((row.what.removesuffix(_STEP) for row in own if row.what.endswith(_STEP)), "")
     if seconds < NOTICEABLE * step.seconds or any(row.what.startswith(_FUSED) for row in operators):
         return
     if name and name not in _WITH_FUSED:
         return
-    idle = sum(row.seconds for row in own if row.is_idle)
+    idle = sum(row.seconds for row in (*own, *waits) if row.is_idle)
     how = "lists of tensors (foreach)" if any(row.what.startswith(_FOREACH) for row in operators) else "each tensor"
     runs = round(sum(row.count for row in operators if not row.is_idle or not step.device))
-    waits = f"; the GPU is idle for {idle / seconds:.0%} of that time" if step.device and seconds else ""
+    waiting = f"; the GPU is idle for {idle / seconds:.0%} of that time" if step.device and seconds else ""
     yield _finding(
         account,
         OPTIMIZER,
         seconds,
         what=WORDS[OPTIMIZER].what,
-        why=f"{runs:,} {'kernels' if step.device else 'operators'} on {how}{waits}",
+        why=f"{runs:,} {'kernels' if step.device else 'operators'} on {how}{waiting}",
         to_do=WORDS[OPTIMIZER].to_do.format(name=name or "optimizer"),
         names=(f"{name}{_STEP}",) if name else (),
     )

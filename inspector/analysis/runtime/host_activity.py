@@ -15,6 +15,7 @@ from inspect_compile.knowledge.cost.step_kinds import (
     DISPATCH,
     EAGER,
     GUARDS,
+    IN_OPTIMIZER,
     INPUT,
     LAUNCH,
     LIBRARY,
@@ -139,7 +140,8 @@ def _inner(around: Activity, name: str, sort: str) -> Activity:
     if kind in (COMPILING, INPUT, SYNCHRONISATION):
         return around
     if sort == "wait":
-        return Activity(SYNCHRONISATION, what if kind in (EAGER, OPTIMIZER) else name, where, region)
+        place = IN_OPTIMIZER if kind == OPTIMIZER else where
+        return Activity(SYNCHRONISATION, what if kind in (EAGER, OPTIMIZER) else name, place, region)
     if sort == "launch":
         return Activity(OVERHEAD, LAUNCH, where, region, True) if is_in_graph else around
     if name.endswith(_COMPILE):

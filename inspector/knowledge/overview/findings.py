@@ -87,6 +87,7 @@ LAUNCH_BOUND_SKIPPED: Final = "launch-bound-skipped"
 MATMUL_PRECISION: Final = "matmul-precision"
 OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
+SYNCHRONISATION_ASKED: Final = "synchronisation-asked"
 INPUT: Final = "input"
 
 WORDS: Final[dict[str, Words]] = {
@@ -392,6 +393,10 @@ WORDS: Final[dict[str, Words]] = {
     SYNCHRONISATION: Words(
         "the host waits for a result of the GPU in each step, and the GPU then waits for the host",
         "keep the value on the GPU: read it every so many steps, or branch with torch.where",
+    ),
+    SYNCHRONISATION_ASKED: Words(
+        "the program waits in each step until the GPU has done its work, and the GPU then waits for the program",
+        "leave the synchronize() out, or call it every so many steps: only measuring time needs it",
     ),
     INPUT: Words(
         "the program waits for its DataLoader",

@@ -35,6 +35,7 @@ class _Trial:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._pid = os.getpid()
+        self._main = getattr(sys.modules["__main__"], "__file__", None) or ""  # Python forgets it before atexit
         self._results = Results(request.results, is_reference=request.is_reference)
         self._clock = Clock(request, self._stop)
         self._changes = Changes(request.changes, self._watched)
@@ -111,7 +112,7 @@ class _Trial:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
             memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         answer = Answer(
-            main=getattr(sys.modules["__main__"], "__file__", None) or "",
+            main=self._main,
             repeated=clock.repeated(),
             windows=tuple(clock.windows),
             constructed=tuple(self._changes.constructed),

@@ -103,6 +103,21 @@ def test_an_optimizer_that_is_not_fused(tmp_path: Path, name: str, operator: str
         assert found[0].is_bound
 
 
+def test_what_an_optimizer_waits_for_is_a_part_of_its_cost(tmp_path: Path) -> None:
+    """One that is not fused reads its count of steps from the GPU, tensor by tensor."""
+    rows = step(
+        1e-3,
+        StepTime(kind=kinds.OPTIMIZER, what="AdamW.step", seconds=2e-4, count=1, is_idle=True),
+        StepTime(kind=kinds.OPTIMIZER, what="aten::mul_", seconds=1e-4, count=60),
+        StepTime(kind=kinds.SYNCHRONISATION, what="aten::item", where=kinds.IN_OPTIMIZER, seconds=1e-4, count=30),
+        StepTime(kind=kinds.SYNCHRONISATION, what="cudaEventSynchronize", seconds=5e-5, count=1, is_idle=True),
+    )
+    found = [row for row in findings(made(tmp_path, *rows, run=GPU)) if row.share is not None]
+    assert [row.kind for row in found] == ["optimizer", "synchronisation"]
+    assert [row.seconds for row in found] == pytest.approx([4e-4, 5e-5])
+    assert found[1].to_do.startswith("leave the synchronize() out")
+
+
 def test_the_optimizer_of_a_program_on_the_cpu_is_found_in_its_profile(tmp_path: Path) -> None:
     dump = made(tmp_path, run=Run(status="finished", argv=("train.py",), device="cpu"))
     account = step_account(read(DATA / "cpu_training.json.gz"))
