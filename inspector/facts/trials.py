@@ -39,6 +39,12 @@ class Place(msgspec.Struct, frozen=True, order=True):
 
     file: str
     line: Int64
+    column: Int64 = -1
+    """Where the call begins in it, in bytes of UTF-8; -1 if that is not known."""
+
+    def covers(self, other: "Place") -> bool:
+        """Is it the same place, or the line that the other one is in?"""
+        return (self.file, self.line) == (other.file, other.line) and self.column in (-1, other.column)
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -1,14 +1,14 @@
 """A diff that puts changes into a program's files, by their syntax trees (libcst)."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from inspect_compile.facts.trials import COMPILE, Change
+from inspect_compile.facts.trials import COMPILE, Change, Place
 
 
 class Patched(NamedTuple):
@@ -46,34 +46,68 @@ def patch(changes: Sequence[Change], script: Path, folder: Path) -> Patched:
 def _changed(text: str, file: Path, changes: Sequence[Change]) -> tuple[str, list[str]]:
     """The file's text with the changes, and those that found no single place."""
     wrapper = MetadataWrapper(cst.parse_module(text))
-    keywords = _Keywords(file, [one for one in changes if one.kind == "keyword"])
-    module = wrapper.visit(keywords)
+    calls = _Calls()
+    wrapper.visit(calls)
+    wanted: dict[cst.CSTNode, list[Change]] = {}
+    missed = []
+    for change in changes:
+        for place in change.places if change.kind == "keyword" else ():
+            if Path(place.file) != file:
+                continue
+            if (node := calls.at(change, place, text)) is not None:
+                wanted.setdefault(node, []).append(change)
+            else:
+                missed.append(f"{file.name}:{place.line}: {change.keyword}={change.value!r}")
+    module = wrapper.visit(_Keywords(wanted))
     statements = [line for one in changes if one.kind != "keyword" for line in _statement(one)]
     if statements:
         module = _with_statements(module, list(dict.fromkeys(statements)))
-    missed = [
-        f"{file.name}:{place.line}: {one.keyword}={one.value!r}"
-        for one in keywords.changes
-        for place in one.places
-        if Path(place.file) == file and keywords.found.get((one, place.line), 0) != 1
-    ]
-    return (text if missed and not statements else module.code), missed
+    return (module.code if wanted or statements else text), missed
 
 
-class _Keywords(cst.CSTTransformer):
-    """Adds keyword arguments to the calls on given lines; a bare decorator becomes a call."""
+class _Calls(cst.CSTVisitor):
+    """The calls of a file, bare decorators among them, by their lines."""
 
     METADATA_DEPENDENCIES = (PositionProvider,)
 
-    def __init__(self, file: Path, changes: Sequence[Change]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._file = file
-        self.changes = changes
-        self.found: dict[tuple[Change, int], int] = {}
+        self._found: dict[int, list[tuple[int, cst.CSTNode, str]]] = {}
+
+    def visit_Call(self, node: cst.Call) -> None:  # noqa: N802
+        """One call."""
+        self._add(node, node.func)
+
+    def visit_Decorator(self, node: cst.Decorator) -> None:  # noqa: N802
+        """`@torch.compile`, without parentheses."""
+        if not isinstance(node.decorator, cst.Call):
+            self._add(node.decorator, node.decorator)
+
+    def _add(self, node: cst.CSTNode, function: cst.BaseExpression) -> None:
+        name = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
+        start = self.get_metadata(PositionProvider, node).start
+        self._found.setdefault(start.line, []).append((start.column, node, name))
+
+    def at(self, change: Change, place: Place, text: str) -> cst.CSTNode | None:
+        """The only call there that the change can be about: by its column, else by its name; None if there is none."""
+        line = text.splitlines()[place.line - 1] if 0 < place.line <= text.count("\n") + 1 else ""
+        column = len(line.encode()[: place.column].decode(errors="replace")) if place.column >= 0 else -1
+        there = self._found.get(place.line, [])
+        named = [one for one in there if one[2] == ("compile" if change.of == COMPILE else change.of)]
+        here = [one for one in named if one[0] == column] or [one for one in there if one[0] == column] or named
+        return here[0][1] if len(here) == 1 else None
+
+
+class _Keywords(cst.CSTTransformer):
+    """Adds keyword arguments to calls; a bare decorator becomes a call."""
+
+    def __init__(self, wanted: Mapping[cst.CSTNode, Sequence[Change]]) -> None:
+        super().__init__()
+        self._wanted = wanted
 
     def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802
         """A call of what a change is about."""
-        for change in self._for(original_node, original_node.func):
+        for change in self._wanted.get(original_node, ()):
             updated_node = updated_node.with_changes(args=_with_argument(list(updated_node.args), _argument(change)))
         return updated_node
 
@@ -81,24 +115,13 @@ class _Keywords(cst.CSTTransformer):
         """`@torch.compile`, without parentheses."""
         if isinstance(original_node.decorator, cst.Call):
             return updated_node
-        for change in self._for(original_node.decorator, original_node.decorator):
+        for change in self._wanted.get(original_node.decorator, ()):
             old = updated_node.decorator
             call = old if isinstance(old, cst.Call) else cst.Call(old)
             updated_node = updated_node.with_changes(
                 decorator=call.with_changes(args=_with_argument(list(call.args), _argument(change)))
             )
         return updated_node
-
-    def _for(self, node: cst.CSTNode, function: cst.BaseExpression) -> list[Change]:
-        name = function.attr.value if isinstance(function, cst.Attribute) else getattr(function, "value", "")
-        line = self.get_metadata(PositionProvider, node).start.line
-        found = []
-        for change in self.changes:
-            wanted = "compile" if change.of == COMPILE else change.of
-            if name == wanted and any(Path(one.file) == self._file and one.line == line for one in change.places):
-                self.found[change, line] = self.found.get((change, line), 0) + 1
-                found.append(change)
-        return found
 
 
 def _argument(change: Change) -> cst.Arg:

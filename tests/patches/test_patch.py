@@ -57,6 +57,19 @@ def test_two_calls_on_one_line_are_left_to_a_person(tmp_path: Path) -> None:
     assert not found.diff
 
 
+def test_calls_are_told_apart_by_their_columns(tmp_path: Path) -> None:
+    text = "é, b = torch.compile(f), torch.compile(g)\n"
+    second = Change("keyword", COMPILE, MODE, "mode", (Place(str(tmp_path / "train.py"), 1, 26),))
+    assert text.encode()[26:].startswith(b"torch.compile(g)")
+    assert patched(tmp_path, text, second) == 'é, b = torch.compile(f), torch.compile(g, mode="reduce-overhead")\n'
+
+
+def test_a_class_that_is_called_by_another_name(tmp_path: Path) -> None:
+    text = "optimizer = kind(model.parameters(), lr=1e-3)\n"
+    fused = Change("keyword", "AdamW", True, "fused", (Place(str(tmp_path / "train.py"), 1, 12),))
+    assert patched(tmp_path, text, fused) == "optimizer = kind(model.parameters(), lr=1e-3, fused=True)\n"
+
+
 def test_settings_stand_behind_the_import_of_torch(tmp_path: Path) -> None:
     text = '"""Trains."""\n\nfrom __future__ import annotations\n\nimport os\nimport torch\nfrom torch import nn\n'
     after = patched(

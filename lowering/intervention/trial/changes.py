@@ -85,7 +85,7 @@ class Changes:
         own = {
             one.keyword: one.value
             for one in self._asked
-            if (one.of, one.kind) == (of, "keyword") and place in one.places
+            if (one.of, one.kind) == (of, "keyword") and any(there.covers(place) for there in one.places)
         }
         return {**given, **own}
 

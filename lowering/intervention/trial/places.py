@@ -1,7 +1,10 @@
 """The program's line that called torch."""
 
+import functools
+import itertools
 import os
 import sys
+from types import CodeType
 from typing import Any, Final
 
 from inspect_compile.facts.trials import Place
@@ -19,6 +22,12 @@ def caller(depth: int) -> Place:
         file = frame.f_code.co_filename
         is_standard = file.startswith(_STANDARD) and _INSTALLED not in file
         if not (is_standard or file.startswith((torch, "<", _OURS))):
-            return Place(file, frame.f_lineno)
+            return _place(frame.f_code, frame.f_lasti, file, frame.f_lineno)
         frame = frame.f_back
     return Place("", 0)
+
+
+@functools.lru_cache(maxsize=1024)
+def _place(code: CodeType, instruction: int, file: str, line: int) -> Place:
+    begins, _, column, _ = next(itertools.islice(code.co_positions(), instruction // 2, None), (None, None, None, None))
+    return Place(file, line, -1 if column is None or begins != line else column)

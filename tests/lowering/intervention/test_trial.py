@@ -53,6 +53,7 @@ def test_an_argument_reaches_the_calls_at_its_lines_alone() -> None:
         ("AdamW", first, {"lr": "0.1"}),
         ("AdamW", first + 1, {"lr": "0.1"}),
     ]
+    assert {made.where.column for made in changes.constructed} == {10, 12}
     assert {(made.device, made.is_floating) for made in changes.constructed} == {("cpu", True)}
 
 
