@@ -63,3 +63,20 @@ def test_one_shadow_at_a_time_is_what_both_are_at_once() -> None:
     assert torch.equal(exact.value(ran(exact)).exact, found.exact)
     assert torch.equal(noisy.noisy(ran(noisy)), found.noisy(0))
     assert not torch.equal(found.exact, found.noisy(0))
+
+
+def test_derivatives_of_constants() -> None:
+    """Their zeros are in no memory, and the sizes of products with them are asked for by tensors without elements."""
+
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (x * 1.5).sin() * x.exp()
+
+    x, t = torch.linspace(-1, 1, 12).reshape(3, 4), torch.ones(3, 4)
+    with Shadow() as found:
+        both = torch.func.jvp(function, (x,), (t,))
+
+    assert not found.broken
+    right = torch.func.jvp(function, (x.double(),), (t.double(),))
+    for one, exact in zip(both, right, strict=True):
+        assert torch.allclose(found.value(one).exact, exact, rtol=1e-12, atol=0)
+        assert not torch.equal(found.noisy(one, 0), exact)

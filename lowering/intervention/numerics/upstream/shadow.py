@@ -319,7 +319,7 @@ class Shadow(_Mode):  # type: ignore[misc]
 
     def _move(self, tensor: torch.Tensor) -> None:
         """Add noise of one rounding to what has just been computed."""
-        if not tensor.is_floating_point() or not tensor.numel():
+        if not tensor.is_floating_point() or not tensor.numel() or tensor.is_meta:
             return
         for at, noise in enumerate(self._noise):
             if noise is not None:
@@ -334,9 +334,6 @@ class Shadow(_Mode):  # type: ignore[misc]
         """The shadows of a tensor's memory, which begin as what it holds now."""
         if tensor.is_conj() or tensor.is_neg():
             msg = "it is seen as its conjugate or negative"
-            raise TypeError(msg)
-        if tensor.numel() and not tensor.data_ptr():
-            msg = "it has no memory, as the zeros of a derivative"
             raise TypeError(msg)
         key = memory_key(tensor)
         memory = self._memories.get(key)
@@ -376,9 +373,14 @@ def memory_key(tensor: torch.Tensor) -> int:
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """All elements of its memory."""
-    made = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    """All elements of its memory. Raises TypeError if it has none."""
     storage = tensor.untyped_storage()
+    if tensor._is_zerotensor():  # the zeros of a derivative, which are in no memory
+        return torch.zeros(storage.nbytes() // tensor.element_size(), dtype=tensor.dtype, device=tensor.device)
+    if tensor.numel() and not tensor.data_ptr() and not tensor.is_meta:  # derivatives ask for the sizes of products
+        msg = "it has no memory"
+        raise TypeError(msg)
+    made = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
     return made.set_(storage, 0, (storage.nbytes() // tensor.element_size(),), (1,))
 
 
