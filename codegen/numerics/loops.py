@@ -85,7 +85,7 @@ def short(
                 return Short(span.line, *left_out) if _concerns(left_out, span.variable, place) else None
             continue
         beside = [one for one in _all(known) if one.loop == span.loop and one.variable == span.variable]
-        beside = [one for one in beside if not one.is_loop]
+        beside = [_tail(known, one) or one for one in beside if not one.is_loop]
         for gap in _gaps(beside, due):
             if _concerns(gap, span.variable, place):
                 return Short(next((one.line for one in beside if one.end == gap[0]), beside[0].line), *gap)
@@ -123,6 +123,13 @@ def place_of(index: object, ranges: Mapping[str, int], position: int) -> dict[st
 
 def _all(known: Mapping[int, Sequence[Span]]) -> list[Span]:
     return list(dict.fromkeys(span for around in known.values() for span in around))
+
+
+def _tail(known: Mapping[int, Sequence[Span]], condition: Span) -> Span | None:
+    """The loop within a condition that runs through what is left of its variable element by element; None without."""
+    name = f"{condition.variable}_tail"
+    inside = (around for around in known.values() if condition in around)
+    return next((one for around in inside for one in around if one.is_loop and one.variable == name), None)
 
 
 def _gaps(parts: Sequence[Span], due: int) -> list[tuple[int, int]]:

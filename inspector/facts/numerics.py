@@ -477,7 +477,9 @@ class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
     """What is wrong with it: its value, the element that it stores (`index`), the variable that it stores, that it
     never stores the element (`store`), that it is a loop, or a condition on a loop variable, that leaves out a part of
     what it is to run through (`loop`), or that the statements up to it compute something else than their FX node
-    (`node`).
+    (`node`), or that it is computed with another value in the place of a node that no statement computes (`absent`).
     """
+    absent: str = ""
+    """That FX node; empty if it is none."""
     reason: str = ""
     """Why the statements' values are not known; empty if they are."""

@@ -21,6 +21,7 @@ _OF_WHOLE: Final = {
     "index": ErrorKind(kind=kinds.STORED_ELSEWHERE),
     "variable": ErrorKind(kind=kinds.OTHER_VARIABLE),
     "node": ErrorKind(kind=kinds.OTHER_NODE),
+    "absent": ErrorKind(kind=kinds.OTHER_NODE),
 }
 """What is wrong with a statement → the kind that this is; that of a wrong value is found from the values."""
 
@@ -63,9 +64,11 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
     node: str
     """The FX node of the wrong result."""
     blamed: StatementRow | None
-    """The statement that is wrong; None if each computes its operation, or their values are not known."""
+    """The statement that is wrong; None if each computes its operation, or their values are not known. Its node is the
+    one that is not computed, if `why` is absent.
+    """
     why: str
-    """What is wrong with it: value, index, variable, store, loop or node."""
+    """What is wrong with it: value, index, variable, store, loop, node or absent."""
     kind: ErrorKind | None = None
     """What kind of error it makes. If no statement is wrong, None."""
     reason: str
@@ -104,6 +107,9 @@ def _read(dump: Dump, statements: Statements, row: StatementsOf) -> KernelStatem
     blamed = next((one for one in rows if one.line == row.blamed), None)
     if blamed is None and row.blamed is not None:
         blamed = _row(statements, row.graph, row.blamed, lines, source.get(row.blamed), None)
+    if blamed is not None and row.absent:
+        where = statements.line_of(row.graph, row.absent)
+        blamed = msgspec.structs.replace(blamed, node=row.absent, where=where)
     return KernelStatements(
         graph=row.graph,
         call=row.call,

@@ -36,7 +36,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="j
     if that is the larger multiple.
     """
     where: Location | None = None
-    """The source line of the node."""
+    """The source line of the node, or of the value that it takes."""
     measured: Checked
     """The numbers."""
 
@@ -92,7 +92,7 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
         if names is not None and row.graph not in names:
             continue
         if row.graph not in places:
-            places[row.graph] = {node.name: node.where for node in dump.rows(Node, row.graph)}
+            places[row.graph] = _places(dump.rows(Node, row.graph))
         said = verdict(row)
         yield Judged(
             graph=row.graph,
@@ -146,6 +146,17 @@ def _by_level(rows: Iterable[Judged]) -> dict[str, tuple[int, int]]:
         same, all_ = found.get(row.measured.against, (0, 0))
         found[row.measured.against] = same + (row.verdict != NOT_COMPARABLE), all_ + 1
     return found
+
+
+def _places(nodes: Iterable[Node]) -> dict[str, Location | None]:
+    """The line of each node; of one that no line of the program calls, such as a copy back to an input, that of the
+    value which it takes last.
+    """
+    places: dict[str, Location | None] = {}
+    for node in nodes:
+        lines = filter(None, (places.get(name) for name in reversed(node.inputs)))
+        places[node.name] = node.where or next(lines, None)
+    return places
 
 
 def _times(row: Checked) -> float | None:

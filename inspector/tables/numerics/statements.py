@@ -65,6 +65,8 @@ def _why(row: KernelStatements, found: StatementRow) -> str:
         return f"it ends at {float(found.value):,.0f}, and is to end at {float(found.expected):,.0f}"
     if row.why == "store":
         return f"it never stores element {row.element:,} of {row.buffer}"
+    if row.why == "absent":
+        return f"it is computed with another value in the place of {found.node}, which no statement computes"
     return f"the statements up to it do what they were generated for, which is not what {found.node} is"
 
 

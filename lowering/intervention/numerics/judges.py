@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import torch
+from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import (
@@ -108,6 +109,10 @@ class ByReference:
             self._exacts.clear()
             self._wanted = None
         return self._from(row, sources - {node}).of().value(node)
+
+    def module(self, row: Checked) -> GraphModule:
+        """The graph that `row` is of."""
+        return self._plans[row.graph].module
 
     def _values(self, row: Checked) -> Reference:
         return self._plain.nested[row.graph, row.turn] if row.turn else self._plain

@@ -326,7 +326,7 @@ class LaunchCheck:
                 run(copies(args))
             launch.close()
 
-        return statements_of(row, self._code, follow, functools.partial(judge.exact, row))
+        return statements_of(row, self._code, follow, judge.module(row), functools.partial(judge.exact, row))
 
     def _differing(self, args: Sequence[Any], state: RandomState) -> int:
         """How many results of two whole calls on the same inputs are not the same to the bit."""

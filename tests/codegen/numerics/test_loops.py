@@ -54,6 +54,28 @@ def test_what_is_left_out(was: str, now: str, lines: list[int], found: Short) ->
     assert short(spans(edited), lines, RANGES, {}) == found
 
 
+TAIL_ALONE = """{
+    for(int64_t x0=static_cast<int64_t>(0L); x0<static_cast<int64_t>(8L); x0+=static_cast<int64_t>(16L))
+    {
+        if(C10_LIKELY(x0 >= static_cast<int64_t>(0L) && x0 < static_cast<int64_t>(1)))
+        {
+            for (int64_t x0_tail = static_cast<int64_t>(0L);x0_tail < static_cast<int64_t>(8L); x0_tail++)
+            {
+                out_ptr0[static_cast<int64_t>(x0_tail)] = tmp0;
+            }
+        }
+    }
+}
+"""
+"""As torch writes it of fewer elements than a vector has: the condition holds for the first one."""
+
+
+def test_a_condition_around_a_loop_through_what_is_left() -> None:
+    assert short(spans(TAIL_ALONE), [8], {"x0": 8}, {}) is None
+    edited = TAIL_ALONE.replace("x0_tail < static_cast<int64_t>(8L)", "x0_tail < static_cast<int64_t>(7L)")
+    assert short(spans(edited), [8], {"x0": 8}, {}) == Short(6, 7, 8)
+
+
 def test_only_what_leaves_the_element_out() -> None:
     edited = SOURCE.replace("x0<static_cast<int64_t>(3L)", "x0<static_cast<int64_t>(2L)")
 

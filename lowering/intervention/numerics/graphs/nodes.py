@@ -2,7 +2,7 @@
 
 import functools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import torch
@@ -54,8 +54,9 @@ _ORDERS: Final = {"aten.sort.default": 1, "aten.sort.stable": 1, "aten.topk.defa
 
 
 def results_of(module: GraphModule) -> list[Any]:
-    """The arguments of the graph's output node."""
-    return list(module.graph.output_node().args[0])  # type: ignore[arg-type]
+    """What the graph returns: several values, or the one that the graph of a function nested in another may return."""
+    found = module.graph.output_node().args[0]
+    return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
 def once_an_operator(function: Callable[[Any], Found]) -> Callable[[Any], Found]:
@@ -156,6 +157,21 @@ def changed_values(node: Node) -> list[Any]:
     if uncopied := changed_without_copy(node):
         return uncopied
     return [node.args[at] for at in changed_arguments(node) if at < len(node.args)]
+
+
+def viewed(node: Node) -> Iterator[Node]:
+    """The node, and what it is a view of, step by step."""
+    yield node
+    while _is_view(node) and isinstance(node.args[0], Node):
+        node = node.args[0]
+        yield node
+
+
+def _is_view(node: Node) -> bool:
+    schema = getattr(node.target, "_schema", None)
+    if node.op != "call_function" or schema is None:
+        return node.target is operator.getitem
+    return any(one.alias_info is not None for one in schema.returns)
 
 
 @once_an_operator

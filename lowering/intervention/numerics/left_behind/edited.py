@@ -1,7 +1,7 @@
 """Where an edit of a graph begins that made a result, or an input that the graph changes, another function."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from torch.fx import GraphModule, Node
@@ -12,7 +12,7 @@ from inspect_compile.knowledge.numerics.verdicts import SAME_IN_FP64
 from inspect_compile.lowering.core.fx_nodes import target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, results_of, viewed
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of, text_of
 from inspect_compile.lowering.intervention.numerics.results import Place
 from inspect_compile.probe import let_pass
@@ -22,12 +22,12 @@ _IN_PLACE: Final = (operator.iadd, operator.isub, operator.imul, operator.itrued
 _WIDE: Final = ("float32", "float64")
 
 
-def with_edit(row: Checked, before: GraphModule, after: GraphModule, place: Place | None) -> Checked:
-    """`row`, with the node at which the edit begins that made `after` of `before`, as far as what is at this place is
-    concerned; None for a place that is not known. As it was if none is found, or one of several.
+def with_edit(row: Checked, before: GraphModule, after: GraphModule, *places: Place) -> Checked:
+    """`row`, with the node at which the edit begins that made `after` of `before`, as far as what is at these places is
+    concerned; no place if none is known. As it was if no node is found, or one of several.
     """
     try:
-        node = _begins(before, after, place)
+        node = _begins(before, after, places)
     except Exception as error:
         let_pass(error)
         node = None
@@ -37,11 +37,10 @@ def with_edit(row: Checked, before: GraphModule, after: GraphModule, place: Plac
     return with_fields(row, source=node.name, operator=target_name(node.target), where=source)
 
 
-def _begins(before: GraphModule, after: GraphModule, place: Place | None) -> Node | None:
+def _begins(before: GraphModule, after: GraphModule, places: Sequence[Place]) -> Node | None:
     known: dict[str, int] = {}
     one, other = _Forms(before, known), _Forms(after, known)
-    places = one.places() if place is None else [place]
-    found = {_first(one, other, one.at(each), other.at(each)) for each in places} - {None}
+    found = {_first(one, other, one.at(each), other.at(each)) for each in places or one.places()} - {None}
     return found.pop() if len(found) == 1 else None
 
 
@@ -61,10 +60,7 @@ class _Forms:
             self.inputs[node] = [self._last.get(one, one) for one in node.all_input_nodes]
             self.number[node] = known.setdefault(self._text(node, inputs.get(node.name, -1)), len(known))
             for changed in _changed(node):
-                self.changed.setdefault(node, []).append(changed)
-                while _is_view(changed) and isinstance(changed.args[0], Node):
-                    changed = changed.args[0]
-                    self.changed[node].append(changed)
+                self.changed.setdefault(node, []).extend(viewed(changed))
             self._last |= dict.fromkeys(self.changed.get(node, ()), node)
         self.numbers = set(self.number.values())
 
@@ -83,6 +79,12 @@ class _Forms:
             results = results_of(self.module)
             found = results[place.at] if place.at < len(results) else None
         return self._last.get(found, found) if isinstance(found, Node) else None
+
+    def left(self) -> list[Node]:
+        """The nodes whose values are left behind: in the inputs, and in what is returned, in tuples of any depth."""
+        found = list(self.module.graph.find_nodes(op="placeholder"))
+        map_arg(self.module.graph.output_node().args, found.append)
+        return [self._last.get(node, node) for node in found]
 
     def nested(self, node: Node) -> GraphModule | None:
         """The graph that a node stands for."""
@@ -107,13 +109,6 @@ def _changed(node: Node) -> list[Node]:
     return [one for one in found if isinstance(one, Node)]
 
 
-def _is_view(node: Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
-    if node.op != "call_function" or schema is None:
-        return node.target is operator.getitem
-    return any(one.alias_info is not None for one in schema.returns)
-
-
 def _first(one: _Forms, other: _Forms, before: Node | None, after: Node | None) -> Node | None:
     """The node at which the edit begins that made `after` of `before`."""
     while before is not None and after is not None and one.number[before] != other.number[after]:
@@ -129,7 +124,8 @@ def _first(one: _Forms, other: _Forms, before: Node | None, after: Node | None) 
         if not differing:
             return before
         was, now = differing[0]
-        if other.number[now] in one.numbers:  # nothing about it is new: it is read in the place of the other one
+        if other.number[now] in one.numbers and was.name != now.name:
+            # Nothing about it is new: it is read in the place of the other one.
             is_by_it = _is_left_out(one, other, was, now) or _is_beside(one, other, was, now)
             return was if is_by_it and one.number[was] not in other.numbers else before
         before, after = was, now
@@ -159,13 +155,13 @@ def _inserted_behind(one: _Forms, other: _Forms, before: Node, after: Node) -> l
 
 
 def _first_inside(before: GraphModule | None, after: GraphModule | None) -> Node | None:
-    """The same of two nested graphs, of the first result that is another one."""
+    """The same of two nested graphs, of the first of what they leave behind that is another one."""
     if before is None or after is None:
         return None
     known: dict[str, int] = {}
     one, other = _Forms(before, known), _Forms(after, known)
-    for at in range(min(len(results_of(before)), len(results_of(after)))):
-        found = _first(one, other, one.at(Place(at)), other.at(Place(at)))
+    for was, now in zip(one.left(), other.left(), strict=False):
+        found = _first(one, other, was, now)
         if found is not None:
             return found
     return None

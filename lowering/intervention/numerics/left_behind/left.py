@@ -16,8 +16,9 @@ from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
-from inspect_compile.lowering.intervention.numerics.results import Left, Results
+from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
+_RESULT: Final = "result "
 _PARTLY: Final = "the graph changes it in parts, which have no exact value"
 
 
@@ -90,8 +91,8 @@ def sharing(left: Left, names: Sequence[str], visible: Sequence[int]) -> set[Pai
     found: set[Pair] = set()
     for at in visible:
         if memory := _own_memory(left.results[at] if at < len(left.results) else None):
-            found.update((f"result {at}", other) for other in known.get(memory, ()))
-            known.setdefault(memory, []).append(f"result {at}")
+            found.update((f"{_RESULT}{at}", other) for other in known.get(memory, ()))
+            known.setdefault(memory, []).append(f"{_RESULT}{at}")
     return found
 
 
@@ -113,6 +114,12 @@ def with_sharing(row: Checked, pairs: set[Pair], level: str) -> Checked:
     if not others:
         return row
     return with_fields(row, level=level, mismatch=f"in the memory of {', '.join(others)}, not in its own")
+
+
+def sharers(buffer: str, pairs: set[Pair]) -> list[Place]:
+    """Where the result called `buffer` is, and the other results that share its memory in one of `pairs`."""
+    names = [buffer, *(other for one, other in sorted(pairs) if one == buffer)]
+    return [Place(int(name.removeprefix(_RESULT))) for name in names if name.startswith(_RESULT)]
 
 
 def strides_of(value: Any) -> tuple[int, ...] | None:

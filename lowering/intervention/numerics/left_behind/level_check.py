@@ -19,7 +19,12 @@ from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, W
 from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
+    changed_values,
+    depends_on_random,
+    results_of,
+    viewed,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs, overwritten
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
@@ -34,6 +39,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
     changed,
+    sharers,
     sharing,
     strides_of,
     with_sharing,
@@ -139,7 +145,7 @@ class LevelCheck:
         """What a forced call `left` behind, where no row of a launch says it: a row for each result that is in no
         buffer which a launch was judged by, as a lowering can give it one that is smaller than any node's value; and
         for each result or input that is wrong in the end, though what a launch wrote was right. `rows` are those of the
-        call. What is assembled from what a wrong launch wrote is wrong with it, and no fault of its lowering.
+        call. What a wrong launch wrote or what is assembled from that is wrong with it, and no fault of its lowering.
         """
         module = self._plan.module
         judged = [row for row in rows if row.kernel and row.graph == self._plan.graph and not row.is_step]
@@ -148,6 +154,8 @@ class LevelCheck:
         memories = {plain.values.memory(name) for name in known}
         wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
         explained = _made_of(module, {row.node for row in judged if verdict(row) == WRONG})
+        launches = {row.index for row in judged if verdict(row) == WRONG}
+        beside = {row.node for row in judged if row.index in launches and verdict(row) == NOT_COMPARABLE}
         told = []
         pairs = sharing(left, self._inputs.names, self._visible)
         pairs -= self._pairs(self._levels[0].module) if pairs else set()
@@ -172,7 +180,8 @@ class LevelCheck:
             name, writer = self._inputs.names[at], self._inputs.writer(at)
             if name in wrong or (writer is not None and writer.name in self._random):
                 continue
-            if any(node in explained or node.name in plain.unknown for node in _writers(module, name)):
+            writers = _writers(module, name)
+            if any(one in explained or one.name in plain.unknown or one.name in beside for one in writers):
                 continue
             row = self._row_of_input(name, self._lowering, LOWERED_GRAPH)
             row = self._inputs.compared(row, at, left.inputs[at])
@@ -210,18 +219,13 @@ class LevelCheck:
         """
         if at not in self._visible or all(one != row.buffer for one, _ in pairs):
             return row
-        level = self._sharer(row.buffer, pairs)
-        against = row.against if level == self._lowering else BEFORE_PASSES
-        return with_sharing(with_fields(row, against=against), pairs, level)
-
-    def _sharer(self, buffer: str, pairs: set[Pair]) -> str:
-        """The first pass after which this result shares memory as one of `pairs` does."""
-        for level in self._levels[1:]:
-            if any(one == buffer for one, _ in self._pairs(level.module) & pairs):
-                return level.name
-        if any(one == buffer for one, _ in self._pairs(self._plan.module) & pairs):
-            return self._last_level()
-        return self._lowering
+        by_pass = with_fields(row, against=BEFORE_PASSES)
+        for position, level in enumerate(self._levels[1:], start=1):
+            if any(one == row.buffer for one, _ in self._pairs(level.module) & pairs):
+                return self._by(position, with_sharing(by_pass, pairs, level.name), *sharers(row.buffer, pairs))
+        if any(one == row.buffer for one, _ in self._pairs(self._plan.module) & pairs):
+            return with_sharing(by_pass, pairs, self._last_level())
+        return with_sharing(row, pairs, self._lowering)
 
     def _pairs(self, module: GraphModule) -> set[Pair]:
         """What shares memory after a graph of these has run."""
@@ -268,10 +272,10 @@ class LevelCheck:
                 return self._by(position, row, place)
         return with_fields(row, level=self._last_level())
 
-    def _by(self, position: int, row: Checked, place: Place) -> Checked:
+    def _by(self, position: int, row: Checked, *places: Place) -> Checked:
         """`row`, with the pass that made the level at this position, and where its edit begins."""
         before, after = self._levels[position - 1], self._levels[position]
-        return with_edit(with_fields(row, level=after.name), before.module, after.module, place)
+        return with_edit(with_fields(row, level=after.name), before.module, after.module, *places)
 
     def _last_level(self) -> str:
         """What changed the graph after its last copy."""
@@ -311,9 +315,13 @@ class LevelCheck:
 
 
 def _writers(module: GraphModule, name: str) -> list[Node]:
-    """The nodes that change the input of this name in place."""
+    """The nodes that change the input of this name, or a view of it, in place."""
     nodes = [node for node in module.graph.nodes if node.op == "call_function"]
-    return [node for node in nodes if any(isinstance(one, Node) and one.name == name for one in changed_values(node))]
+    return [node for node in nodes if any(_is_of(one, name) for one in changed_values(node))]
+
+
+def _is_of(value: Any, name: str) -> bool:
+    return isinstance(value, Node) and any(one.name == name for one in viewed(value))
 
 
 def _made_of(module: GraphModule, names: set[str]) -> set[Node]:

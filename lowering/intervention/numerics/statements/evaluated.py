@@ -3,7 +3,7 @@
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,7 +11,7 @@ import torch
 
 from inspect_compile.facts import StatementOperand, StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
-from inspect_compile.knowledge.numerics.statements import NODE_ROUNDINGS, is_wrong
+from inspect_compile.knowledge.numerics.statements import is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, Memory
 from inspect_compile.lowering.intervention.numerics.statements.operators import (
     BY_MAGNITUDE,
@@ -29,10 +29,6 @@ _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmi
 _OF_ADDITION: Final = 3
 """Numbers that an addition to memory writes out."""
 _ADDS: Final = ("add", "sub")
-_NO_RESULT: Final = ("load", "constant", "index_expr", "to_dtype")
-"""Operations that prepare what others compute a node from."""
-_OF_LARGEST: Final = 1e-3
-"""A part of the largest element of a node, within which two values of it are the same."""
 
 
 class Evaluated(NamedTuple):
@@ -91,8 +87,6 @@ class Statements:
         """Variable → its value for each element of a row, in a kernel that has a row at once."""
         if kernel.row_variable:
             self._loops[kernel.row_variable] = float(self._lane(None))
-        self.reads_own_results = False
-        """A statement read memory that the kernel writes."""
         self.reads: list[Read] = []
         """The statements that read elements of buffers which the kernel writes."""
         self._read: Element | None = None
@@ -223,6 +217,8 @@ class Statements:
             return self._reductions[place]
         slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
+        if wrong and operation.name == "load" and (part := self._stored_before(value, operation, body)) is not None:
+            self._read, wrong, expected = part, False, None
         operands = tuple(
             StatementOperand(getattr(argument, "name", ""), str(one))
             for argument, one in zip(operation.arguments, given, strict=True)
@@ -305,10 +301,7 @@ class Statements:
         memory: Memory | None = self._memory.get(buffer)
         if memory is None:
             return None
-        place = memory.here.data_ptr()
-        there = [
-            name for name in self._kernel.written if (one := self._memory.get(name)) and one.here.data_ptr() == place
-        ]
+        there = self._written_at(memory)
         before = memory.at(position)
         if not there or self._kernel.row_variable:  # a Triton kernel stores nothing when its values are written out
             return before
@@ -317,15 +310,28 @@ class Statements:
             # is filled with NaN: where that is, what it stored as a part of this buffer is read.
             if memory.dtype.is_floating_point and before is not None and not math.isnan(before):
                 return before
-            self.reads_own_results = True
             self._read = self._part(memory, position, there)
             return None
-        self.reads_own_results = True
         self._read = Element(buffer, position)
         # What the kernel stored there is looked at next, if it can be. In a loop that is too much, and what is there
         # now is taken, if no other buffer of the kernel shares the memory.
         is_settled = there == [buffer] and buffer != self._element.buffer
         return memory.now(position) if is_settled and self._other_lane is not None else None
+
+    def _stored_before(self, value: float, operation: Any, body: Any) -> Element | None:
+        """The element that a load reads, if `value`, which it got, is what the kernel stored there by another name."""
+        buffer = operation.arguments[0]
+        memory = self._memory.get(buffer)
+        position = self._index(operation.arguments[1], body, self._loops)
+        if memory is None or position is None or self._kernel.row_variable or memory.now(position) != value:
+            return None
+        return self._part(memory, position, self._written_at(memory)) or Element(buffer, position)
+
+    def _written_at(self, memory: Memory) -> list[str]:
+        """The buffers in this memory that the kernel writes."""
+        place = memory.here.data_ptr()
+        known = ((name, self._memory.get(name)) for name in self._kernel.written)
+        return [name for name, one in known if one is not None and one.here.data_ptr() == place]
 
     def _part(self, memory: Memory, position: int, names: Sequence[str]) -> Element | None:
         """The element by the name of a buffer that the kernel writes, and that has its memory."""
@@ -381,28 +387,6 @@ class Statements:
             dtype=_dtype(operation),
             operands=operands,
         )
-
-
-def wrong_node(
-    found: Sequence[Evaluated], own: Any, exact_of: Callable[[str], Any], place: tuple[int, ...], size: tuple[int, ...]
-) -> int | None:
-    """The last line of the first FX node whose statements, each right, compute something else than the node.
-
-    Only nodes of the result's shape are compared, by the element at `place`, and only what is computed for that element
-    alone, without what a loop adds up.
-    """
-    last: dict[str, StatementValue] = {}
-    for one in found:
-        if one.body is own and one.is_floating and one.row.node and one.row.operator not in _NO_RESULT:
-            last[one.row.node] = one.row
-    for node, row in last.items():
-        exact = exact_of(node) if row.operator and not row.operator.startswith("reduction") else None
-        if isinstance(exact, torch.Tensor) and tuple(exact.shape) == size and exact.is_floating_point():
-            slack = float(exact.abs().nan_to_num(0, 0, 0).max()) * _OF_LARGEST / EPSILON["float32"]
-            wrong = is_wrong(float(row.value), float(exact[place]), "float32", operands=slack, roundings=NODE_ROUNDINGS)
-            if wrong:
-                return row.line
-    return None
 
 
 def _reduction(body: Any, accumulator: str) -> Any:

@@ -1,16 +1,17 @@
 """Which statement of a C++ kernel makes a wrong element."""
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
+from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked, StatementsOf, StatementValue
 from inspect_compile.knowledge.numerics.statements import is_wrong
-from inspect_compile.lowering.intervention.numerics.statements.evaluated import Evaluated, Statements, wrong_node
+from inspect_compile.lowering.intervention.numerics.statements.evaluated import Evaluated, Statements
+from inspect_compile.lowering.intervention.numerics.statements.of_nodes import Graph, not_computed
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, OneLaunch
 from inspect_compile.probe import let_pass
 
@@ -19,6 +20,7 @@ INDEX: Final = "index"
 STORE: Final = "store"
 VARIABLE: Final = "variable"
 NODE: Final = "node"
+ABSENT: Final = "absent"
 LOOP: Final = "loop"
 
 _ELEMENTS: Final = 24
@@ -38,10 +40,10 @@ ExactOf = Callable[[str, frozenset[str]], Any]
 """The value of an FX node in fp64, from those of other nodes."""
 
 
-def statements_of(row: Checked, code: Any, follow: Follow, exact_of: ExactOf) -> StatementsOf:
+def statements_of(row: Checked, code: Any, follow: Follow, module: GraphModule, exact_of: ExactOf) -> StatementsOf:
     """The statements of the launch that wrote the wrong result `row`, and which of them is wrong.
 
-    `code` is that of `codegen.runtime.checked`.
+    `code` is that of `codegen.runtime.checked`, and `module` the graph that it was generated of.
     """
     found = StatementsOf(
         graph=row.graph, call=row.call, index=row.index, kernel=row.kernel, buffer=row.buffer, node=row.node
@@ -59,7 +61,7 @@ def statements_of(row: Checked, code: Any, follow: Follow, exact_of: ExactOf) ->
     def look(launch: OneLaunch) -> None:
         nonlocal said
         try:
-            said = _looked(found, row, kernel, launch, exact_of)
+            said = _looked(found, row, kernel, launch, module, exact_of)
         except Exception as error:
             let_pass(error)
             said = _with(found, reason=f"{type(error).__name__}: {error}"[:300])
@@ -77,7 +79,9 @@ class _Look:
         self.evaluated = statements.evaluated()
 
 
-def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, exact_of: ExactOf) -> StatementsOf:
+def _looked(
+    found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, module: GraphModule, exact_of: ExactOf
+) -> StatementsOf:
     if launch.worst is None:
         return _with(found, reason="it is not known where the element is in memory")
     looks: list[_Look] = []
@@ -119,11 +123,14 @@ def _looked(found: StatementsOf, row: Checked, kernel: Any, launch: OneLaunch, e
         return _left_out(said, left_out)
     if not first.evaluated:
         return _with(said, reason="the loop that stores it is in a form that is not understood")
-    if first.statements.reads_own_results:  # what it read may be wrong
-        return said
-    exact = functools.partial(_exact, exact_of, launch.sources)
-    line = wrong_node(first.evaluated, first.statements.storing, exact, row.worst, row.size)
-    return said if line is None else _with(said, blamed=line, why=NODE)
+    graph = Graph(module, launch.sources, lambda node: exact_of(node, launch.sources))
+    for look in reversed(looks):  # those whose results others read come first
+        place = row.worst if look is first else ()
+        other = not_computed(look.evaluated, look.statements.storing, graph, place, row.size)
+        if other is not None:
+            said = _with(_said(found, look.element, look.evaluated), blamed=other.line)
+            return _with(said, why=ABSENT, absent=other.node) if other.is_absent else _with(said, why=NODE)
+    return said
 
 
 def _missing(kernel: Any, launch: OneLaunch, element: Element) -> Any:
@@ -140,10 +147,6 @@ def _missing(kernel: Any, launch: OneLaunch, element: Element) -> Any:
         if part.here.data_ptr() == whole.here.data_ptr() and kernel.has_place(name, position):
             return kernel.missing(name, position)
     return None
-
-
-def _exact(exact_of: ExactOf, sources: frozenset[str], node: str) -> Any:
-    return exact_of(node, sources)
 
 
 def _misread(found: StatementsOf, earlier: Sequence[_Look], look: _Look) -> StatementsOf:

@@ -27,6 +27,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
     changed,
+    sharers,
     sharing,
     strides_of,
     with_sharing,
@@ -264,7 +265,7 @@ class DynamoCheck:
                     edited, _ = self._ran(edits, args, gradients, ())
                     if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
                         before = self._origin.dynamo[edits - 1].module
-                        row = with_edit(with_fields(row, level=level.name), before, level.module, None)
+                        row = with_edit(with_fields(row, level=level.name), before, level.module)
                         break
             elif verdict(row) not in (SAME, NOT_COMPARABLE):
                 is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(maker or node))
@@ -311,7 +312,7 @@ class DynamoCheck:
         if number > edits:
             return with_fields(row, exact_apart=distance)
         by = with_fields(row, level=levels[number].name, exact_apart=distance)
-        return with_edit(by, levels[number - 1].module, levels[number].module, None)
+        return with_edit(by, levels[number - 1].module, levels[number].module)
 
     def _traced(self, module: GraphModule, exact: Exacts, node: str) -> torch.Tensor | None:
         """The value of a node of AOTAutograd's graph in fp64; None if it has none, or if one of the graphs holds
@@ -463,8 +464,9 @@ class DynamoCheck:
         for at in sorted({int(one.removeprefix("result ")) for one, _ in pairs}):
             row = self._row(f"result {at}", "")
             edit = next(one for one in range(1, len(edits) + 1) if with_sharing(row, shared(one) & pairs, AOT).mismatch)
+            there = sharers(row.buffer, pairs)
             row = with_fields(with_sharing(row, pairs, edits[edit - 1].name), buffer=f"result[{at}]")
-            found.append(with_edit(row, self._origin.dynamo[edit - 1].module, edits[edit - 1].module, Place(at)))
+            found.append(with_edit(row, self._origin.dynamo[edit - 1].module, edits[edit - 1].module, *there))
         inside = set(plain_results(module).values())
         views = [
             _Wanted(f"result[{at}]", "", at, one)

@@ -20,7 +20,13 @@ from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     first_apart,
     with_edit,
 )
-from inspect_compile.lowering.intervention.numerics.left_behind.left import InputsCheck, Pair, changed, with_sharing
+from inspect_compile.lowering.intervention.numerics.left_behind.left import (
+    InputsCheck,
+    Pair,
+    changed,
+    sharers,
+    with_sharing,
+)
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
@@ -39,7 +45,6 @@ class Stage(NamedTuple):
 
 
 Stages = Sequence[Stage]
-Pairs = Callable[[], set[Pair]]
 
 
 class JointCheck:
@@ -135,16 +140,24 @@ class JointCheck:
             rows.append(self._blamed(row, place, compared, stages, later))
         return rows
 
-    def sharing(self, suspects: set[Pair], became: Pairs, stages: Sequence[tuple[str, Pairs]]) -> list[Checked]:
-        """A row for each result that shares memory as one of `suspects` in what became of the graph; they share none in
-        the graph itself. `stages`: passes, and what gives the pairs that share memory after each.
+    def sharing(
+        self, suspects: set[Pair], became: set[Pair], stages: Stages, pairs_after: Callable[[GraphModule], set[Pair]]
+    ) -> list[Checked]:
+        """A row for each result of the forward that shares memory as one of `suspects` in what the graph `became`; they
+        share none in the graph itself. `pairs_after` gives those that share memory in the graph after a pass.
         """
         rows = []
-        pairs = suspects & became()
+        pairs = suspects & became
         for buffer in sorted({one for one, _ in pairs}):
-            blamed = (level for level, of in stages if any(one == buffer for one, _ in of() & pairs))
             row = with_fields(self._row, buffer=buffer, node=self._names[int(buffer.removeprefix("result "))])
-            rows.append(with_sharing(row, pairs, next(blamed, PARTITIONER)))
+            row = with_sharing(row, pairs, PARTITIONER)
+            for stage in stages:
+                if any(one == buffer for one, _ in pairs_after(stage.after) & pairs):
+                    row = with_edit(
+                        with_fields(row, level=stage.name), stage.before, stage.after, *sharers(buffer, pairs)
+                    )
+                    break
+            rows.append(row)
         return rows
 
     def _blamed(

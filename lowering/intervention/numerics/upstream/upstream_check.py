@@ -142,10 +142,10 @@ class UpstreamCheck:
         def pairs(module: GraphModule) -> set[Pair]:
             return sharing(alone(module, args, state), inputs_of(module), self.visible)
 
-        levels = [
-            (one.name, functools.partial(pairs, forward_part(one.module, primals))) for one in self._origin.joint[1:]
-        ]
-        return rows + check.sharing(dynamo.suspects, functools.partial(pairs, self._module), levels)
+        def after(module: GraphModule) -> set[Pair]:
+            return pairs(forward_part(module, primals))
+
+        return rows + check.sharing(dynamo.suspects, pairs(self._module), stages, after)
 
     def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None, own: OwnResults) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
