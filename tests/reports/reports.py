@@ -89,7 +89,7 @@ WRONG: Final = (
     Report("pytorch", 189518, "running_sum_of_ones", differs=(DTYPE,), levels=(PATTERN,)),
     Report("pytorch", 195320, "permuted_key_attention", differs=(RESULT,), levels=(PATTERN,)),
     Report("pytorch", 189799, "negative_zero_plus_zero", differs=(FINITE,), levels=(FOLD,)),
-    Report("pytorch", 195422, "dropout_identity_changed", differs=(INPUT,), levels=(DYNAMO,), options=EAGER),
+    Report("pytorch", 195422, "dropout_identity_changed", differs=(INPUT,), levels=(AOT,), options=EAGER),
     Report("pytorch", 191821, "region_reads_a_global", differs=(RESULT,), levels=(DYNAMO,), options=EAGER),
     Report("pytorch", 139789, "aliased_inputs_later", differs=(RESULT,), levels=(AOT,), options=(*EAGER, *TWO_CALLS)),
     Report("pytorch", 193279, "own_backward_dropped", differs=(RESULT,), levels=(DYNAMO,), options=EAGER),
