@@ -1,7 +1,7 @@
 """What AOTAutograd and the decompositions made of a graph's results: Dynamo's graph run beside AOTAutograd's."""
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -10,45 +10,39 @@ from torch.fx import GraphModule, Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import AOT, AOT_GRAPH, DYNAMO_GRAPH, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
-from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, SAME_IN_FP64, WRONG, verdict
-from inspect_compile.lowering.core.fx_nodes import origins, target_name, user_line
-from inspect_compile.lowering.intervention.numerics.errors import exactly_apart
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, has_collectives, results_of
-from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
-from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     constants_of,
-    first_apart,
-    with_edit,
 )
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     Pair,
     alone,
     changed,
-    sharers,
     sharing,
     strides_of,
     with_sharing,
     with_strides,
 )
 from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
-from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
+from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_edits import DynamoEdits
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
     NotMappedError,
     Places,
     Ran,
-    Seen,
     is_tangent,
     places,
-    run,
 )
+from inspect_compile.lowering.intervention.numerics.upstream.first_wrong import FirstWrong
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin, Surroundings
-from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, EXACT, NOISY, Shadow, Shadowed
+from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, Shadowed
 from inspect_compile.lowering.intervention.numerics.validity import reproduced
 from inspect_compile.probe import let_pass
 
@@ -57,9 +51,6 @@ _CHANGED: Final = "a gradient is given for an input that the graph changes"
 _AUTOCAST: Final = "the forward ran under autocast, and whether the backward does in eager is not known"
 _FORMS: Final = "strides and shared memory of the results"
 _ALIKE: Final = "they are not compared in a graph with collectives, of which all ranks would have to look alike"
-_MORE_NOISE: Final = 32
-"""Maximum number of runs of Dynamo's graph with other noise, after which no further result asks for any."""
-_Of = Callable[[Ran, Places, Any], Any]
 
 
 class _Wanted(NamedTuple):
@@ -76,14 +67,6 @@ class _Wanted(NamedTuple):
     """The node of AOTAutograd's graph that computes the value; empty if that is `node`, or none does."""
 
 
-class _Made(NamedTuple):
-    """The values of AOTAutograd's graph."""
-
-    values: Mapping[Any, Any]
-    exact: Exacts | None
-    """The same in fp64, if these are to be compared."""
-
-
 class DynamoCheck:
     """Compares the results of one call of AOTAutograd's graph with those of Dynamo's."""
 
@@ -96,12 +79,8 @@ class DynamoCheck:
         self._number = number
         self._origin = origin
         self._state = state
-        # Ranks must take part in collectives equally often, whatever their values are.
-        self._is_collective = origin.traced is not None and has_collectives(origin.traced)
-        self._at_once = always_exact or self._is_collective
-        """Exact values are computed before it is known whether they matter."""
-        self._more_noise = _MORE_NOISE
-        """How often the graph may still run with other noise before results are judged by the first seed alone."""
+        self._edits = DynamoEdits(origin, state, always_exact=always_exact)
+        self._first_wrong = FirstWrong(origin, state, self._row("", ""), is_collective=self._edits.is_collective)
         self.left: Left | None = None
         """What Dynamo's graph leaves behind, at the places of AOTAutograd's graph; None if it did not run."""
         self.suspects: set[Pair] = set()
@@ -112,7 +91,6 @@ class DynamoCheck:
         self._as_traced: Gradients | None = None
         """The gradients that are asked for in a run that gives what AOTAutograd's graph does, and one without does not.
         """
-        self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
 
     def results(self, module: GraphModule, values: Results, args: Sequence[Any], left: Left) -> list[Checked]:
         """A row for each result, and for each input that is changed in place, of AOTAutograd's graph `module`, which
@@ -139,12 +117,7 @@ class DynamoCheck:
         self.left = self._left(rows, args, module)
         rows = self._with_forms(rows, wanted, args, module, left) + self._changed(module, values, args)
         rows += self._edited(module, args)
-        wrong = [row for row in rows if verdict(row) == WRONG and row.level == AOT]
-        if not wrong:
-            return rows
-        made = self._made(module, values, wrong)
-        node = self._looked_for(lambda: self._first_wrong(module, made, args))
-        return [self._with_source(row, node) for row in rows]
+        return self._first_wrong.of_results(rows, module, values, args, self._differentiated)
 
     def gradients(
         self,
@@ -184,12 +157,7 @@ class DynamoCheck:
         left = [(name, inputs_of(module).index(name)) for name in names]
         later = [_Wanted(name, name, at, values.inputs[at]) for name, at in left]
         rows += self._rows(later, args, lambda ran, _, at: ran.inputs[at], asked, module)
-        wrong = [row for row in rows if verdict(row) == WRONG and row.level == AOT]
-        if not wrong:
-            return rows
-        made = self._made(module, values, wrong)
-        node = self._looked_for(lambda: self._first_wrong_gradient(made, args, asked))
-        return [self._with_source(row, node, "the gradient of ") for row in rows]
+        return self._first_wrong.of_gradients(rows, module, values, args, asked)
 
     def _rows(
         self,
@@ -206,7 +174,7 @@ class DynamoCheck:
         random = depends_on_random(module)
         other = None if gradients is not None else self._differentiated
         try:
-            first, where = self._ran(0, args, gradients, BOTH if self._at_once else ())
+            first, where = self._edits.plain(args, gradients)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -227,21 +195,21 @@ class DynamoCheck:
                 continue
 
             def noisy(seed: int, place: Any = place) -> torch.Tensor:
-                ran, where = self._noisy(seed, args, gradients)
+                ran, where = self._edits.noisy(seed, args, gradients)
                 assert ran.shadow is not None
                 return ran.shadow.noisy(of(ran, where, place), seed)
 
             def shadow(_: torch.Tensor, place: Any = place, noisy: Callable[[int], torch.Tensor] = noisy) -> Shadowed:
-                ran, where = self._ran(0, args, gradients, BOTH if self._at_once else EXACT)
+                ran, where = self._edits.exact(args, gradients)
                 assert ran.shadow is not None
                 found = ran.shadow.value(of(ran, where, place))
-                if not self._is_collective:
-                    found.noisy, found.has_seeds = noisy, self._more_noise > 0
+                if not self._edits.is_collective:
+                    found.noisy, found.has_seeds = noisy, self._edits.has_seeds
                 return found
 
             row = self._row(buffer, node)
             plain = row
-            row = beside(row, value, eager, shadow, always_exact=self._at_once, is_random=node in random)
+            row = beside(row, value, eager, shadow, always_exact=self._edits.at_once, is_random=node in random)
             if verdict(row) == WRONG and exact is not None and not maker and _is_half(value):
                 # Kernels round what they store, and not each operator's result: so is the graph rounded here.
                 rounded = beside(plain, exact.of().value(node).to(value.dtype), eager, shadow)
@@ -252,73 +220,32 @@ class DynamoCheck:
                 continue
 
             def again(place: Any = place, plain: Checked = plain, eager: Any = eager, shadow: Any = shadow) -> Checked:
-                ran, where = self._ran(0, args, gradients, () if self._at_once else EXACT)
+                ran, where = self._edits.ran(0, args, gradients, () if self._edits.at_once else EXACT)
                 return beside(plain, of(ran, where, place), eager, shadow)
 
-            row = reproduced(row, plain, None if self._is_collective else again, "Dynamo's graph")
+            row = reproduced(row, plain, None if self._edits.is_collective else again, "Dynamo's graph")
             if verdict(row) == WRONG:
-                is_known = not self._is_collective or len(self._origin.dynamo) == 1
+                is_known = not self._edits.is_collective or len(self._origin.dynamo) == 1
                 row = with_fields(row, level=AOT if is_known else between(DYNAMO_GRAPH, AOT_GRAPH))
                 compared = functools.partial(beside, plain, eager=eager, shadow=shadow)
                 row = self._own.mended(row, None if at is None else Place(at), compared)
-                for edits, level in enumerate(self._edits(), start=1):
-                    edited, _ = self._ran(edits, args, gradients, ())
-                    if verdict(beside(plain, of(edited, where, place), eager, shadow)) == WRONG:
-                        before = self._origin.dynamo[edits - 1].module
-                        row = with_edit(with_fields(row, level=level.name), before, level.module)
-                        break
+
+                def is_wrong(ran: Ran, place: Any = place, compared: Callable[[Any], Checked] = compared) -> bool:
+                    return verdict(compared(of(ran, where, place))) == WRONG
+
+                row = self._edits.by_edit(row, args, gradients, is_wrong)
             elif verdict(row) not in (SAME, NOT_COMPARABLE):
                 is_half = _is_half(value) or (exact is not None and exact.of().rounds_to_half(maker or node))
                 traced = None if exact is None else self._traced(module, exact, maker or node)
-                row = self._in_fp64(row, args, of, place, gradients, traced) if is_half else row
+                row = self._edits.in_fp64(row, args, of, place, gradients, traced) if is_half else row
             rows.append(row)
         return rows
-
-    def _in_fp64(
-        self,
-        row: Checked,
-        args: Sequence[Any],
-        of: _Of,
-        place: Any,
-        gradients: Gradients | None,
-        traced: torch.Tensor | None,
-    ) -> Checked:
-        """`row`, wrong if an edit of Dynamo's graph made another function of what is at this place of a run, or
-        AOTAutograd, in whose graph it is `traced` in fp64: see `first_apart`.
-        """
-        levels = self._origin.dynamo
-        edits = len(self._edits())
-
-        def exact(edits: int) -> Shadowed:
-            ran, where = self._ran(edits, args, gradients, BOTH if self._at_once and not edits else EXACT)
-            assert ran.shadow is not None
-            return ran.shadow.value(of(ran, where, place))
-
-        def apart(number: int) -> float:
-            known = exact(0)
-            found = exact(number) if number <= edits else None
-            if any(one.reason or one.is_random for one in (known, found) if one is not None):
-                return 0.0
-            value = traced if found is None else found.exact
-            if value is None or value.shape != known.exact.shape:
-                return 0.0
-            if number <= edits and not constants_of(levels[number].module) <= constants_of(levels[0].module):
-                return 0.0
-            return exactly_apart(value, known.exact)
-
-        if (first := first_apart(edits + (traced is not None), apart)) is None:
-            return row
-        number, distance = first
-        if number > edits:
-            return with_fields(row, exact_apart=distance)
-        by = with_fields(row, level=levels[number].name, exact_apart=distance)
-        return with_edit(by, levels[number - 1].module, levels[number].module)
 
     def _traced(self, module: GraphModule, exact: Exacts, node: str) -> torch.Tensor | None:
         """The value of a node of AOTAutograd's graph in fp64; None if it has none, or if one of the graphs holds
         numbers in half types, which the other may hold in another form.
         """
-        if self._is_collective or constants_of(module) or constants_of(self._origin.dynamo[0].module):
+        if self._edits.is_collective or constants_of(module) or constants_of(self._origin.dynamo[0].module):
             return None
         try:
             value = exact.of().value(node)
@@ -333,40 +260,11 @@ class DynamoCheck:
         is wrong without.
         """
         joint = self._origin.traced
-        if joint is None or not self._origin.is_joint or self._is_collective:
+        if joint is None or not self._origin.is_joint or self._edits.is_collective:
             return None
         where = places(joint, self._origin.dynamo[0].module)
         found = [where.place_of(one.grad_of) for one in _descriptions(joint).values() if hasattr(one, "grad_of")]
         return Gradients(tuple(at for at in found if at is not None), (), ())
-
-    def _noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
-        """Dynamo's graph with noise. Noise seldom decides, and a run of its own takes half the memory that both at once
-        take; few results need other seeds than the first, and each of them once.
-        """
-        if not seed:
-            return self._ran(0, args, gradients, BOTH if self._at_once else NOISY)
-        self._more_noise -= 1
-        return self._run(0, args, gradients, (seed,))
-
-    def _ran(
-        self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
-    ) -> tuple[Ran, Places]:
-        """Dynamo's graph after so many edits, run once; with its values in fp64 for these `seeds` of noise."""
-        key = at, gradients is not None, seeds
-        if key not in self._runs:
-            self._runs[key] = self._run(at, args, gradients, seeds)
-        return self._runs[key]
-
-    def _run(
-        self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
-    ) -> tuple[Ran, Places]:
-        assert self._origin.traced is not None
-        module = self._origin.dynamo[at].module
-        where = places(self._origin.traced, module)
-        self._state.restore()
-        ran = run(module, where, copies(args), self._origin.surroundings, gradients=gradients, seeds=seeds)
-        give_back()
-        return ran, where
 
     def _changed(self, module: GraphModule, values: Results, args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""
@@ -386,7 +284,7 @@ class DynamoCheck:
         if rows and all(row.reason for row in rows):
             return None
         try:
-            ran, _ = self._ran(0, args, self._as_traced, BOTH if self._at_once else ())
+            ran, _ = self._edits.plain(args, self._as_traced)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
@@ -399,7 +297,7 @@ class DynamoCheck:
         """`rows` of `wanted`, wrong where AOTAutograd's graph gives a result other strides than Dynamo's, or has it
         share memory that it has not there: AOTAutograd makes results anew that share some there, and no others.
         """
-        if self._is_collective:
+        if self._edits.is_collective:
             return [*rows, self._row(_FORMS, "", _ALIKE)]
         if self.left is None:
             return rows
@@ -409,8 +307,8 @@ class DynamoCheck:
         made = {one for one, other in shared if other in names}
         visible = self.visible = tuple(at for at in plain_results(module) if f"result {at}" not in made)
         pairs = sharing(left, names, visible) - shared
-        if pairs and self._edits():  # see `_edited`
-            edited, _ = self._ran(len(self._edits()), args, self._as_traced, ())
+        if pairs and self._edits.edits:  # see `_edited`
+            edited, _ = self._edits.ran(len(self._edits.edits), args, self._as_traced, ())
             pairs -= sharing(_at_places(edited, module), names, visible)
         if pairs:
             of_aot = sharing(alone(module, args, self._state), names, visible)
@@ -443,124 +341,25 @@ class DynamoCheck:
         """Rows of results that an edit of Dynamo's graph has share memory, and of those that AOTAutograd does not
         return, as they are views of others: the program gets them as the edited graph has them.
         """
-        edits = self._edits()
+        edits = self._edits.edits
         if self.left is None or not edits:
             return []
-
-        def ran(at: int) -> Ran:
-            return self._ran(at, args, self._as_traced, BOTH if self._at_once and not at else ())[0]
-
-        def shared(at: int) -> set[Pair]:
-            return sharing(Left(ran(at).results, ran(at).inputs), inputs_of(module), range(len(ran(at).results)))
-
         try:
-            pairs = shared(len(edits)) - shared(0)
+            found = self._edits.sharing(lambda buffer: self._row(buffer, ""), inputs_of(module), args, self._as_traced)
         except Exception as error:
             let_pass(error)
             error.__traceback__ = None
             reason = f"Dynamo's graph could not be run after {edits[-1].name} ({type(error).__name__})"
             return [self._row("results", "", reason)]
-        found = []
-        for at in sorted({int(one.removeprefix("result ")) for one, _ in pairs}):
-            row = self._row(f"result {at}", "")
-            edit = next(one for one in range(1, len(edits) + 1) if with_sharing(row, shared(one) & pairs, AOT).mismatch)
-            there = sharers(row.buffer, pairs)
-            row = with_fields(with_sharing(row, pairs, edits[edit - 1].name), buffer=f"result[{at}]")
-            found.append(with_edit(row, self._origin.dynamo[edit - 1].module, edits[edit - 1].module, *there))
+        last, _ = self._edits.ran(len(edits), args, self._as_traced, ())
+        first, _ = self._edits.plain(args, self._as_traced)
         inside = set(plain_results(module).values())
         views = [
             _Wanted(f"result[{at}]", "", at, one)
-            for at, one in enumerate(ran(len(edits)).results)
-            if at not in inside and isinstance(one, torch.Tensor) and at < len(ran(0).results)
+            for at, one in enumerate(last.results)
+            if at not in inside and isinstance(one, torch.Tensor) and at < len(first.results)
         ]
         return found + self._rows(views, args, lambda ran, _, at: ran.results[at], None, module)
-
-    def _edits(self) -> Sequence[Level]:
-        """Dynamo's graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
-        return () if self._is_collective else self._origin.dynamo[1:]
-
-    def _looked_for(self, look: Callable[[], Node | None]) -> Node | None:
-        """What `look` finds in another run; None if it fails, or the other ranks would have to run, too."""
-        if self._is_collective:
-            return None
-        try:
-            return look()
-        except Exception as error:
-            let_pass(error)
-            error.__traceback__ = None
-            return None
-
-    @staticmethod
-    def _with_source(row: Checked, node: Node | None, before: str = "") -> Checked:
-        """The row with the node of Dynamo's graph that is blamed, if the row is wrong at this level."""
-        if node is None or row.level != AOT or verdict(row) != WRONG:
-            return row
-        return with_fields(row, source=node.name, operator=before + target_name(node.target), where=user_line(node))
-
-    @staticmethod
-    def _made(module: GraphModule, values: Results, wrong: Sequence[Checked]) -> _Made:
-        """The values of AOTAutograd's graph that are to be compared with those of Dynamo's, to find what made these
-        results wrong: those in fp64 if only these are.
-        """
-        is_hidden = all(row.exact_apart is not None for row in wrong)
-        return _Made(values.whole.values, Exacts(module, lambda: values.whole, (), {}) if is_hidden else None)
-
-    def _first_wrong(self, module: GraphModule, made: _Made, args: Sequence[Any]) -> Node | None:
-        """The first node of Dynamo's graph whose value is another one in AOTAutograd's graph `module`."""
-        source = {node: next(iter(origins(node.meta)), "") for node in module.graph.nodes}
-        names: dict[str, list[str]] = {}
-        for node in module.graph.nodes:
-            # What is computed on the way to it may be right.
-            if any(source[user] != source[node] for user in node.users):
-                names.setdefault(source[node], []).append(node.name)
-        found: list[Node] = []
-
-        def seen(node: Node, value: Any, shadow: Shadow) -> bool:
-            if self._is_wrong(value, made, names.get(node.name, ()), shadow):
-                found.append(node)
-            return not found
-
-        self._again(args, seen, self._differentiated)
-        return found[0] if found else None
-
-    def _first_wrong_gradient(self, made: _Made, args: Sequence[Any], gradients: Gradients) -> Node | None:
-        """The node of Dynamo's graph whose input has, as the first one, a gradient that the joint graph never has."""
-        names = list(made.values)
-        found: list[Node] = []
-
-        def seen(node: Node, value: Any, shadow: Shadow) -> bool:
-            def gradient(one: torch.Tensor) -> None:
-                with unseen():
-                    if not found and self._is_wrong(one, made, names, shadow):
-                        found.append(node)
-
-            if isinstance(value, torch.Tensor) and value.requires_grad:
-                value.register_hook(gradient)  # type: ignore[no-untyped-call]
-            return True
-
-        self._again(args, seen, gradients)
-        return next(iter(found[0].users)) if found else None
-
-    def _is_wrong(self, value: Any, made: _Made, names: Sequence[str], shadow: Shadow) -> bool:
-        """True if `value` should be that of one of the nodes called `names`, and is that of none."""
-        if not isinstance(value, torch.Tensor):
-            return False
-        tensors = {name: one for name in names if isinstance(one := made.values.get(name), torch.Tensor)}
-        like = {name: one for name, one in tensors.items() if one.shape == value.shape and one.dtype == value.dtype}
-        if made.exact is None:
-            rows = (beside(self._row("", ""), one, value, shadow.value) for one in reversed(like.values()))
-            return bool(like) and all(verdict(row) == WRONG for row in rows)
-        known, exact = shadow.value(value), made.exact.of()
-        if not value.is_floating_point() or known.reason or known.is_random:
-            return False
-        return bool(like) and all(exactly_apart(exact.value(name), known.exact) > SAME_IN_FP64 for name in like)
-
-    def _again(self, args: Sequence[Any], seen: Seen, gradients: Gradients | None) -> None:
-        """Run Dynamo's graph as it was handed to AOTAutograd."""
-        assert self._origin.traced is not None
-        last = self._origin.dynamo[-1].module
-        self._state.restore()
-        run(last, places(self._origin.traced, last), copies(args), self._origin.surroundings, seen, gradients)
 
     def _row(self, buffer: str, node: str, reason: str = "") -> Checked:
         return Checked(
