@@ -97,7 +97,7 @@ def say(start: "Process", note: str) -> None:
 
 def _write(path: str, pid: int, kind: str, note: str) -> None:
     """Change the run.json of process `pid`, ended by an exception of that `kind` or by none."""
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", opener=_opened) as file:
         run = json.load(file)
     if run["pid"] != pid or (run["status"] != "running" and note in run["notes"]):
         return
@@ -107,13 +107,18 @@ def _write(path: str, pid: int, kind: str, note: str) -> None:
     run["notes"] = [*run["notes"], *([note] if note not in run["notes"] else [])]
     beside = f"{path}.{pid}.tmp"
     try:
-        with open(beside, "w", encoding="utf-8") as file:
+        with open(beside, "w", encoding="utf-8", opener=_opened) as file:
             json.dump(run, file, indent=2)
             file.write("\n")
         os.replace(beside, path)
     except BaseException:
         os.unlink(beside)
         raise
+
+
+def _opened(path: str, how: int) -> int:
+    """A descriptor. A pipe in the file's place would keep the program waiting: it is refused, or found empty."""
+    return os.open(path, how | os.O_NONBLOCK, 0o666)
 
 
 def _write_elsewhere(path: str, kind: str, note: str) -> None:

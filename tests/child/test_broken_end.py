@@ -84,6 +84,19 @@ def test_the_end_is_recorded_whatever_the_program_did(kind: str, tmp_path: Path)
     assert bool(last_words(watched.stderr)) == (kind in {*TOLD_IN_FULL, "no ending"})
 
 
+@pytest.mark.parametrize("kind", ["no ending", "no descriptor"])
+@pytest.mark.parametrize("is_read", [False, True])
+def test_a_pipe_in_the_place_of_the_record_keeps_nobody_waiting(kind: str, is_read: bool, tmp_path: Path) -> None:
+    """Neither one that nobody has open, nor one that the program keeps open and never writes to."""
+    pipe = "import os\nos.remove('dump/run.json')\nos.mkfifo('dump/run.json')\n"
+    kept = "kept = os.open('dump/run.json', os.O_RDWR)\n" if is_read else ""
+    (tmp_path / "script.py").write_text(pipe + kept + PROGRAMS[kind] + ENDS)
+    watched = inspected(["script.py"], tmp_path)
+
+    assert watched.returncode == 3
+    assert watched.stdout.endswith("at the end\n")
+
+
 def test_modules_of_the_program_with_names_of_those_that_we_need(tmp_path: Path) -> None:
     for name in SHADOWS:
         (tmp_path / f"{name}.py").write_text(f"print('the program has a {name}')\nraise ImportError\n")
