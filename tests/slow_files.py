@@ -10,6 +10,7 @@ SLOW: Final = frozenset(
         "analysis/provenance/test_coverage.py",
         "analysis/provenance/test_lineage.py",
         "child/test_stops.py",
+        "child/test_unheard.py",
         "codegen/kernels/test_long_names.py",
         "codegen/kernels/test_statement_places.py",
         "codegen/runtime/test_measure.py",

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OWN = "inspect_compile"
+OURS = frozenset({_OWN, "msgspec", "resource"})
+"""Packages that nobody but us may import in a program: ours, and what they need beside modules that torch imports."""
 IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
 
 LONG = 0.01
@@ -96,10 +98,18 @@ class ImportWatch:
 
 
 class FoundAsAtStart:
-    """A block in which this thread finds modules below `path` first: none of the program's has the name of ours."""
+    """A block in which this thread finds modules below `path` first, and by the `finders` that there were: none of the
+    program's has the name of ours, and no finder of the program's is asked for it.
 
-    def __init__(self, path: "Sequence[str]") -> None:
+    With `only`, that holds for these packages alone: others are found as the program finds them.
+    """
+
+    def __init__(
+        self, path: "Sequence[str]", finders: "Sequence[Any]" = (), only: "frozenset[str]" = frozenset()
+    ) -> None:
         self._path = path
+        self._finders = finders
+        self._only = only
         self._thread = _thread.get_ident()
 
     def __enter__(self) -> None:
@@ -111,13 +121,16 @@ class FoundAsAtStart:
 
     def find_spec(self, name: str, path: "Sequence[str] | None" = None, _: object = None) -> "Any":
         """As the import system asks it."""
-        if _thread.get_ident() != self._thread:
+        package = name.partition(".")[0]
+        if _thread.get_ident() != self._thread or (self._only and package not in self._only):
             return None
         found = (
             _frozen_importlib.BuiltinImporter.find_spec(name, path)
             or _frozen_importlib.FrozenImporter.find_spec(name, path)
             or _frozen_importlib_external.PathFinder.find_spec(name, self._path if path is None else path)
         )
-        if found is None and name.partition(".")[0] != _OWN:
+        if found is None and package == _OWN:  # installed so that files are used where they lie, it has its own finder
+            found = next(filter(None, (finder.find_spec(name, path) for finder in self._finders)), None)
+        if found is None and package != _OWN:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
         return found

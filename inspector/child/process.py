@@ -24,6 +24,8 @@ class Process:
             self.cwd = os.sep
         self.path = tuple(sys.path)
         """Where modules are looked for, before the program adds its own folder."""
+        self.finders = tuple(sys.meta_path)
+        """What finds them, before the program adds its own."""
         self.stderr = _file_at(2)
         """Device and number of the file that is stderr, as far as it is open."""
         self.saw_torch = False

@@ -6,7 +6,7 @@ import os
 import sys
 
 from inspect_compile.child import last_resort
-from inspect_compile.child.imports import FoundAsAtStart, ImportWatch
+from inspect_compile.child.imports import OURS, FoundAsAtStart, ImportWatch
 from inspect_compile.child.process import Process
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting
 from inspect_compile.child.unseen import uncovered
@@ -28,7 +28,8 @@ class Start(Process):
         """The modules of torch to wait for; called when torch is being imported."""
         self.saw_torch = True
         try:
-            from inspect_compile.child.probes import watched
+            with FoundAsAtStart(self.path, self.finders, OURS):
+                from inspect_compile.child.probes import watched
 
             return watched(has_targets=self.setting.has_targets, is_checked=self.setting.numerics is not None)
         except Exception as error:
@@ -38,7 +39,8 @@ class Start(Process):
     def imported(self, module: str) -> None:
         """One of these modules was imported."""
         try:
-            self.needed().install(module)
+            with FoundAsAtStart(self.path, self.finders, OURS):
+                self.needed().install(module)
         except Exception as error:
             _let_pass(error)
             # Without a session there is nowhere to report it; the program goes on unwatched.
@@ -63,7 +65,7 @@ class Start(Process):
             return
         with last_resort.Room():
             try:
-                with FoundAsAtStart(self.path):
+                with FoundAsAtStart(self.path, self.finders):
                     from inspect_compile.child import ending
 
                     ending.end(self)

@@ -11,6 +11,8 @@ from typing import Any
 
 _OBJECT = ctypes.py_object
 _CALL_WITH = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
+_ADDRESS = ctypes.cast(ctypes.pythonapi.PyObject_CallOneArg, ctypes.c_void_p).value
+"""Where the function is: one that ctypes is told by name refers to itself, and stays until a collection."""
 
 
 def between(plain: Callable[[Any], Any], begins: Callable[[], None], ended: Callable[[], None]) -> Any:
@@ -18,7 +20,7 @@ def between(plain: Callable[[Any], Any], begins: Callable[[], None], ended: Call
     are guarded.
     """
     clock = Around(begins, ended)
-    call: Any = _CALL_WITH(("PyObject_CallOneArg", ctypes.pythonapi))
+    call: Any = _CALL_WITH(_ADDRESS)
     call.argtypes = ctypes.py_object, clock
     call.errcheck = clock.stop
     return functools.partial(call, plain)

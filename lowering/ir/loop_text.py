@@ -78,6 +78,7 @@ class LoopTexts:
                 result = self._with_known(untagged(function), handler)(*arguments)
             finally:
                 flexible.allow_indexing = allowed
+                handler._output = None  # itself: a cycle that only a collection would remove
         if len(arguments) == 1:
             self._remember(function, arguments[0], handler, result)
         return "\n".join([head, *handler.lines, f"    return {result}"]) + "\n"

@@ -64,7 +64,7 @@ def hide_ours(process: "Process") -> None:
 
 def _hide(process: "Process", given: "list[Any]") -> None:
     """Change the environment among the arguments of `fork_exec`, where a program starts no Python."""
-    with FoundAsAtStart(process.path):
+    with FoundAsAtStart(process.path, process.finders):
         from inspect_compile.child.unseen.commands_of_python import may_start_python
 
         block = given[_ENVIRONMENT]
