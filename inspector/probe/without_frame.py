@@ -11,7 +11,7 @@ from typing import Any
 
 _OBJECT = ctypes.py_object
 _CALL_WITH = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)
-_ADDRESS = ctypes.cast(ctypes.pythonapi.PyObject_CallOneArg, ctypes.c_void_p).value
+_ADDRESS: Any = ctypes.cast(ctypes.pythonapi.PyObject_CallOneArg, ctypes.c_void_p).value
 """Where the function is: one that ctypes is told by name refers to itself, and stays until a collection."""
 
 
