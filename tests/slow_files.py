@@ -40,6 +40,7 @@ SLOW: Final = frozenset(
         "reports/test_reports.py",
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",
+        "share/test_no_source.py",
         "targets/test_jagged.py",
         "targets/test_own_operators.py",
         "targets/test_stays_on_cpu.py",

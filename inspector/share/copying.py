@@ -16,6 +16,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Run
 from inspect_compile.finish import finish
 from inspect_compile.share.members import OTHERS, UNREADABLE, Member, opened
+from inspect_compile.share.program_names import ProgramNames
 from inspect_compile.share.redact import Redactor
 from inspect_compile.share.secrets import Gatherer
 from inspect_compile.share.source_lines import SourceLines
@@ -31,8 +32,9 @@ MOST: Final = 64 << 30
 TOO_LARGE: Final = f"files of more than {LARGEST >> 30} GiB, or beyond {MOST >> 30} GiB in all"
 
 
-def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
-    """Pass the contents of the files to `gatherer`."""
+def gather(members: Iterable[Member], gatherer: Gatherer, names: ProgramNames | None = None) -> None:
+    """Pass the contents of the files to `gatherer`, and to `names`."""
+    source = SourceLines(names.source) if names is not None else None
     for member in members:
         for part in member.place:
             gatherer.text(part)
@@ -43,11 +45,19 @@ def gather(members: Iterable[Member], gatherer: Gatherer) -> None:
             if line is None:
                 continue
             try:
-                gatherer.json(_decoded(line) if is_table else line.decode("utf-8", "replace"))
+                value = _decoded(line) if is_table else line.decode("utf-8", "replace")
+                gatherer.json(value)
+                if names is not None and source is not None:
+                    names.row(source.json(value) if is_table else source.line(value.rstrip("\r\n")))
             except RecursionError:  # nested deeper than any genuine row; it is left out below
                 continue
+        if source is not None:
+            source.end()
         if member.name == paths.RUN:
-            gatherer.run(Dump(member.path.parent).run)
+            run = Dump(member.path.parent).run
+            gatherer.run(run)
+            if names is not None:
+                names.run(msgspec.to_builtins(run))
 
 
 class Copy(NamedTuple):
@@ -123,6 +133,8 @@ class Copy(NamedTuple):
         texts = self._decoded_lines(path)
         for text in texts if self.redactor is None else self.redactor.lines(texts):
             yield text.encode("utf-8")
+        if self.source is not None:
+            self.source.end()
 
     def _decoded_lines(self, path: Path) -> Iterator[str]:
         for line in _lines(path):
@@ -137,10 +149,10 @@ class Copy(NamedTuple):
 
     def _run(self, path: Path) -> bytes:
         run: dict[str, Any] = msgspec.to_builtins(Dump(path.parent).run)
-        if self.redactor is not None:
-            run = self.redactor.run(run)
         if self.source is not None:
             run = self.source.json(run)
+        if self.redactor is not None:
+            run = self.redactor.run(run)
         return _run_text(msgspec.convert(run, Run))
 
 

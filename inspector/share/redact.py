@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from inspect_compile.facts import Removed
 from inspect_compile.share import credentials, encodings, patterns
+from inspect_compile.share.names import NAMES, WORD, Names
 from inspect_compile.share.places import Places
 from inspect_compile.share.secrets import Secrets, is_absolute
 
@@ -48,6 +49,10 @@ _OF_TORCH: Final = re.compile(
     r"|cuda|distributed|export|functional|fx|jit|nn|optim|utils)/"
 )
 """How a file of torch begins where its path lacks that of torch."""
+_LONGEST_CHANCE: Final = 5
+"""Maximum length in characters of a name that may stand in decoded bytes by chance."""
+_OF_THE_PROGRAM: Final = re.compile(r"~(?:program|cwd|home|tmp|dir-)\d*/")
+"""How the short form of a path begins whose components are names of the program."""
 _LONGEST_BLOCK: Final = 100_000
 """Maximum number of lines that are processed together."""
 _TIMES: Final = 4
@@ -57,14 +62,19 @@ _MOST_KEPT: Final = 20_000
 
 
 class Redactor:
-    """Replaces secrets by placeholders, equal ones for equal secrets. Placeholders are left alone."""
+    """Replaces secrets by placeholders, equal ones for equal secrets. Placeholders are left alone.
 
-    def __init__(self, secrets: Secrets) -> None:
+    With `names`, those of the program are replaced, too.
+    """
+
+    def __init__(self, secrets: Secrets, names: Names | None = None) -> None:
+        self._names = names
+        self._is_decoding = False
         self._places = Places(secrets)
         self._numbers: dict[str, dict[str, int]] = {}
         self._counts: Counter[str] = Counter()
         self._examples: dict[str, str] = {}
-        self._seen: dict[str, tuple[str, Counter[str]]] = {}
+        self._seen: dict[tuple[str, bool], tuple[str, Counter[str]]] = {}
         roots = (*secrets.homes, *secrets.programs, *secrets.cwds, *secrets.caches)
         known = patterns.places((*roots, *secrets.odd))
         self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*|(?:{patterns.PATH})", re.IGNORECASE)
@@ -84,11 +94,12 @@ class Redactor:
             *self._words(secrets.values, ARGUMENTS, "VALUE"),
             *self._words(secrets.hosts, HOSTS, "HOST"),
             *self._words(secrets.users, USERS, "USER"),
+            *([] if names is None else [(WORD, lambda found: self._name(names, found[0]))]),
         ]
 
     def text(self, text: str) -> str:
         """`text` without secrets."""
-        kept = self._seen.get(text)
+        kept = self._seen.get((text, self._is_decoding))
         if kept is not None:
             self._counts.update(kept[1])
             return kept[0]
@@ -101,7 +112,7 @@ class Redactor:
         if len(text) <= _LONGEST_KEPT:
             if len(self._seen) >= _MOST_KEPT:
                 self._seen.clear()
-            self._seen[text] = found, self._counts - before
+            self._seen[text, self._is_decoding] = found, self._counts - before
         return found
 
     def _once(self, text: str) -> str:
@@ -111,9 +122,10 @@ class Redactor:
 
     def _decoded(self, text: str) -> str:
         """`text`, which was encoded in another one: what is removed from it is not counted."""
-        before = self._counts.copy()
+        before, is_decoding = self._counts.copy(), self._is_decoding
+        self._is_decoding = True
         found = self.text(text)
-        self._counts = before
+        self._counts, self._is_decoding = before, is_decoding
         return found
 
     def _encoded(self, is_text: bool) -> str:
@@ -201,8 +213,20 @@ class Redactor:
     def _path(self, found: re.Match[str]) -> str:
         whole = found[0].rstrip(".")
         path = _unescaped(whole)
-        short = self._places.short(path)
+        short = self._short(path)
         return (whole if short == path else self._took(PATHS, short)) + found[0][len(whole) :]
+
+    def _short(self, path: str) -> str:
+        short = self._places.short(path)
+        return self._names.path(short) if self._names is not None and _OF_THE_PROGRAM.match(short) else short
+
+    def _name(self, names: Names, word: str) -> str:
+        """The replacement for a name in it."""
+        found = names.word(word)
+        if found == word or (self._is_decoding and len(word) <= _LONGEST_CHANCE):
+            return word
+        self._took(NAMES, "name1x")
+        return found
 
     def _headless_path(self, found: re.Match[str]) -> str:
         """The short form of the directory whose end it is, or that is below one; a number if none is known."""
@@ -213,8 +237,8 @@ class Redactor:
         for count in range(len(parts), 0, -1):
             root = self._headless.get(_folded("/".join(parts[:count])))
             if root is not None:
-                return self._took(PATHS, self._places.short("/".join((root, *parts[count:], name))))
-        return self._took(PATHS, self._places.short(f"/{folder}/{name}"))
+                return self._took(PATHS, self._short("/".join((root, *parts[count:], name))))
+        return self._took(PATHS, self._short(f"/{folder}/{name}"))
 
     def _pem(self, found: re.Match[str]) -> str:
         """A placeholder with as many lines as the key had."""
@@ -242,7 +266,7 @@ class Redactor:
                 return found[0]
             return f"{page}?{self._took(URLS, '~query')}{rest}"
         if whole.startswith("file:///"):
-            return f"file://{self._took(PATHS, self._places.short(whole[7:]))}{rest}"
+            return f"file://{self._took(PATHS, self._short(whole[7:]))}{rest}"
         return self._numbered(URLS, "~url-", whole) + rest
 
     def _words(

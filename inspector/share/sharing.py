@@ -15,15 +15,17 @@ from inspect_compile.facts import Removed, Shared
 from inspect_compile.share.archive import Looker, exists, looked_through, pack, whole
 from inspect_compile.share.copying import Copy, gather, readable
 from inspect_compile.share.members import INPUTS, Member, members
+from inspect_compile.share.program_names import ProgramNames
 from inspect_compile.share.redact import Redactor
 from inspect_compile.share.secrets import Gatherer, Machine, Secrets
 from inspect_compile.share.source_lines import SourceLines
 
 SOURCE_LINES: Final = "source lines"
 
+_CONSTANTS_STAY: Final = "numbers in the program's code stay"
 _NAMES_STAY: Final = "names of functions, variables, modules and of the program's files stay, and constants in its code"
 _SIZES_STAY: Final = "shapes, times, versions and the device stay: they are what a dump is for"
-_KERNELS_STAY: Final = "Triton kernels of your own, if there are any, stay in the generated code"
+_COMMON_STAY: Final = "names that torch, Python or an installed library has too stay, and those of one or two letters"
 _ORDINARY_STAYS: Final = "a user or host name that is a common word, or a word of the compiler, stays outside of paths"
 _INPUTS_STAY: Final = "inputs and weights of the program are in it, as numbers (without --inputs they are left out)"
 _PATHS_STAY: Final = "paths, names and arguments are in it (--redact takes them out)"
@@ -66,19 +68,31 @@ class Redacted(NamedTuple):
 
 
 def redacted(dump: Dump, into: Path, machine: Machine, *, redact: bool, source: bool) -> Redacted:
-    """Copy a dump to the empty folder `into`, as `share` does, without tensors."""
+    """Copy a dump to the empty folder `into`, as `share` does, without tensors. Without source, it is redacted, too."""
     left_out: Counter[str] = Counter()
     found = readable([member for member in members(dump.root, left_out) if not member.is_inputs], left_out)
-    gatherer = Gatherer(machine)
-    if redact:
-        gather(found, gatherer)
-    secrets = gatherer.secrets()
-    copy = Copy(Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    secrets, copy = _copy(dump, found, machine, left_out, redact=redact, source=source)
     copy.write(found, into)
     remains = _shared(_Asked(dump, secrets, copy, inputs=False)).remains
     looker = Looker(secrets)
-    left_in = looker.kind if redact else lambda text: ""
+    left_in = looker.kind if copy.redactor is not None else lambda text: ""
     return Redacted(_name(dump.root.resolve().name, copy.redactor), remains, left_in)
+
+
+def _copy(
+    dump: Dump, found: list[Member], machine: Machine, left_out: Counter[str], *, redact: bool, source: bool
+) -> tuple[Secrets, Copy]:
+    """What is secret in a dump, and how it is copied without that."""
+    gatherer = Gatherer(machine)
+    if source and not redact:
+        return gatherer.secrets(), Copy(None, None, left_out)
+    names = None if source else ProgramNames()
+    gather(found, gatherer, names)
+    secrets = gatherer.secrets()
+    if names is None:
+        return secrets, Copy(Redactor(secrets), None, left_out)
+    names.folder(dump.root.resolve().name)
+    return secrets, Copy(Redactor(secrets, names.names()), SourceLines(), left_out)
 
 
 def share(
@@ -86,7 +100,8 @@ def share(
 ) -> SharedFile:
     """Write `output`, or a file named after the dump in this directory or in the folder `output`.
 
-    With `inputs` the tensors that a check of numerics kept are in it, as they are. Raises CommandError if it exists
+    Without source, it is redacted, too: paths and arguments are the program's texts. With `inputs` the tensors that a
+    check of numerics kept are in it, as they are. Raises CommandError if it exists
     already, cannot be written, or would still contain what must not be seen; nothing is left behind then.
     """
     left_out: Counter[str] = Counter()
@@ -95,17 +110,13 @@ def share(
         left_out[INPUTS] += count
         there = [member for member in there if not member.is_inputs]
     found = readable(there, left_out)
-    gatherer = Gatherer(machine)
-    if redact:
-        gather(found, gatherer)
-    secrets = gatherer.secrets()
-    copy = Copy(Redactor(secrets) if redact else None, None if source else SourceLines(), left_out)
+    secrets, copy = _copy(dump, found, machine, left_out, redact=redact, source=source)
     asked = _Asked(dump, secrets, copy, any(member.is_inputs for member in found))
     output = _output(asked, output)
     if os.path.lexists(output):
         raise CommandError(exists(output))
     with whole(output) as beside:
-        if not redact and source:
+        if copy.redactor is None:
             return _packed(asked, found, output, beside)
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -155,8 +166,7 @@ def _shared(asked: _Asked) -> Shared:
     if asked.copy.source is not None and asked.copy.source.count:
         taken.append(Removed(SOURCE_LINES, asked.copy.source.count))
     left = [Removed(what, count) for what, count in sorted(asked.copy.left_out.items())]
-    remains = [_NAMES_STAY if redacted else _PATHS_STAY]
-    remains += [_LINES_STAY if source else _KERNELS_STAY]
+    remains = [_CONSTANTS_STAY, _COMMON_STAY] if not source else [_NAMES_STAY if redacted else _PATHS_STAY, _LINES_STAY]
     remains += [_INPUTS_STAY] if asked.inputs else []
     remains += [_ORDINARY_STAYS] if asked.secrets.ordinary and asked.copy.redactor is not None else []
     return Shared(

@@ -45,7 +45,10 @@ class Report:
             "--redact", action="store_true", help="as in share: without paths, arguments, names and credentials"
         )
         parser.add_argument(
-            "--no-source", action="store_true", help="without the program's source lines; file and line number stay"
+            "--no-source",
+            action="store_true",
+            help="without the program's source lines and names, which become name7x; lines keep their numbers; "
+            "includes --redact",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -36,7 +36,10 @@ class Share:
             "and leave out what the program printed",
         )
         parser.add_argument(
-            "--no-source", action="store_true", help="leave out the program's source lines; file and line number stay"
+            "--no-source",
+            action="store_true",
+            help="leave no text of the program's: its lines go, its names and files become name7x, everywhere the "
+            "same; lines keep their numbers; includes --redact",
         )
         parser.add_argument(
             "--inputs",
