@@ -17,11 +17,11 @@ ESCAPE: Final = r"(?<=\\[nrt])"
 
 PATH: Final = "|".join(
     (
-        rf"(?<=[\"'`])/(?=[\w.]){_QUOTED}(?:/+{_QUOTED})+(?=[\"'`])",
-        rf"(?:(?<![\w.~/\\)\]}}<*%$-])|(?<=[^\w]-[ILB])|{ESCAPE})/(?=[^\W\d]|\.){PART}(?:/+{PART})+/?",
-        rf"(?<![A-Za-z0-9])[A-Za-z]:{_SPLIT}(?=[\w.$-]{{2}}){PART}(?:{_SPLIT}{PART})*",
-        rf"(?<![\w\\])\\\\[\w.-]{{3,}}\\{{1,2}}[\w.$-]{{3,}}(?:{_SPLIT}{PART})*",
-        rf"(?<![\w~/.])~/{PART}(?:/+{PART})*",
+        rf"(?<=[\"'`])/(?=[\w.]){_QUOTED}(?:/+{_QUOTED})++(?=[\"'`])",
+        rf"(?:(?<![\w.~/\\)\]}}<*%$-])|(?<=[^\w]-[ILB])|{ESCAPE})/(?=[^\W\d]|\.){PART}(?:/+{PART})++/?",
+        rf"(?<![A-Za-z0-9])[A-Za-z]:{_SPLIT}(?=[\w.$-]{{2}}){PART}(?:{_SPLIT}{PART})*+",
+        rf"(?<![\w\\])\\\\[\w.-]{{3,}}\\{{1,2}}[\w.$-]{{3,}}(?:{_SPLIT}{PART})*+",
+        rf"(?<![\w~/.])~/{PART}(?:/+{PART})*+",
     )
 )
 """An unknown absolute path of any system, with at least two components."""

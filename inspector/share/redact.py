@@ -77,7 +77,7 @@ class Redactor:
         self._seen: dict[tuple[str, bool], tuple[str, Counter[str]]] = {}
         roots = (*secrets.homes, *secrets.programs, *secrets.cwds, *secrets.caches)
         known = patterns.places((*roots, *secrets.odd))
-        self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*|(?:{patterns.PATH})", re.IGNORECASE)
+        self._paths = re.compile(rf"(?:{known})(?:[\\/]+{patterns.PART})*+|(?:{patterns.PATH})", re.IGNORECASE)
         folders = patterns.headless((*roots, *secrets.odd, *secrets.folders))
         self._headless = {_folded(tail): root for tail, root in folders.items()}
         self._steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
