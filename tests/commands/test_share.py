@@ -249,8 +249,9 @@ def test_recorded_elsewhere(name: str, tmp_path: Path, capsys: Capture) -> None:
     old, new = Dump(DATA / name), Dump(root)
 
     assert new.graphs() == old.graphs()
-    for kind in (Kernel, Node):
-        names = {(before.name, after.name) for before, after in zip(old.rows(kind), new.rows(kind), strict=True)}
+    kernels = {(before.name, after.name) for before, after in zip(old.rows(Kernel), new.rows(Kernel), strict=True)}
+    nodes = {(before.name, after.name) for before, after in zip(old.rows(Node), new.rows(Node), strict=True)}
+    for names in (kernels, nodes):
         assert len({before for before, _ in names}) == len({after for _, after in names}) == len(names)
         assert all(before == after or re.search(r"name\d+x", after) for before, after in names)
     assert all(not row.where.code for row in new.rows(Node) if row.where)

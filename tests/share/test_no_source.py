@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -198,7 +199,7 @@ def recorded(shared_folder: Path) -> Path:
     place = shared_folder / "no_source"
     folder = place / word("folder")
 
-    def record(_: Path) -> object:
+    def record(_: Path) -> subprocess.CompletedProcess[str]:
         (folder / word("package")).mkdir(parents=True)
         (folder / word("package") / f"{word('module')}.py").write_text(named(MODULE))
         (folder / f"{word('script')}.py").write_text(named(SCRIPT))
