@@ -341,6 +341,7 @@ class Session:
         )
         self.recorder.run(self._run)
         self.tell_imports()
+        self.recorder.flush()  # the program may be killed before there is anything else to write
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.

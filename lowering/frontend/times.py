@@ -47,7 +47,7 @@ def install(probes: Probes) -> None:
         probes.sink.add(TimerBegan(graph=meant or "", name=name, start=args[1] / _BILLION))
         before, stage = stage, stage_of(name)
         now = AtStart.monotonic()
-        if stage != before and (stage in _LONG or now - written > _PAUSE):
+        if stage in _LONG or (stage != before and now - written > _PAUSE):
             written = now
             probes.sink.flush()
 

@@ -1,5 +1,7 @@
 """Programs that really compile: one process and several, and what each leaves."""
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -17,12 +19,14 @@ from inspect_compile.facts import (
     GraphEnd,
     Guard,
     Hook,
+    Imported,
     Kernel,
     Lowering,
     Node,
     Operation,
     Realize,
     Recompile,
+    TimerBegan,
     WrapperLine,
 )
 from inspect_compile.finish import ARTIFACTS, ensure_finished
@@ -373,3 +377,23 @@ def test_a_killed_program_leaves_what_it_had_seen(tmp_path: Path) -> None:
     assert dump.run.status == "running"
     assert len(dump.rows(Frame)) == 1
     assert dump.rows(GraphBreak) == []
+
+
+def test_what_began_before_a_program_was_killed_is_there(tmp_path: Path, variables: dict[str, str]) -> None:
+    """While a compiler runs, or before the first compile, nothing else is recorded, so that nothing else is written."""
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.05)\n")
+    (tmp_path / "early.py").write_text("import slow, os, torch\nos.kill(os.getpid(), 9)")
+    assert inspected(["early.py"], tmp_path, options=["--dump", "early"]).returncode == -9
+    assert "slow" in {row.module for row in Dump(tmp_path / "early").rows(Imported)}
+
+    seldom = "from inspect_compile.dump import writer\nwriter.FLUSH_SECONDS = 60"  # also where the machine is slow
+    uncached = f"torch.compile(lambda x: x * {os.getpid()})(torch.ones(3))"
+    write(tmp_path, f"{seldom}\n{uncached}")
+    compiler = tmp_path / "bin" / "g++"
+    compiler.parent.mkdir()
+    kills = 'case "$word" in *.cpp) if grep -q PyInit_kernel "$word"; then kill -9 $PPID; fi;; esac'
+    compiler.write_text(f'#!/bin/sh\nfor word; do {kills}; done\nexec {shutil.which("g++")} "$@"\n')
+    compiler.chmod(0o755)
+    variables |= {"PATH": f"{compiler.parent}:{os.environ['PATH']}", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+    assert inspected(["script.py"], tmp_path, environment=variables).returncode == -9
+    assert Dump(tmp_path / "dump").rows(TimerBegan)[-1].name == "compile_file"
