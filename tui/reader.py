@@ -5,6 +5,7 @@ import gc
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, TypeVar
 
@@ -53,25 +54,32 @@ class Reader:
 
 
 async def follow(
-    reader: Reader, is_running: Callable[[], bool], told: Callable[[Outline, bool], Awaitable[None]]
+    reader: Reader,
+    is_running: Callable[[], bool],
+    told: Callable[[Outline, bool], Awaitable[None]],
+    guarded: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Call `told(outline, has_grown)` at once, and after each read while the program or the dump is running.
 
-    The first outline has no numbers of kernels, so that it comes quickly. The last read is after the end.
+    The first outline has no numbers of kernels, so that it comes quickly. The last read is after the end. What a read
+    raises is left to `guarded`; the next one may find the dump whole again.
     """
-    await told(await reader.read(partial(outline, with_kernels=False)), False)
-    found = await reader.read(outline)
-    await told(found, False)
+    found = None
+    for build in (partial(outline, with_kernels=False), outline):
+        with guarded():
+            found = await reader.read(build)
+            await told(found, False)
     pause = POLL
-    is_live = True
-    while is_live:
-        is_live = is_running() or found.is_growing
-        if not is_live:
-            return
+    has_failed = found is None
+    while is_running() or (found is not None and found.is_growing):
         await asyncio.sleep(pause)
         started = time.monotonic()
-        has_grown = await reader.read(Dump.refresh)
-        if has_grown or not is_running():
-            found = await reader.read(outline)
-        await told(found, has_grown)
+        is_missed, has_failed = has_failed, True
+        with guarded():
+            has_grown = await reader.read(Dump.refresh) or is_missed
+            if has_grown or not is_running():
+                found = await reader.read(outline)
+            assert found is not None
+            await told(found, has_grown)
+            has_failed = False
         pause = max(POLL, SHARE * (time.monotonic() - started))

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -426,3 +427,23 @@ async def test_a_dump_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> Non
         words = str(main_screen(pilot).query_one("#failure", Static).render())
         assert "run.json" in words
         assert "`inspect-compile run SCRIPT` makes a new dump" in words
+
+
+async def test_a_growing_dump_is_read_on_after_a_moment_when_it_could_not_be(here: Path) -> None:
+    """A hostile one, or one on a file system that shows half of what is written."""
+    dump = here / "growing"
+    run = Run(status="running", argv=("mixed.py",), pid=os.getpid())
+    shutil.copytree(RECORDED, dump)
+    writer = Writer(dump)
+    writer.run(run)
+    async with InspectApp(Dump(dump)).run_test(size=(120, 24)) as pilot:
+        banner = main_screen(pilot).query_one("#failure", Static)
+        for keys in ("", "6"):
+            await press(pilot, *keys)
+            (dump / "run.json").write_text("{", encoding="utf-8")
+            await until(pilot, lambda: banner.display)
+            writer.run(run)
+            await until(pilot, lambda: not banner.display)
+        assert "live" in said(pilot, "top")
+        writer.run(replace(run, status="finished"))
+        await until(pilot, lambda: "live" not in said(pilot, "top"))

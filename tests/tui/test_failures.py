@@ -16,7 +16,7 @@ from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.models.sheet import Row, Subject, Table
 from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.work import start
-from tests.tui.driving import lines, press, settled, shown
+from tests.tui.driving import lines, press, settled, shown, until
 
 OF_A_GRAPH = [tab for tab in VIEWS if tab.name not in ("overview", "program")]
 SIZE = (100, 40)
@@ -48,6 +48,30 @@ def test_a_view_that_fails_is_a_panel_with_the_reason(mixed: Dump, monkeypatch: 
             assert rows.cursor == before + 1 < len(rows.sheet)
 
     asyncio.run(look())
+
+
+def test_what_cannot_be_read_any_more_is_said_whatever_key_is_pressed(mixed: Dump) -> None:
+    async def look() -> None:
+        app = InspectApp(mixed)
+        async with app.run_test(size=SIZE) as pilot:
+            await press(pilot, "1")
+            await app.screen._reader.read(_spoil)  # type: ignore[attr-defined]
+            for keys in (*"0123456789", "enter", "i", "c", "e", "d", "r", "v", "b", "escape", "left", "down", "enter"):
+                await press(pilot, keys)
+            await press(pilot, "g")
+            await pilot.press("b", "u", "f")
+            await until(
+                pilot, lambda: "This cannot be shown" in str(app.screen.query_one("#go-to-said", Static).render())
+            )
+
+    asyncio.run(look())
+
+
+def _spoil(dump: Dump) -> None:
+    """From now on neither its run nor its tables can be read."""
+    (dump.root / "run.json").write_text("{")
+    del dump.run
+    dump._tables = None  # type: ignore[assignment]
 
 
 class _Leaving(Static):

@@ -80,9 +80,8 @@ class ElsewhereScreen(Screen[None]):
         start(self, self._edit, group="edit", latest=True)
 
     async def _edit(self) -> None:
-        cwd = await self._reader.read(lambda dump: dump.run.cwd)
-        place = self._text_place(cwd)
         try:
+            place = self._text_place(await self._reader.read(lambda dump: dump.run.cwd))
             if place is None:
                 raise CommandError("no line of a file is known for this row")
             editor_command(place, os.environ)

@@ -110,11 +110,12 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
         from inspect_compile.tui.screens.compare import CompareScreen
 
         part = Path(self._place.name) if self._place.kind == "part" else None
-        found = await self._reader.read(lambda dump: sides_of(dump, part))
-        if found is None:
-            self.notify("There is one compile: inspect-compile open OLD NEW shows two dumps", markup=False)
-        else:
-            self.app.push_screen(CompareScreen(*found))
+        with self._guarded():
+            found = await self._reader.read(lambda dump: sides_of(dump, part))
+            if found is None:
+                self.notify("There is one compile: inspect-compile open OLD NEW shows two dumps", markup=False)
+            else:
+                self.app.push_screen(CompareScreen(*found))
 
     # Keys and clicks
 

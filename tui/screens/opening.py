@@ -50,6 +50,8 @@ class OpeningScreen(ShownScreen):
         self._progress_words = self._stage_words = ""
         """What is being compiled, at length and in short."""
         self._looks_after_end = 0
+        self._could_not_read = False
+        """Whether what is open could not be read when it was last looked at."""
         self._wants_misses = False
         self._last: Scope | None = None
         """The graph that was opened last, and what its views show if they are not seen now."""
@@ -57,8 +59,7 @@ class OpeningScreen(ShownScreen):
     # Reading
 
     async def _read(self) -> None:
-        with self._guarded():
-            await follow(self._reader, lambda: self._is_running, self._take)
+        await follow(self._reader, lambda: self._is_running, self._take, self._guarded)
 
     def on_unmount(self) -> None:
         """Close the reader."""
@@ -71,8 +72,10 @@ class OpeningScreen(ShownScreen):
             yield
         except CommandError as error:
             words = advised(error) if isinstance(error, DumpError) else str(error)
+            self._could_not_read = True
             self._show_failure(Page([[Span(f"✗ {words}", "bad")]]))
         except Exception as error:
+            self._could_not_read = True
             self._show_failure(Page([[Span(f"✗ This cannot be shown: {type(error).__name__}: {error}", "bad")]]))
 
     def _show_failure(self, page: Page | None) -> None:
@@ -102,7 +105,8 @@ class OpeningScreen(ShownScreen):
             from inspect_compile.tui.models.run.live import progress_now
 
             self._stage_words, self._progress_words = await self._reader.read(progress_now)
-        if self._place.kind != "graph" or (has_grown and self._looks_after_end < ENOUGH_LOOKS):
+        is_unfinished = has_grown and self._looks_after_end < ENOUGH_LOOKS
+        if self._place.kind != "graph" or is_unfinished or self._could_not_read:
             await self._open(found.places.get("run", self._place) if self._place.kind == "run" else self._place)
         self._say()
 
@@ -115,6 +119,7 @@ class OpeningScreen(ShownScreen):
                 await self._open_graph(place)
             else:
                 await (self._open_overview(place) if place.kind == "run" else self._open_page(place))
+            self._could_not_read = False
 
     async def _open_graph(self, place: Place) -> None:
         is_other = place.name != self._place.name

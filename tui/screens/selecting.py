@@ -147,7 +147,9 @@ class SelectingScreen(OpeningScreen):
             from inspect_compile.tui.models.fusion import FINDINGS, finding_key
 
             asked = self._asked
-            row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
+            row = ""
+            with self._guarded():
+                row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
             if asked != self._asked:
                 return
             lead = lead._replace(row=(FINDINGS, row) if row else None)

@@ -117,7 +117,6 @@ class KernelsView(View):
     async def _read(self, chain: Chain, kernel: Kernel, mode: str, label: str) -> None:
         note = SHORT_NOTE if self.size.width < (_NARROW if mode == SOURCE else ROOMY) else NOTE
         is_whole = self._is_whole
-        cpp = await self.reader.read(lambda dump: cpp_source(dump, kernel)) if mode == ASSEMBLY else ""
 
         def build(dump: Dump) -> tuple[Code, Staged]:
             if mode == AUTOTUNE:
@@ -132,6 +131,7 @@ class KernelsView(View):
             return source, Staged(message(ASSEMBLY, _MAKING if cpp else "only C++ kernels have it, with their source"))
 
         with self.guarded():
+            cpp = await self.reader.read(lambda dump: cpp_source(dump, kernel)) if mode == ASSEMBLY else ""
             self._show_source(kernel, mode, *await self.reader.read(build))
             if cpp and cpp not in self._made:
                 try:
