@@ -64,14 +64,14 @@ OF_STATEMENTS = Feeds((facts.KernelBody, facts.Kernel))
 OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
-    str(dynamo.CACHE_SIZE): Feeds((facts.Frame,)),
+    str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls)),
     str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.Artifact)),
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
     str(dynamo.AFTER_GUARDS): Feeds(called=False),
     str(dynamo.STACK_SUMMARY): Feeds(),
     str(dynamo.UNINTERESTING): Feeds(),
-    str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark)),
+    str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark, facts.GuardedCalls)),
     str(dynamo.RECOMPILE_REASONS): Feeds((facts.Recompile, facts.Remark)),
     str(dynamo.GRAPH_BREAK): Feeds((facts.GraphBreak, facts.Remark, facts.Artifact)),
     str(dynamo.CHECK_FUNCTION): Feeds((facts.Guard, facts.Artifact)),
@@ -278,13 +278,19 @@ LOOKED_UP: dict[Name, tuple[type[Fact], ...]] = {
     inductor.FLEXIBLE_LAYOUT: (),
     codegen.CPP_THREADS: (),
     codegen.LINE_CONTEXT: (facts.Kernel, facts.MemoryPlan, facts.WrapperLine),
-    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call, facts.Timed),
+    dynamo.COMPILE_CONTEXT: (facts.Guard, facts.CacheLookup, facts.Pass, facts.Call, facts.Timed, facts.TimerBegan),
 }
 """What hooks look up in torch → kinds of facts of which rows are missing without it."""
 
+OF_OTHERS = {Hook, facts.Imported, facts.CallSite}
+"""Rows that are not about the compile: of the hooks and the process, and what called the lines of other rows."""
+
 _CLOCKS = ("seconds", "guard_seconds")
 _OF_TIMED = (*_CLOCKS, "start", "probes")
-_BY_CHANCE = re.compile(r"\d{12,}|0x[0-9a-f]+")
+_IS_TIME = re.compile(r"(time|_s|_ms|_us|_ns)$")
+"""Names of times among torch's metrics."""
+_UUID = r"[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}"
+_BY_CHANCE = re.compile(rf"\d{{12,}}|0x[0-9a-f]+|{_UUID}|(?<=\"site\": )\d+")
 
 
 @dataclass(frozen=True)
@@ -300,6 +306,8 @@ class Record:
 def _text(row: Fact) -> str:
     clocks = _OF_TIMED if isinstance(row, (facts.Timed, facts.TimerBegan, facts.FirstCall)) else _CLOCKS
     told = {name: value for name, value in msgspec.to_builtins(row).items() if name not in clocks}
+    if isinstance(row, facts.Metrics):
+        told["values"] = {name: value for name, value in row.values.items() if not _IS_TIME.search(name)}
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
 
@@ -308,7 +316,7 @@ def record(place: Place, faults: dict[str, str], **more: str) -> Record:
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults), **more}
     outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
-    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in FACTS if kind not in (Hook, facts.Imported)}
+    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in set(FACTS) - OF_OTHERS}
     wanted = (*GRAPH_FILES, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, *SOURCES)
     files = {
         str(path.relative_to(place.dump)): _BY_CHANCE.sub("ID", path.read_text())
@@ -330,7 +338,7 @@ def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -
     assert difference(plain, faulty.outcome) == ""
     feeds = [HOOKS[target] for target in targets]
     fed = {kind for part in feeds for kind in part.kinds}
-    for kind in set(FACTS) - {Hook, facts.Imported} - fed:
+    for kind in set(FACTS) - OF_OTHERS - fed:
         assert faulty.rows[kind] == healthy.rows[kind], kind.__name__
     ends = tuple(end for part in feeds for end in part.files)
     whole = {name: text for name, text in healthy.files.items() if not name.endswith(ends)}
@@ -399,7 +407,7 @@ def test_an_object_that_this_torch_lacks_costs_what_it_feeds(
     faulty = record(place, {}, HARMLESS_LACKS=str(lacking))
     assert difference(plain, faulty.outcome) == ""
     assert failed(faulty) == {}
-    kinds = set(FACTS) - {Hook, facts.Imported} - set(LOOKED_UP[lacking])
+    kinds = set(FACTS) - OF_OTHERS - set(LOOKED_UP[lacking])
     assert {kind: len(faulty.rows[kind]) for kind in kinds} == {kind: len(healthy.rows[kind]) for kind in kinds}
 
 
