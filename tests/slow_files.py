@@ -5,6 +5,7 @@ from typing import Final
 SLOW: Final = frozenset(
     {
         "analysis/cost/test_kernel_traffic.py",
+        "analysis/findings/test_attention.py",
         "analysis/findings/test_findings.py",
         "analysis/memory/test_plan.py",
         "analysis/provenance/test_coverage.py",

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
 from inspect_compile.analysis.dumps.rows import ResultCache, grouped
+from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
@@ -60,6 +61,8 @@ _PICKING: Final = (
 _PRODUCTS: Final = ("aten.bmm", "aten.baddbmm")
 """Batched matrix products: they read and write one order of axes."""
 _EINSUM: Final = "einsum"
+_ATTENTION: Final = "_scaled_dot_product_"
+"""In the names of the operators of its fused kernels."""
 _CONSTANT: Final = "aten.full."
 _PADDED: Final = "padded-matmul"
 """The code of remarks about matrix products with sizes that the device is slower with."""
@@ -164,6 +167,7 @@ class _Copies:
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
         self._given = _given(dump, graph) if self._is_backward else {}
+        self._attention = composed.nodes_of(dump, graph)
 
     @cached_property
     def _joins(self) -> Joins:
@@ -220,7 +224,7 @@ class _Copies:
                 return self._of_convolution(row, reader, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
-        if self._is_backward:
+        if self._is_backward or (row.graph, own.node) in self._attention or self._is_for_attention(row, own, reader):
             return None
         where = own.where
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
@@ -234,6 +238,17 @@ class _Copies:
         if is_librarys:
             return _Purpose(COPY, LIBRARY_COPY, own)
         return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
+
+    def _is_for_attention(self, row: Operation, own: Part, reader: Operation | None) -> bool:
+        """True if a fused kernel of attention reads the copy, and could not read what is copied: it takes tensors whose
+        last axis is contiguous.
+        """
+        node, call = self._node(row, own.node), None if reader is None else self._node(reader, reader.nodes[-1])
+        if node is None or call is None or _ATTENTION not in call.target:
+            return False
+        sources = [self._node(row, name) for name in node.inputs[:1]]
+        strides = [value.stride for source in sources if source is not None for value in source.values]
+        return any(stride and stride[-1] != 1 for stride in strides)
 
     def _of_join(self, row: Operation, own: Part) -> _Purpose:
         if self._pads(row, own):

@@ -17,6 +17,7 @@ from inspect_compile.analysis.findings import (
     steps,
     tuned,
 )
+from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
@@ -27,7 +28,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.knowledge.frontend.own_code import own_line
-from inspect_compile.knowledge.overview.findings import COPY, LAYOUT, MISSED_FUSION, PADDING
+from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 
 Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
 """Finds what there is of one kind in these outermost graphs of a dump."""
@@ -40,6 +41,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     recompiles.recompiles,
     caches.caches,
     caches.cache_misses,
+    composed.found,
     fusions.found,
     copies.found,
     operators.found,
@@ -53,7 +55,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 """Every kind of finding; new ones are added here."""
 
 
-_MOVED: Final = (MISSED_FUSION, COPY, LAYOUT, PADDING)
+_MOVED: Final = (ATTENTION, MISSED_FUSION, COPY, LAYOUT, PADDING)
 """Kinds that cost bytes which kernels move."""
 _LEAST_SHARE: Final = 0.002
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.dumps.rows import scheduled
+from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.copies import avoidable
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding
@@ -44,13 +45,14 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         scattered = _scattered(before)
         copies = {(copy.row.graph, copy.row.name) for copy in avoidable(dump, graph)}
         launches = {(one.graph, name): one for one in moved.launches for name in one.groups}
+        attention = composed.nodes_of(dump, graph)
         told: set[tuple[str, str, str]] = set()
         for miss in left_apart(dump, graph.graph):
             if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
             if graph.kind == "backward" and (_is_of_scans(miss, moved) or _is_of_one_operator(miss)):
                 continue
-            if _is_of_repeats(miss, moved, before):
+            if _is_of_repeats(miss, moved, before) or {(miss.graph, part.node) for part in miss.parts} <= attention:
                 continue
             if _is_scatter(miss, moved, scattered) or not copies.isdisjoint(
                 ((miss.graph, miss.a), (miss.graph, miss.b))

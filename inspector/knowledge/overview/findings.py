@@ -89,6 +89,8 @@ OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
 SYNCHRONISATION_ASKED: Final = "synchronisation-asked"
 INPUT: Final = "input"
+ATTENTION: Final = "attention"
+ATTENTION_BY_HAND: Final = "attention-by-hand"
 
 WORDS: Final[dict[str, Words]] = {
     APART_HANDED: Words("one kernel writes to memory what the next one reads back"),
@@ -122,7 +124,8 @@ WORDS: Final[dict[str, Words]] = {
     ),
     PRODUCT_COPY: Words(
         "values are only moved to another order in memory, for a batched matrix product or behind it",
-        "of attention, torch.nn.functional.scaled_dot_product_attention reads and writes any order; leaving out a"
+        "of attention, torch.nn.functional.scaled_dot_product_attention reads and writes any order of four axes whose"
+        " last one is contiguous, if one of its fused kernels can be used (on a CPU without dropout); leaving out a"
         " .contiguous() does not help",
     ),
     EINSUM_COPY: Words(
@@ -402,6 +405,14 @@ WORDS: Final[dict[str, Words]] = {
         "the program waits for its DataLoader",
         "more workers (num_workers=…), persistent_workers=True, and pin_memory=True for a GPU",
     ),
+    ATTENTION: Words(
+        "scaled_dot_product_attention runs as matrix products and a softmax: no fused kernel takes this call",
+    ),
+    ATTENTION_BY_HAND: Words(
+        "attention that is written by hand runs as matrix products and a softmax, and its scores pass through memory",
+        "torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=…, scale=…) computes it in one"
+        " kernel",
+    ),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }
 
@@ -428,6 +439,7 @@ KINDS: Final = (
     Kind(COPY, "values are only moved to another place or order in memory"),
     Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
+    Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel"),
     Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),
     Kind(SPILL, "a Triton kernel needs more registers than there are", "gpu"),
     Kind(NO_CUDAGRAPH, "a graph does not run as a CUDA graph where the program asked for that", "cudagraphs"),

@@ -1,0 +1,197 @@
+"""Attention in the graphs of Dynamo: scaled_dot_product_attention, and what a program writes in its place."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from inspect_compile.facts import DynamoNode, Tensor
+from inspect_compile.knowledge.kernels.attention import Call
+
+_OPERATOR: Final = "scaled_dot_product_attention"
+_PARAMETERS: Final = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+_PRODUCTS: Final = frozenset(("matmul", "bmm"))
+_SOFTMAX: Final = "softmax"
+_LAST: Final = -1
+_SWAPS: Final = frozenset(("transpose", "swapaxes", "swapdims", "permute", "mT"))
+_MASKS: Final = frozenset(("add", "iadd", "masked_fill", "masked_fill_", "where"))
+"""What a mask does, which is its other tensor."""
+_SCALES: Final = frozenset(("mul", "imul", "truediv", "itruediv", "div", "to", "float", "half", "bfloat16", "type_as"))
+_DROPOUT: Final = "dropout"
+_BEHIND: Final = frozenset((_DROPOUT, "to", "float", "half", "bfloat16", "type_as"))
+"""What may stand between the softmax and the product with the values."""
+_MOST: Final = 8
+"""Steps between a product and the softmax."""
+_PARTS: Final = 2
+_MATRIX: Final = 2
+"""Axes of a matrix."""
+
+
+class Attention(NamedTuple):
+    """One computation of attention."""
+
+    call: Call
+    """As it is called, or as scaled_dot_product_attention would have to be: without what only the compile knows."""
+    nodes: tuple[DynamoNode, ...]
+    """Dynamo's nodes of it, the last one that of its result."""
+    is_by_hand: bool
+    masks: tuple[DynamoNode, ...] = ()
+
+
+def of_graph(nodes: Mapping[str, DynamoNode]) -> Iterator[Attention]:
+    """The attention in one graph of Dynamo's, nested graphs apart: name → node."""
+    for node in nodes.values():
+        found = None
+        if _name(node) == _OPERATOR:
+            found = _called(node, nodes)
+        elif _name(node) == _SOFTMAX:
+            found = _written(node, nodes)
+        if found is not None:
+            yield found
+
+
+def _called(node: DynamoNode, nodes: Mapping[str, DynamoNode]) -> Attention | None:
+    given: dict[str, str] = {}
+    for place, argument in enumerate(_arguments(node.arguments)):
+        name, is_named, value = argument.partition("=")
+        if is_named:
+            given[name.strip()] = value.strip()
+        elif place < len(_PARAMETERS):
+            given[_PARAMETERS[place]] = argument
+    tensors = [_tensor(given.get(name, ""), nodes) for name in _PARAMETERS[:3]]
+    query, key, value_ = tensors
+    if query is None or key is None or value_ is None:
+        return None
+    mask = _node(given.get("attn_mask", ""), nodes)
+    return Attention(
+        Call(
+            query,
+            key,
+            value_,
+            mask.values[0] if mask is not None and mask.values else None,
+            has_dropout=given.get("dropout_p", "0.0") not in ("0", "0.0"),
+            groups=given.get("enable_gqa") == "True",
+        ),
+        (node,),
+        is_by_hand=False,
+        masks=() if mask is None else (mask,),
+    )
+
+
+def _written(softmax: DynamoNode, nodes: Mapping[str, DynamoNode]) -> Attention | None:
+    """Attention around a softmax whose scores and weights nothing else reads; None if there is none."""
+    if not softmax.values or not _is_over_rows(softmax):
+        return None
+    before, masks = [softmax], []
+    while _name(before[-1]) not in _PRODUCTS:
+        tensors = [one for name in before[-1].inputs if (one := nodes.get(name)) is not None and one.values]
+        whole = [one for one in tensors if one.values[0].size == softmax.values[0].size and len(one.users) == 1]
+        if not whole or len(before) > _MOST:
+            return None
+        step, others = whole[0], [one for one in tensors if one is not whole[0]]
+        if before[-1] is not softmax and not _is_step(before[-1], others):
+            return None
+        masks += others
+        before.append(step)
+    after, has_dropout, is_turned = [softmax], False, False
+    while True:
+        reader = nodes.get(after[-1].users[0]) if len(after[-1].users) == 1 else None
+        if reader is None or len(after) > _MOST:
+            return None
+        after.append(reader)
+        if (name := _name(reader)) in _PRODUCTS:
+            break
+        if name in _SWAPS and _is_matrix_swapped(reader, after[-2]):
+            is_turned = not is_turned
+        elif name not in _BEHIND:
+            return None
+        has_dropout |= (
+            name == _DROPOUT and "training=False" not in reader.arguments and ", False" not in reader.arguments
+        )
+    query, key = _operands(before[-1], nodes)
+    first, second = _operands(after[-1], nodes)
+    weights = after[-2].name
+    if query is None or key is None or first is None or second is None:
+        return None
+    if [one.name == weights for one in (first, second)] != [not is_turned, is_turned]:
+        return None
+    value = _turned(first.values[0]) if is_turned else second.values[0]
+    call = Call(
+        query.values[0],
+        _turned(key.values[0]),
+        value,
+        masks[0].values[0] if masks else None,
+        has_dropout=has_dropout,
+    )
+    if len({len(tensor.size) for _, tensor in call.named}) > 1 or len(call.query.size) <= _MATRIX:
+        return None
+    return Attention(call, (*reversed(before), *after[1:]), is_by_hand=True, masks=tuple(masks))
+
+
+def _is_step(node: DynamoNode, others: list[DynamoNode]) -> bool:
+    """True for a scale, another dtype or a mask: what scaled_dot_product_attention can do to its scores."""
+    name = _name(node)
+    if name in _SCALES:
+        return not others or all(not one.values[0].size for one in others)
+    return name in _MASKS and len(others) == 1
+
+
+def _is_over_rows(softmax: DynamoNode) -> bool:
+    axes = len(softmax.values[0].size)
+    arguments = _arguments(softmax.arguments)
+    axis = next((one.rpartition("=")[2] for one in arguments[1:] if "=" not in one or one.startswith("dim=")), "")
+    return axis.strip() in (str(_LAST), str(axes - 1))
+
+
+def _is_matrix_swapped(node: DynamoNode, of: DynamoNode) -> bool:
+    """True if the last two axes have changed places, and no other."""
+    if not node.values or not of.values:
+        return False
+    return node.values[0] == _turned(of.values[0])
+
+
+def _turned(tensor: Tensor) -> Tensor:
+    size, stride = tensor.size, tensor.stride
+    return Tensor(
+        tensor.dtype,
+        (*size[:-2], *reversed(size[-2:])),
+        (*stride[:-2], *reversed(stride[-2:])),
+        tensor.device,
+        tensor.bytes,
+    )
+
+
+def _operands(
+    product: DynamoNode, nodes: Mapping[str, DynamoNode]
+) -> tuple[DynamoNode, DynamoNode] | tuple[None, None]:
+    """Both operands of a product of tensors with at least two axes."""
+    found = [nodes.get(name) for name in product.inputs]
+    first, second = found if len(found) == _PARTS else (None, None)
+    if first is None or second is None:
+        return None, None
+    if any(not one.values or len(one.values[0].size) < _MATRIX or not one.values[0].stride for one in (first, second)):
+        return None, None
+    return first, second
+
+
+def _name(node: DynamoNode) -> str:
+    """`softmax` for a function or method of that name; empty for an input."""
+    return node.target.rpartition(".")[2] if node.op in ("call_function", "call_method") else ""
+
+
+def _node(argument: str, nodes: Mapping[str, DynamoNode]) -> DynamoNode | None:
+    return nodes.get(argument.removeprefix("%")) if argument.startswith("%") else None
+
+
+def _tensor(argument: str, nodes: Mapping[str, DynamoNode]) -> Tensor | None:
+    node = _node(argument, nodes)
+    return node.values[0] if node is not None and node.values else None
+
+
+def _arguments(text: str) -> list[str]:
+    """What stands between the outer commas."""
+    found, depth, begin = [], 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            found.append(text[begin:place].strip())
+            begin = place + 1
+    return [*found, text[begin:].strip()]
