@@ -22,6 +22,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
 from inspect_compile.analysis.findings.libraries import for_its_user
+from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
@@ -42,6 +43,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     caches.caches,
     caches.cache_misses,
     composed.found,
+    mutations.found,
     fusions.found,
     copies.found,
     operators.found,

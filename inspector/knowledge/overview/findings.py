@@ -89,6 +89,7 @@ OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
 SYNCHRONISATION_ASKED: Final = "synchronisation-asked"
 INPUT: Final = "input"
+MUTATION: Final = "mutation"
 ATTENTION: Final = "attention"
 ATTENTION_BY_HAND: Final = "attention-by-hand"
 
@@ -405,6 +406,11 @@ WORDS: Final[dict[str, Words]] = {
         "the program waits for its DataLoader",
         "more workers (num_workers=…), persistent_workers=True, and pin_memory=True for a GPU",
     ),
+    MUTATION: Words(
+        "an input that is written into at a few places is copied as a whole, in each call",
+        "write each slice by an index: x[torch.arange(begin, end, device=x.device)] = values, in the place of"
+        " x[begin:end] = values; torch writes any number of these in place",
+    ),
     ATTENTION: Words(
         "scaled_dot_product_attention runs as matrix products and a softmax: no fused kernel takes this call",
     ),
@@ -439,6 +445,7 @@ KINDS: Final = (
     Kind(COPY, "values are only moved to another place or order in memory"),
     Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
+    Kind(MUTATION, "an input that is written into at a few places is copied as a whole"),
     Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel"),
     Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),
     Kind(SPILL, "a Triton kernel needs more registers than there are", "gpu"),
