@@ -7,6 +7,8 @@ SLOW: Final = frozenset(
         "analysis/cost/test_kernel_traffic.py",
         "analysis/findings/test_attention.py",
         "analysis/findings/test_findings.py",
+        "analysis/findings/test_mutations.py",
+        "analysis/findings/test_repeated.py",
         "analysis/memory/test_plan.py",
         "analysis/provenance/test_coverage.py",
         "analysis/provenance/test_lineage.py",

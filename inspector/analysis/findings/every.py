@@ -20,7 +20,7 @@ from inspect_compile.analysis.findings import (
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
-from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles
+from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles, repeated
 from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
@@ -52,6 +52,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     results.memory,
     matmul_precision.found,
     steps.found,
+    repeated.found,
     oddities.found,
 )
 """Every kind of finding; new ones are added here."""

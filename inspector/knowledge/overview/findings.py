@@ -89,6 +89,8 @@ OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
 SYNCHRONISATION_ASKED: Final = "synchronisation-asked"
 INPUT: Final = "input"
+UNROLLED: Final = "compile-time"
+LAYERS: Final = "compile-time-layers"
 MUTATION: Final = "mutation"
 ATTENTION: Final = "attention"
 ATTENTION_BY_HAND: Final = "attention-by-hand"
@@ -406,6 +408,18 @@ WORDS: Final[dict[str, Words]] = {
         "the program waits for its DataLoader",
         "more workers (num_workers=…), persistent_workers=True, and pin_memory=True for a GPU",
     ),
+    UNROLLED: Words(
+        "compiling takes longer with each round of a Python loop, which is traced again for each",
+        "compile a function of one round, and call it in the loop: it is compiled once, but each call then takes the"
+        " time of its guards and launches, and nothing is fused across rounds; or a loop that is traced once,"
+        " torch._higher_order_ops.scan",
+    ),
+    LAYERS: Words(
+        "compiling takes longer with each layer, though all are the same function",
+        "compile the layers in place of the model, `for layer in layers: layer.compile()`: one compile serves all whose"
+        " inputs and Python numbers are alike; each call then takes the time of its guards, and nothing is fused"
+        " across layers",
+    ),
     MUTATION: Words(
         "an input that is written into at a few places is copied as a whole, in each call",
         "write each slice by an index: x[torch.arange(begin, end, device=x.device)] = values, in the place of"
@@ -445,6 +459,7 @@ KINDS: Final = (
     Kind(COPY, "values are only moved to another place or order in memory"),
     Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
+    Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer"),
     Kind(MUTATION, "an input that is written into at a few places is copied as a whole"),
     Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel"),
     Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),

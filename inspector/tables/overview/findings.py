@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_BUFFERS: Final = 3
 _NOT_KNOWN: Final = "how many seconds it costs is not known"
 _ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
+_BY_SHARE: Final = "estimated: its part of what was traced, of the time of the compile"
 _BY_ROOFLINE: Final = "estimated: the least time by the roofline, without and with it"
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 _TABLES: Final = {
@@ -38,6 +39,7 @@ _TABLES: Final = {
     kinds.RECOMPILE: "dynamo",
     kinds.RECOMPILE_LIMIT: "dynamo",
     kinds.CACHE: "dynamo",
+    kinds.UNROLLED: "time",
     kinds.CACHE_MISS: "dynamo",
     kinds.NO_CUDAGRAPH: "cudagraphs",
     kinds.CUDAGRAPH_AGAIN: "cudagraphs",
@@ -84,6 +86,8 @@ def sure_words(found: Finding) -> str:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
     if found.sure == NOT_KNOWN:
         return _NOT_KNOWN
+    if found.kind == kinds.UNROLLED:
+        return _BY_SHARE
     return _BY_ROOFLINE if found.kind == kinds.MATMUL_PRECISION else _ESTIMATED
 
 
