@@ -13,6 +13,7 @@ from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
+from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
@@ -31,6 +32,7 @@ from inspect_compile.knowledge.overview.findings import (
     LAYOUT,
     LIBRARY_COPY,
     LIBRARY_LAYOUT,
+    PADDED_LAYOUT,
     PADDING,
     PADDING_BY_HAND,
     PRODUCT_COPY,
@@ -66,6 +68,9 @@ _ATTENTION: Final = "_scaled_dot_product_"
 _CONSTANT: Final = "aten.full."
 _PADDED: Final = "padded-matmul"
 """The code of remarks about matrix products with sizes that the device is slower with."""
+_ALIGNED: Final = "padded-strides"
+"""The code of remarks about buffers whose rows Inductor has made longer, so that each begins at an aligned address."""
+_VIEWS: Final = ("aten.view.", "aten.reshape.", "aten._unsafe_view.")
 _LEAST: Final = 1024
 """Fewer bytes than this are no finding."""
 
@@ -80,6 +85,8 @@ class _Purpose(NamedTuple):
     why: str = ""
     less: int = 0
     """Bytes by which what is advised saves less than the values that are moved."""
+    knob: str = ""
+    """A setting that may change it."""
 
 
 class Copy(NamedTuple):
@@ -118,6 +125,8 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 is_bound=any(moved.of(one.launch).unsure > 0 for one in same),
                 why=purpose.why,
                 to_do=WORDS[purpose.words].to_do,
+                knob=purpose.knob,
+                trial=trial_of(dump, graph.graph, purpose.knob),
                 names=(launch.kernel.name,),
                 buffers=tuple(buffer for one in same for buffer in one.row.buffers),
             )
@@ -148,6 +157,17 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
+def _aligned(dump: Dump, graph: Graph) -> dict[tuple[str, str], Remark]:
+    """(graph, buffer) → what torch's padding made of it."""
+    rows = dump.rows(Remark)
+    names = (graph.graph, f"{graph.graph}/")
+    return {
+        (row.graph, row.ids[0]): row
+        for row in rows
+        if row.code == _ALIGNED and row.ids and (row.graph == names[0] or row.graph.startswith(names[1]))
+    }
+
+
 def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
     """The inputs of a backward graph's forward graph, by their names: what is saved of weights may be a copy."""
     graphs = dump.graphs_of_compile(backward.compile_id) if backward.compile_id is not None else []
@@ -167,6 +187,8 @@ class _Copies:
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
         self._given = _given(dump, graph) if self._is_backward else {}
+        self._aligned = _aligned(dump, graph)
+        self._all_makers = {(row.graph, name): row for row in self._moved.groups.after.values() for name in row.buffers}
         self._attention = composed.nodes_of(dump, graph)
 
     @cached_property
@@ -211,6 +233,10 @@ class _Copies:
         """
         reader = next(filter(None, (self._readers.get((row.graph, name)) for name in row.buffers)), None)
         maker = next(filter(None, (self._makers.get((row.graph, one.buffer)) for one in row.reads)), None)
+        if reader is not None and (remark := self._padded_source(row)) is not None:
+            knob = setting_of(remark)
+            why = remark.message.partition(" of ")[2]  # without the buffer, which is another one in each layer
+            return _Purpose(LAYOUT, PADDED_LAYOUT, self._part(reader, reader.nodes[-1]), why, knob=knob)
         moving = [part for name in reversed(row.nodes) if (part := self._part(row, name)).operator in _MOVING]
         own = next((part for part in moving if part.operator not in _LAYOUTS), next(iter(moving), None))
         if own is None:
@@ -238,6 +264,18 @@ class _Copies:
         if is_librarys:
             return _Purpose(COPY, LIBRARY_COPY, own)
         return _Purpose(COPY, INPUT_COPY if self._is_of_inputs(row) else COPY, own)
+
+    def _padded_source(self, row: Operation) -> Remark | None:
+        """What is said of the buffer whose padding alone makes this copy: another view of it would be none, if its rows
+        were dense.
+        """
+        reads = [one for one in row.reads if one.kind != "weak"]
+        if len(reads) != 1 or (remark := self._aligned.get((row.graph, reads[0].buffer))) is None:
+            return None
+        maker = self._all_makers.get((row.graph, reads[0].buffer))
+        done = set() if maker is None else set(maker.nodes)
+        own = [self._node(row, name) for name in row.nodes if name not in done]
+        return remark if own and all(node is not None and node.target.startswith(_VIEWS) for node in own) else None
 
     def _is_for_attention(self, row: Operation, own: Part, reader: Operation | None) -> bool:
         """True if a fused kernel of attention reads the copy, and could not read what is copied: it takes tensors whose

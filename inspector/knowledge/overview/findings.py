@@ -27,6 +27,7 @@ LAYOUT: Final = "layout"
 LIBRARY_LAYOUT: Final = "library-layout"
 CONVOLUTION_LAYOUT: Final = "convolution-layout"
 CONVOLUTION_LAST: Final = "convolution-last"
+PADDED_LAYOUT: Final = "padded-layout"
 PADDING: Final = "padding"
 BREAK: Final = "graph-break"
 BREAK_MASK: Final = "break-mask"
@@ -144,6 +145,11 @@ WORDS: Final[dict[str, Words]] = {
         "values are copied into the memory layout that a library call wants",
         "the code of a library makes the call: look for an option that leaves its argument out, or another"
         " implementation of it",
+    ),
+    PADDED_LAYOUT: Words(
+        "values are copied for a library call because torch has padded their rows, which the call wants dense",
+        "there is no transpose or slice to leave out: where the rows have an aligned size in the program, nothing is"
+        " padded",
     ),
     CONVOLUTION_LAYOUT: Words(
         "values are copied into channels-last memory for a convolution, in each call",

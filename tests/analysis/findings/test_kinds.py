@@ -385,3 +385,40 @@ def test_of_the_compiles_of_one_frame_the_measured_one_counts() -> None:
 @pytest.mark.parametrize(("timed", "sure"), [(1, TIMED), (9, TIMED), (10, MEASURED)])
 def test_fewer_than_ten_calls_are_not_called_measured(timed: int, sure: str) -> None:
     assert sure_of(timed) == sure
+
+
+@pytest.mark.parametrize("is_padded", [True, False])
+def test_a_copy_of_padded_rows_is_told_as_that_and_no_transpose_is_blamed(tmp_path: Path, is_padded: bool) -> None:
+    """As in a transformer on an H200 whose layer norm is read by several linear layers."""
+    place = at(3, "self.layer(self.norm(x))")
+    facts = (
+        *(graph(device="cuda:0"), node("x"), node("w"), node("mul", "aten.mul.Tensor", inputs=("x",), where=place)),
+        *(
+            node("view", "aten.reshape.default", inputs=("mul",), where=place),
+            node("mm", "aten.mm.default", inputs=("view", "w"), where=place),
+        ),
+        operation("op0", reads={"x": 8000}, writes={"buf0": 8000}, nodes=("mul",)),
+        operation("op1", reads={"buf0": 8000}, writes={"buf1": 8000}, nodes=("mul", "view")),
+        operation("op2", reads={"buf1": 8000, "w": 80}, writes={"buf2": 8000}, nodes=("mm",), kind="extern"),
+        *(kernel(f"triton_{n}", f"op{n}", launches=(101 + n,), kind="triton", nodes=("mul", "view")) for n in (0, 1)),
+        *(line(n, "launch", kernel=f"triton_{n}", line=101 + n, arguments=(f"buf{n}",)) for n in (0, 1)),
+        kernel("extern_kernels.mm", "op2", launches=(103,), kind="extern", nodes=("mm",)),
+        line(2, "launch", kernel="extern_kernels.mm", line=103, arguments=("buf2",)),
+    )
+    padding = Remark(
+        graph=GRAPH,
+        kind="passed",
+        code="padded-strides",
+        message="buf0 of (4, 5, 100) has strides (512, 100, 1) and not (500, 100, 1): so that its rows are aligned",
+        ids=("buf0", "mul"),
+        knob="torch._inductor.config.comprehensive_padding",
+    )
+
+    found = only(tmp_path, "layout", *facts, *((padding,) if is_padded else ()), run=GPU)
+
+    assert ("a transpose or a slice" in found.to_do) != is_padded
+    assert (found.knob == "comprehensive_padding") == is_padded
+    if is_padded:
+        assert found.why.startswith("(4, 5, 100) has strides")
+        assert found.bytes == 16_000
+        assert "not tried" in to_do_words(found)
