@@ -29,6 +29,7 @@ NO_DISPATCH_MODES = Name(
 DISPATCH_MODE = Name(
     "torch.utils._python_dispatch", "TorchDispatchMode", "a check sees each operator that a function comes down to"
 )
+IS_ZERO_TENSOR = Name("torch", "Tensor._is_zerotensor", "the zeros of a derivative, which are in no memory")
 TRANSFORMS = Name("torch._C", "_functorch", "the transforms of torch.func that have begun, and what they wrapped")
 NO_TRANSFORMS = Name(
     "torch._functorch.pyfunctorch",

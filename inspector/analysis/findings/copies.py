@@ -3,7 +3,7 @@
 A kernel may hold several scheduler nodes, of which some only move values: each of them is a finding of its own.
 """
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -157,15 +157,10 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
-def _aligned(dump: Dump, graph: Graph) -> dict[tuple[str, str], Remark]:
+def _aligned(dump: Dump, graphs: Iterable[str]) -> dict[tuple[str, str], Remark]:
     """(graph, buffer) → what torch's padding made of it."""
-    rows = dump.rows(Remark)
-    names = (graph.graph, f"{graph.graph}/")
-    return {
-        (row.graph, row.ids[0]): row
-        for row in rows
-        if row.code == _ALIGNED and row.ids and (row.graph == names[0] or row.graph.startswith(names[1]))
-    }
+    rows = (row for graph in graphs for row in dump.rows(Remark, graph))
+    return {(row.graph, row.ids[0]): row for row in rows if row.code == _ALIGNED and row.ids}
 
 
 def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
@@ -187,7 +182,7 @@ class _Copies:
         self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
         self._padded = _padded(dump, graph.compile_id)
         self._given = _given(dump, graph) if self._is_backward else {}
-        self._aligned = _aligned(dump, graph)
+        self._aligned = _aligned(dump, {row.graph for row in self._moved.groups.after.values()})
         self._all_makers = {(row.graph, name): row for row in self._moved.groups.after.values() for name in row.buffers}
         self._attention = composed.nodes_of(dump, graph)
 

@@ -24,11 +24,12 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
 from inspect_compile.lowering.intervention.numerics.graphs.reference import once_there
 from inspect_compile.lowering.intervention.numerics.upstream.nesting import as_calls
 from inspect_compile.probe import let_pass
-from inspect_compile.torch_compat.runtime import DISPATCH_MODE, SET_VERSION, STORAGE_REFERENCE
+from inspect_compile.torch_compat.runtime import DISPATCH_MODE, IS_ZERO_TENSOR, SET_VERSION, STORAGE_REFERENCE
 
 RANDOM: Final = "random numbers are drawn in another way once it is decomposed"
 _Mode: Any = DISPATCH_MODE.load()
 _reference: Any = STORAGE_REFERENCE.load()
+_is_zero: Any = IS_ZERO_TENSOR.load()
 EXACT: Final = (None,)
 NOISY: Final = (0,)
 BOTH: Final = (*EXACT, *NOISY)
@@ -375,7 +376,7 @@ def memory_key(tensor: torch.Tensor) -> int:
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
     """All elements of its memory. Raises TypeError if it has none."""
     storage = tensor.untyped_storage()
-    if tensor._is_zerotensor():  # the zeros of a derivative, which are in no memory
+    if _is_zero(tensor):  # the zeros of a derivative, which are in no memory
         return torch.zeros(storage.nbytes() // tensor.element_size(), dtype=tensor.dtype, device=tensor.device)
     if tensor.numel() and not tensor.data_ptr() and not tensor.is_meta:  # derivatives ask for the sizes of products
         msg = "it has no memory"
