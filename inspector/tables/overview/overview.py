@@ -26,7 +26,7 @@ from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
-from inspect_compile.tables.runtime.steps import PARTS, bound_text, short_bound_text
+from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import (
@@ -111,7 +111,7 @@ def _code(row: LineCost) -> Cell:
 def sections(dump: "Dump", found: Overview) -> list[Section]:
     """The parts of the page, from what was compiled to what the dump itself lacks."""
     parts = [
-        _step(found),
+        _step(dump, found),
         _graphs(found),
         _lines(found),
         _findings(dump, found),
@@ -125,7 +125,7 @@ def sections(dump: "Dump", found: Overview) -> list[Section]:
     return [part for part in parts if part is not None]
 
 
-def _step(found: Overview) -> Section | None:
+def _step(dump: "Dump", found: Overview) -> Section | None:
     """What bounds the program, and where a step goes."""
     step = found.step
     if step is None:
@@ -134,10 +134,11 @@ def _step(found: Overview) -> Section | None:
     bound = bound_text(step, bounds)
     short = short_bound_text(bounds)
     seconds = step.seconds if step.plain_seconds is None else step.plain_seconds
+    times = "; ".join(filter(None, (f"step {time_text(seconds)}", eager_text(dump))))
     return Section(
         "step",
         (
-            (*cell(bound, "title"), *cell(f"   step {time_text(seconds)}", "dim")),
+            (*cell(bound, "title"), *cell(f"   {times}", "dim")),
             cell(bound, "title"),
             cell(short, "title"),
         ),

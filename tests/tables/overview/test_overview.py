@@ -16,7 +16,8 @@ from inspect_compile.analysis.findings.line_costs import line_costs
 from inspect_compile.analysis.overview.records import Totals
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Run, StepAccount, StepTime
+from inspect_compile.facts import Run, StepAccount, StepTime, Tuned
+from inspect_compile.facts.trials import Place, Repeated
 from inspect_compile.tables.overview.overview import LINES, Section, rooms
 from inspect_compile.tui.models.run.overview import OverviewPage
 from tests.conftest import DumpOf
@@ -61,19 +62,24 @@ def test_many_graphs_and_warnings_fit_too(tmp_path: Path) -> None:
 def test_where_steps_were_profiled_it_begins_with_what_bounds_them(tmp_path: Path) -> None:
     names = [f"model__{number}_forward_{number}.0" for number in range(12)]
     kinds = ("compiled kernels", "library calls", "eager operators", "optimizer", "copies", "input", "compiling")
-    dump = made(
-        tmp_path,
+    facts = (
         *(row for name in names for row in (graph(name), ended(name))),
         StepAccount(by="Optimizer.step#A", steps=9, seconds=3e-3, least=2e-3, most=4e-3, device="H200", busy=9e-4),
         StepTime(kind="waiting for the host", what="launch kernels", seconds=2.1e-3, is_idle=True),
         *(StepTime(kind=kind, what="x", seconds=9e-4 / len(kinds)) for kind in kinds),
     )
+    dump = made(tmp_path, *facts)
 
     shown = printed(dump)
 
     assert len(shown) < HEIGHT
     assert re.fullmatch(r"Bound by launch overhead, 70 % +show d1 steps", shown[1])
     assert printed(dump, 120)[1].startswith("Bound by launch overhead: the GPU is idle 70 % of each step")
+    assert "torch.compile" not in printed(dump, 160)[1]
+    step = Repeated("compiled call", "net", Place("net.py", 9))
+    tuned = Tuned(step=step, device="H200", seconds=2e-3, noise=0.02, runs=4, steps=9, eager=1e-3)
+    slower = "tune: 2 ms, without torch.compile 1 ms; it is slower compiled"
+    assert slower in printed(made(tmp_path / "tuned", *facts, tuned), 200)[1]
     assert shown[3].split()[:5] == ["waiting", "for", "the", "host", "2.1"]
     rows = [json.loads(msgspec.json.encode(row)) for row in tables.rows("overview", dump)]
     assert [row["fact"] for row in rows].count("step_time") == 8
