@@ -24,8 +24,8 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the program in a folder of its own, which is the current one; few settings are tried."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tuning, "_SETTINGS", (("torch._inductor.config.combo_kernels", True),))
-    for name in ("_PAIRS", "_SAME"):
-        monkeypatch.setattr(search, name, 2)
+    for name, count in (("_PAIRS", 2), ("_SAME", 2), ("_WINDOWS", 6)):
+        monkeypatch.setattr(search, name, count)
     return Path(shutil.copy(PROGRAM, tmp_path / "steps.py"))
 
 
