@@ -1,7 +1,7 @@
 """Where a step of the program goes: what bounds it, and the parts that together are the step."""
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -12,7 +12,6 @@ from inspect_compile.analysis.runtime.host_activity import REGION, STEP
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, step_bounds, step_parts
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
-from inspect_compile.dump import Dump
 from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.tables.bar_text import bar_text
@@ -20,6 +19,9 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line, share_text, time_text
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
 
 NOT_PROFILED: Final = (
     "no step was profiled: inspect-compile run --measure SCRIPT does, and inspect-compile attribute DUMP TRACE takes a "
@@ -126,7 +128,7 @@ def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[Text]:
         yield joined((f" {step_text(step)}; the profiler slows the host", "dim"))
 
 
-def eager_text(dump: Dump) -> str:
+def eager_text(dump: "Dump") -> str:
     """`tune: 1.3 ms, without torch.compile 1.2 ms`; empty where that was not measured."""
     tuned = tuned_of(dump)
     if tuned is None or tuned.eager is None:
