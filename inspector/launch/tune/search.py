@@ -187,6 +187,8 @@ class Search:
                 waiting = [one for one in waiting if one not in group]
                 hopeful = []
                 for one in self._beside(group):
+                    if one.ratio is None and time.monotonic() >= self._until:
+                        continue  # it was cut off: nothing is known of it
                     if (outcome := self._first_look(one)) is None:
                         hopeful.append(one)
                     elif outcome == NO_GAIN:

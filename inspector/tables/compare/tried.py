@@ -104,7 +104,7 @@ def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
         patch = f"   git apply {tuned.patch}" if tuned.patch else ""
         return f"together {gain_text(tuned.together, tuned.plus_minus)} of a step{ended}{patch}"
     if not rows:
-        return f"Nothing was tried{ended}"
+        return f"Nothing was tried: measuring the program as it is took all the time; --minutes gives more{ended}"
     return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
 
 
