@@ -78,10 +78,6 @@ class Repeated(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     """The median time from one to the next one, after the last compile."""
 
-    def same(self, other: "Repeated") -> bool:
-        """Is it the same thing, in another run?"""
-        return (self.what, self.name, self.where) == (other.what, other.name, other.where)
-
 
 class Constructed(msgspec.Struct, frozen=True):
     """A call that a change of kind `keyword` could be about."""
@@ -215,7 +211,7 @@ class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
     seconds: float
     """Of a step."""
     noise: float
-    """The least part of a step's time that can be told from none: what runs of the program beside itself differ by."""
+    """The smallest share of a step that counts as a gain: what runs of the program beside itself differ by."""
     runs: Int64
     steps: Int64
     """How many steps were timed in these runs."""

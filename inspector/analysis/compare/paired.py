@@ -124,9 +124,8 @@ def numbers(found: Sequence[Distance], moves: Moves) -> Numbers:
     if not found:
         return Numbers(NOT_COMPARED, "the program left no result that could be compared")
     left = [one for one in found if moves.again.get(one.name, 0.0) <= _RANDOM]
-    if not any(one.name.startswith(RETURNED) for one in left) and (
-        not left or any(one.name.startswith(RETURNED) for one in found)
-    ):
+    results = [one for one in found if one.name.startswith(RETURNED)] or found  # a program may compile nothing
+    if not any(one in left for one in results):
         return Numbers(RANDOM)
     most, at = 0.0, None
     for one in left:

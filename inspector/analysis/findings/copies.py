@@ -11,7 +11,7 @@ from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
 from inspect_compile.analysis.dumps.rows import ResultCache, grouped
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs, together
-from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
@@ -71,8 +71,6 @@ _PADDED: Final = "padded-matmul"
 _ALIGNED: Final = "padded-strides"
 """The code of remarks about buffers whose rows Inductor has made longer, so that each begins at an aligned address."""
 _VIEWS: Final = ("aten.view.", "aten.reshape.", "aten._unsafe_view.")
-_LEAST: Final = 1024
-"""Fewer bytes than this are no finding."""
 
 
 class _Purpose(NamedTuple):
@@ -194,7 +192,7 @@ class _Copies:
         """Those that a program can do without."""
         for launch, row in self._all():
             purpose = self._purpose(row)
-            if purpose is not None and (saved := self._saved(launch, row) - purpose.less) >= _LEAST:
+            if purpose is not None and (saved := self._saved(launch, row) - purpose.less) >= LEAST_BYTES:
                 yield Copy(launch, row, purpose, saved)
 
     def _all(self) -> Iterator[tuple[Launch, Operation]]:

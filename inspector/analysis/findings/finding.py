@@ -16,6 +16,8 @@ N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
 EACH_STEP: Final = "each step"
 ONCE: Final = "once"
+LEAST_BYTES: Final = 1024
+"""What moves fewer bytes in a call is not listed."""
 NOTICEABLE: Final = 0.02
 """Share of a step from which a cost stands before graph breaks, of which no time is known."""
 

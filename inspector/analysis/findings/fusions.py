@@ -8,7 +8,7 @@ from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.copies import avoidable
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import left_apart
@@ -19,8 +19,6 @@ from inspect_compile.knowledge.fusion.knob_values import knob_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import APART_HANDED, APART_READ, MISSED_FUSION, WORDS
 
-_LEAST: Final = 1024
-"""Fewer bytes than this are no finding."""
 _ORDERS: Final = ("no-shared-data", "indexing-mismatch", "memory-deps-mismatch", "backend-refused")
 """Reasons that say that the two go over a buffer in different orders, or in loops of different shapes."""
 _SIZES: Final = "backend-refused"
@@ -48,7 +46,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         attention = composed.nodes_of(dump, graph)
         told: set[tuple[str, str, str]] = set()
         for miss in left_apart(dump, graph.graph):
-            if miss.saved_bytes < _LEAST or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
+            if miss.saved_bytes < LEAST_BYTES or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
             if graph.kind == "backward" and (_is_of_scans(miss, moved) or _is_of_one_operator(miss)):
                 continue

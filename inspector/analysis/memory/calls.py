@@ -6,6 +6,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 
 from inspect_compile.analysis.memory.storages import Storages
 from inspect_compile.facts import WrapperLine
+from inspect_compile.knowledge.kernels.parameters import split_arguments
 
 LIST: Final = "_args"
 """The arguments of a nested graph are in a list named after it, with this suffix."""
@@ -175,7 +176,7 @@ class Calls:
         return list(dict.fromkeys(one for name in _NAME.findall(argument) for one in self._storages.of(name)))
 
     def _listed(self, name: str, arguments: str) -> None:
-        passed = [self._of(argument) for argument in _split(arguments)]
+        passed = [self._of(argument) for argument in split_arguments(arguments)]
         self._passed[name] = passed
         self._storages.bind(f"{name}{LIST}", list(dict.fromkeys(one for found in passed for one in found)))
 
@@ -196,7 +197,7 @@ class Calls:
                 self._of_part[part] = [storages.new(size, "nested")]
             storages.bind(result, [one for part in self._parts.get(result, {}) for one in self._of_part[part]])
         else:
-            self._returned(called, _split(results or ""), passed)
+            self._returned(called, split_arguments(results or ""), passed)
         return max(peak - storages.live, 0)
 
     def _returned(self, called: Called, names: list[str], passed: list[list[int]]) -> None:
@@ -214,15 +215,3 @@ class Calls:
 
 def _base(slot: str) -> str:
     return slot.partition("[")[0]
-
-
-def _split(arguments: str) -> list[str]:
-    """`buf2, reinterpret_tensor(buf3, (2, 3))` → each of the two."""
-    found, depth, start = list[str](), 0, 0
-    for at, letter in enumerate(arguments):
-        depth += (letter in "([") - (letter in ")]")
-        if letter == "," and not depth:
-            found.append(arguments[start:at])
-            start = at + 1
-    found.append(arguments[start:])
-    return [argument for argument in found if argument.strip()]

@@ -1,4 +1,4 @@
-"""The parameters of the kernels that Inductor writes, in Triton and in C++."""
+"""The parameters of the kernels that Inductor writes, in Triton and in C++, and the arguments of a call as a text."""
 
 import re
 from typing import Final
@@ -11,3 +11,15 @@ def pointers_of(source: str) -> tuple[str, ...]:
     """The parameters that are memory, in order; empty if the source has no function of the usual form."""
     found = _SIGNATURE.search(source)
     return tuple(dict.fromkeys(_POINTER.findall(found[1]))) if found is not None else ()
+
+
+def split_arguments(text: str) -> list[str]:
+    """`buf2, reinterpret_tensor(buf3, (2, 3))` → each of the two: what stands between the outer commas."""
+    found, depth, begin = list[str](), 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and not depth:
+            found.append(text[begin:place])
+            begin = place + 1
+    found.append(text[begin:])
+    return [argument.strip() for argument in found if argument.strip()]

@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
 from inspect_compile.facts import DynamoNode, Tensor
 from inspect_compile.knowledge.kernels.attention import Call
+from inspect_compile.knowledge.kernels.parameters import split_arguments
 
 _OPERATOR: Final = "scaled_dot_product_attention"
 _PARAMETERS: Final = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
@@ -50,7 +53,7 @@ def of_graph(nodes: Mapping[str, DynamoNode]) -> Iterator[Attention]:
 
 def _called(node: DynamoNode, nodes: Mapping[str, DynamoNode]) -> Attention | None:
     given: dict[str, str] = {}
-    for place, argument in enumerate(_arguments(node.arguments)):
+    for place, argument in enumerate(split_arguments(node.arguments)):
         name, is_named, value = argument.partition("=")
         if is_named:
             given[name.strip()] = value.strip()
@@ -136,7 +139,7 @@ def _is_step(node: DynamoNode, others: list[DynamoNode]) -> bool:
 
 def _is_over_rows(softmax: DynamoNode) -> bool:
     axes = len(softmax.values[0].size)
-    arguments = _arguments(softmax.arguments)
+    arguments = split_arguments(softmax.arguments)
     axis = next((one.rpartition("=")[2] for one in arguments[1:] if "=" not in one or one.startswith("dim=")), "")
     return axis.strip() in (str(_LAST), str(axes - 1))
 
@@ -150,12 +153,8 @@ def _is_matrix_swapped(node: DynamoNode, of: DynamoNode) -> bool:
 
 def _turned(tensor: Tensor) -> Tensor:
     size, stride = tensor.size, tensor.stride
-    return Tensor(
-        tensor.dtype,
-        (*size[:-2], *reversed(size[-2:])),
-        (*stride[:-2], *reversed(stride[-2:])),
-        tensor.device,
-        tensor.bytes,
+    return msgspec.structs.replace(
+        tensor, size=(*size[:-2], *reversed(size[-2:])), stride=(*stride[:-2], *reversed(stride[-2:]))
     )
 
 
@@ -184,14 +183,3 @@ def _node(argument: str, nodes: Mapping[str, DynamoNode]) -> DynamoNode | None:
 def _tensor(argument: str, nodes: Mapping[str, DynamoNode]) -> Tensor | None:
     node = _node(argument, nodes)
     return node.values[0] if node is not None and node.values else None
-
-
-def _arguments(text: str) -> list[str]:
-    """What stands between the outer commas."""
-    found, depth, begin = [], 0, 0
-    for place, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
-        if letter == "," and not depth:
-            found.append(text[begin:place].strip())
-            begin = place + 1
-    return [*found, text[begin:].strip()]

@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.rows import ResultCache, grouped, lowered_nodes
 from inspect_compile.analysis.findings.attention.calls import Attention, of_graph
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
@@ -20,8 +20,6 @@ from inspect_compile.knowledge.overview.findings import ATTENTION, ATTENTION_BY_
 _FUSED: Final = "_scaled_dot_product_"
 _PRODUCTS: Final = ("aten.bmm.", "aten.mm.", "aten.baddbmm.", "aten.matmul.")
 _OPERATOR: Final = "scaled_dot_product_attention"
-_LEAST: Final = 1024
-"""Fewer bytes than this are no finding."""
 _BACKWARD: Final = 2
 """How often a fused backward moves what the forward does."""
 
@@ -51,7 +49,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 continue  # as a call it would be no fused kernel, either
             launches = [*_launches(dump, graph, composed), *_launches_back(dump, graph, composed)]
             saved = _saved(dump, graph, composed, launches)
-            if saved < _LEAST:
+            if saved < LEAST_BYTES:
                 continue
             cost = costs.of_bytes(saved, launches)
             own = [one for one in launches if one.graph.partition("/")[0] == graph.graph]

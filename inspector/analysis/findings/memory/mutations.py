@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
@@ -22,8 +22,6 @@ _COPIES_BACK: Final = "aten.copy_."
 _SLICES: Final = ("aten.slice_scatter.", "aten.select_scatter.")
 _INDICES: Final = ("aten.index_put", "aten.scatter.", "aten.scatter_.", "aten.index_copy")
 _INPUT: Final = "placeholder"
-_LEAST: Final = 1024
-"""Fewer bytes than this are no finding."""
 _SEVERAL: Final = 2
 
 
@@ -45,7 +43,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 one for one in moved.launches if one.graph == written.back.graph and not names.isdisjoint(one.nodes)
             ]
             saved = _moved(moved, before, launches, written) - _needed(written, moved.groups.nodes)
-            if saved < _LEAST:
+            if saved < LEAST_BYTES:
                 continue
             cost = costs.of_bytes(saved, launches)
             slices = [node for node in reversed(written.writes) if node.target.startswith(_SLICES)]
