@@ -1,8 +1,10 @@
 """What `tune` finds and what it is worth: `python3 benchmarks/bench_tune.py cpu|cuda [--only NAME …] [--minutes 5]`
 
-Runs `inspect-compile tune` on each loop of `programs/loops.py`, puts its patch into a copy, and times both by the
-program's own clock, in runs that alternate: a witness that knows nothing of `tune`. Prints a row for each program, how
-many gain 5 % and more, how many became slower, and how many promises were near to what was measured.
+Runs `inspect-compile tune` on each loop of `programs/loops.py` and `programs/model_loops.py`, puts its patch into a
+copy, and times both by the program's own clock, in runs that alternate: a witness that knows nothing of `tune`. Prints
+a row for each program, how many gain 5 % and more, how many became slower, and how many promises were near to what was
+measured. Several at once (`--jobs`) take turns while they are timed, but for the own clock: fewer programs an hour are
+surer.
 """
 
 import argparse
@@ -12,6 +14,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +31,16 @@ from inspect_compile.facts import TriedChange, Tuned  # noqa: E402
 from inspect_compile.facts.trials import KEPT  # noqa: E402
 from inspect_compile.tables.compare.tried import gain_text  # noqa: E402
 
-SOURCE = HERE / "programs" / "loops.py"
-NAMES = re.findall(r'^    "(\w+)": ', SOURCE.read_text(), re.MULTILINE)
+SOURCES = [HERE / "programs" / name for name in ("loops.py", "model_loops.py")]
+PROGRAMS = {
+    name: source for source in SOURCES for name in re.findall(r'^    "(\w+)": ', source.read_text(), re.MULTILINE)
+}
+ENDLESS = 10**7
+"""Steps of a program that `tune` ends itself."""
+OWN_SECONDS = 3.0
+"""Seconds of steps that the own clock is read for."""
+FEWEST = 100
+"""Steps, however long."""
 WORTH = 0.05
 NEAR = 0.15
 """How near a promise and what was measured are to be."""
@@ -49,10 +61,11 @@ class Row(NamedTuple):
         """For a table of Markdown."""
         tuned = self.tuned
         own = "" if self.own_clock is None else gain_text(self.own_clock, None)
+        eager = "" if tuned.eager is None else f"{1e6 * tuned.eager:.0f} µs"
         together = "none" if tuned.together is None else gain_text(tuned.together, tuned.plus_minus)
         promised = " ".join("" if row.predicted is None else f"≤ {100 * row.predicted:.0f} %" for row in self.kept)
         cells = (
-            self.name, f"{1e6 * tuned.seconds:.0f} µs", f"±{100 * tuned.noise:.1f} %", str(self.tried),
+            self.name, f"{1e6 * tuned.seconds:.0f} µs", eager, f"±{100 * tuned.noise:.1f} %", str(self.tried),
             ", ".join(f"`{row.words}`" for row in self.kept), promised, together, own,
         )  # fmt: skip
         return f"| {' | '.join(cells)} |"
@@ -62,21 +75,27 @@ def main() -> None:
     """Tune each, and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("device", choices=("cpu", "cuda"))
-    parser.add_argument("--only", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
+    parser.add_argument("--only", nargs="+", default=list(PROGRAMS), choices=PROGRAMS, metavar="NAME")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--runs", type=int, default=3, help="of the program and of the copy, by its own clock")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--until", type=float, default=86400, help="seconds after which no further program is begun")
+    parser.add_argument("--keep", type=Path, help="a folder for what each search printed and tried")
     asked = parser.parse_args()
-    rows = []
-    print("| program | step | noise | tried | kept | promised | together | by its own clock |")
-    print("|---|---|---|---|---|---|---|---|")
-    for name in asked.only:
+    began = time.monotonic()
+    print("| program | step | eager | noise | tried | kept | promised | together | by its own clock |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+
+    def row(name: str) -> Row | None:
+        if time.monotonic() - began > asked.until:
+            return None
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            row = tuned(name, asked.device, asked.minutes, asked.runs, Path(folder))
-        if row is None:
-            print(f"| {name} | failed |", flush=True)
-            continue
-        rows.append(row)
-        print(row.text, flush=True)
+            found = tuned(name, asked.device, asked.minutes, asked.runs, Path(folder), asked.keep)
+        print(f"| {name} | failed |" if found is None else found.text, flush=True)
+        return found
+
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        rows = [row for row in pool.map(row, asked.only) if row is not None]
     clocks = [row.own_clock for row in rows if row.own_clock is not None]
     promised = [(row.predicted, row.gain) for one in rows for row in one.kept if row.predicted and row.gain]
     near = sum(abs(said - got) <= NEAR for said, got in promised)
@@ -89,11 +108,14 @@ def main() -> None:
     )
 
 
-def tuned(name: str, device: str, minutes: float, runs: int, folder: Path) -> Row | None:
+def tuned(name: str, device: str, minutes: float, runs: int, folder: Path, keep: Path | None) -> Row | None:
     """Tune one program in this folder."""
-    shutil.copy(SOURCE, folder / SOURCE.name)
+    source = Path(shutil.copy(PROGRAMS[name], folder))
     words = [sys.executable, "-m", "inspect_compile", "tune", "--yes", "--minutes", str(minutes), "--dump", "dump"]
-    done = subprocess.run([*words, SOURCE.name, name, device], cwd=folder, capture_output=True, text=True, check=False)
+    program = [source.name, name, device, str(ENDLESS)]
+    done = subprocess.run([*words, *program], cwd=folder, capture_output=True, text=True, check=False)
+    if keep is not None:
+        _keep(keep, name, done.stdout + done.stderr, folder)
     found = list(Dump(folder / "dump").rows(Tuned)) if done.returncode == 0 else []
     if not found:
         print(done.stderr, file=sys.stderr)
@@ -103,15 +125,24 @@ def tuned(name: str, device: str, minutes: float, runs: int, folder: Path) -> Ro
     if found[-1].patch:
         copy = folder / "changed"
         copy.mkdir()
-        shutil.copy(folder / SOURCE.name, copy)
+        shutil.copy(source, copy)
         subprocess.run(["git", "apply", str(folder / found[-1].patch)], cwd=copy, check=True)
-        pairs = [(_own_clock(folder, name, device), _own_clock(copy, name, device)) for _ in range(runs)]
+        steps = max(FEWEST, round(OWN_SECONDS / found[-1].seconds))
+        words = [sys.executable, source.name, name, device, str(steps)]
+        pairs = [(_own_clock(folder, words), _own_clock(copy, words)) for _ in range(runs)]
         clock = 1 - statistics.median(after / before for before, after in pairs)
     return Row(name, found[-1], [row for row in rows if row.outcome == KEPT], len({row.words for row in rows}), clock)
 
 
-def _own_clock(folder: Path, name: str, device: str) -> float:
-    words = [sys.executable, SOURCE.name, name, device]
+def _keep(keep: Path, name: str, printed: str, folder: Path) -> None:
+    keep.mkdir(parents=True, exist_ok=True)
+    (keep / f"{name}.txt").write_text(printed)
+    for file in (folder / "dump" / "tried.jsonl", *(folder / "dump" / "trials").glob("*[0-9].json")):
+        if file.exists():
+            shutil.copy(file, keep / f"{name}.{file.name}")
+
+
+def _own_clock(folder: Path, words: list[str]) -> float:
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
     return float(done.stdout.rsplit(": ", 1)[1].split()[0])
 

@@ -145,14 +145,17 @@ class _Tuning:
         """What can be tried, with what the findings of the recorded run promise."""
         from inspect_compile.analysis.findings.kept import findings_of
         from inspect_compile.dump import Dump
+        from inspect_compile.facts import GraphBreak
         from inspect_compile.knowledge.tuning import candidates
 
-        found = findings_of(Dump(self._root))
+        dump = Dump(self._root)
+        found = findings_of(dump)
+        hints = [hint for row in dump.rows(GraphBreak) for hint in row.hints]
         shares: dict[str, float] = {}
         for row in found:
             if row.share is not None:
                 shares[row.kind] = shares.get(row.kind, 0.0) + row.share
-        return candidates(program, [row.knob for row in found if row.knob], shares)
+        return candidates(program, [row.knob for row in found if row.knob], shares, hints)
 
     def _tell(self, row: "TriedChange") -> None:
         """One row: on the terminal, and in the dump at once."""

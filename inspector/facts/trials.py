@@ -21,6 +21,10 @@ RETURNED: Final = "result"
 WARM: Final = 4
 """How many steps behind the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
 
+WANTS_TURN: Final = b"."
+IS_TIMED: Final = b"!"
+"""What a trial writes to the socket of its turns: it waits for one, or has had them all and waits to be let go."""
+
 KEPT: Final = "kept"
 NO_GAIN: Final = "no gain"
 NUMBERS: Final = "changes the numbers"
@@ -112,12 +116,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """How many steps before each of them do not count: another trial was running until then."""
     turns: Int64 = -1
     """A socket's file descriptor: a byte is written to it where a span could begin, and one is read before it does; so
-    trials take turns. -1: nobody is waited for.
+    trials take turns. The same at the end of the last one. -1: nobody is waited for.
     """
     is_nudged: bool = False
     """Move each parameter by one rounding before the first optimizer steps: how far does that move the results?"""
     seconds: float = 10.0
-    """How long to look for what repeats, after the last compile."""
+    """How long to look for what repeats, after the last compile; a third of it if something does so very often."""
 
 
 class Distance(msgspec.Struct, frozen=True):

@@ -4,7 +4,8 @@ What each is, and why it can help, is torch's own documentation (torch.compile, 
 and the sources that stand beside it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -77,14 +78,18 @@ def without_compile(program: Program) -> Candidate | None:
 
 
 def candidates(
-    program: Program, knobs: Sequence[str] = (), shares: Mapping[str, float] | None = None
+    program: Program,
+    knobs: Sequence[str] = (),
+    shares: Mapping[str, float] | None = None,
+    hints: Iterable[str] = (),
 ) -> list[Candidate]:
     """All that can be tried on a program: what its findings promise most of first, then what brings most elsewhere.
 
-    `knobs`: settings of Inductor that its findings name; `shares`: kind of finding → the share of a step that it costs.
-    What compiles long comes behind the rest, and what changes the precision is last.
+    `knobs`: settings of Inductor that its findings name; `shares`: kind of finding → the share of a step that it costs;
+    `hints`: what torch says that would help against its graph breaks. What compiles long comes behind the rest, and
+    what changes the precision is last.
     """
-    found = [_promised(one, shares or {}) for one in _all(program, knobs)]
+    found = [_promised(one, shares or {}) for one in (*_all(program, knobs), *_captures(hints))]
     return sorted(found, key=lambda one: (one.is_precision, one.compiles_long, -(one.predicted or 0.0)))
 
 
@@ -121,11 +126,17 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
         yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
 
 
+def _captures(hints: Iterable[str]) -> Iterator[Candidate]:
+    """Settings that torch names where Dynamo stopped: each takes one kind of call into the graph."""
+    for name in dict.fromkeys(name for hint in hints for name in _CAPTURE.findall(hint)):
+        yield Candidate(f"{name} = True", (Change("setting", name, True),))
+
+
+_CAPTURE: Final = re.compile(r"\b(torch\._dynamo\.config\.\w+) = True\b")
 _SLOW: Final = ("max_autotune", "coordinate_descent_tuning", "cpp_wrapper")
 _CUDNN: Final = Change("setting", "torch.backends.cudnn.benchmark", True)
 _TF32: Final = Change("call", "torch.set_float32_matmul_precision", "high")
 _SETTINGS: Final[tuple[tuple[str, bool], ...]] = (
-    ("torch._dynamo.config.capture_scalar_outputs", True),
     ("torch._inductor.config.cpp_wrapper", True),
     ("torch._inductor.config.max_autotune", True),
     ("torch._inductor.config.comprehensive_padding", False),

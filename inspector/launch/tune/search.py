@@ -47,7 +47,7 @@ _WINDOW: Final = 0.1
 """Seconds that a window of steps takes at least, so that reading a clock and waiting for a GPU do not count."""
 _SETTLE: Final = 8
 """A part of a window that is not timed at its beginning: caches hold what another process left there."""
-_WINDOWS: Final = 24
+_WINDOWS: Final = 12
 _SPANS: Final = 3
 FEWEST: Final = WARM + 1 + 2 * _SPANS
 """The fewest steps behind the last compile that say anything."""

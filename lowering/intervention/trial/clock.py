@@ -1,15 +1,19 @@
 """The clock of steps: finds what the program repeats, or times windows of steps that are bounded by it."""
 
+import bisect
 import itertools
 import math
 import os
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
-from inspect_compile.facts.trials import WARM, Place, Repeated, Request, Window
+from inspect_compile.facts.trials import IS_TIMED, WANTS_TURN, WARM, Place, Repeated, Request, Window
 from inspect_compile.lowering.intervention.trial.places import caller
+
+_OFTEN: Final = 100
+"""Repeated as often since the last compile, something has been seen enough."""
 
 
 class Clock:
@@ -61,8 +65,11 @@ class Clock:
         now = time.perf_counter()
         if math.isinf(self._last_compile):
             self._last_compile = now
-        self._marks.setdefault((what, name, caller(depth + 1)), []).append(now)
-        if now - self._last_compile > self._request.seconds:
+        marks = self._marks.setdefault((what, name, caller(depth + 1)), [])
+        marks.append(now)
+        watched, most = now - self._last_compile, self._request.seconds
+        is_often = watched > most / 3 and len(marks) - bisect.bisect(marks, self._last_compile) >= _OFTEN
+        if watched > most or is_often:
             self._done()
 
     def _stepped(self) -> None:
@@ -75,6 +82,7 @@ class Clock:
             self.windows.append(Window(self._turns, seconds))
             self._window, self._has_turn = None, False
             if len(self.windows) >= self._request.windows:
+                self._say_and_wait(IS_TIMED)
                 self._done()
                 return
         if not self._has_turn:
@@ -87,11 +95,14 @@ class Clock:
 
     def _take_turn(self) -> None:
         """Wait until no other trial runs."""
-        if self._request.turns >= 0:
-            os.write(self._request.turns, b".")
-            os.read(self._request.turns, 1)
+        self._say_and_wait(WANTS_TURN)
         self._turns += 1
         self._has_turn = True
+
+    def _say_and_wait(self, what: bytes) -> None:
+        if self._request.turns >= 0:
+            os.write(self._request.turns, what)
+            os.read(self._request.turns, 1)
 
     def _done(self) -> None:
         self._is_done = True
