@@ -38,6 +38,7 @@ class _Trial:
         self._main = getattr(sys.modules["__main__"], "__file__", None) or ""  # Python forgets it before atexit
         self._results = Results(request.results, is_reference=request.is_reference)
         self._clock = Clock(request, self._stop)
+        self._nudged: set[int] = set()
         self._changes = Changes(request.changes, self._watched)
 
     def install(self) -> None:
@@ -62,7 +63,8 @@ class _Trial:
             return
         self._results.stepping(optimizer)
         if self._request.is_nudged and self._results.are_kept:
-            nudge(optimizer)
+            nudge(optimizer, is_first=id(optimizer) not in self._nudged)
+            self._nudged.add(id(optimizer))
         self._clock.mark(OPTIMIZER_STEP, type(optimizer).__name__, 2)
 
     def _watched(self, compiled: Any, model: Any) -> Any:

@@ -18,6 +18,8 @@ BYTES: Final = 64 << 20
 """Maximum number of bytes that are kept in all."""
 ELEMENTS: Final = 1 << 18
 """Of a larger tensor so many elements are kept, at even distances."""
+_OF_CORRECTION: Final = 1 / 16
+"""Of the error of a bias correction: what a nudge moves the results by counts 16 times."""
 
 
 class Results:
@@ -84,13 +86,19 @@ class Results:
         )
 
 
-def nudge(optimizer: Any) -> None:
-    """Move each of its parameters by about one rounding, up and down in turn.
+def nudge(optimizer: Any, *, is_first: bool) -> None:
+    """Move each of its parameters by about one rounding, up and down in turn; the first time, its learning rate, too.
 
-    What such a change moves the results by, another order of the same arithmetic may move them by.
+    What such a change moves the results by, another order of the same arithmetic may move them by. A learning rate is
+    moved by a part of what Adam's bias correction 1 - βᵗ is off by in float32, in which fused optimizers compute it on
+    a GPU (ATen/native/cuda/fused_adam_utils.cuh) and others on the host in float64.
     """
     import torch
 
+    if is_first:
+        for group in optimizer.param_groups:
+            if "betas" in group and isinstance(group["lr"], float):
+                group["lr"] *= 1 + _OF_CORRECTION * torch.finfo(torch.float32).eps / (1 - group["betas"][1])
     with torch.no_grad():
         for group in optimizer.param_groups:
             for parameter in group["params"]:

@@ -147,11 +147,23 @@ def test_windows_begin_again_behind_a_compile(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain_torch")
+def test_a_nudge_moves_as_much_as_a_bias_correction_in_float32() -> None:
+    optimizer = torch.optim.Adam([torch.ones(3, requires_grad=True)], lr=0.1)
+    for is_first in (True, False):
+        nudge(optimizer, is_first=is_first)
+    moved = optimizer.param_groups[0]["lr"] / 0.1 - 1
+    for step in (1, 2, 3):
+        beta = torch.tensor(0.999, dtype=torch.float32)
+        wrong = (1 - beta**step).double().sqrt() / (1 - 0.999**step) ** 0.5 - 1
+        assert moved < float(wrong.abs()) <= 16 * moved
+
+
+@pytest.mark.usefixtures("plain_torch")
 def test_a_nudge_moves_each_parameter_by_one_rounding() -> None:
     for dtype in (torch.float32, torch.bfloat16):
         before = torch.linspace(-3, 3, 60).to(dtype).view(6, 10).requires_grad_()
         parameter = before.detach().clone().requires_grad_()
-        nudge(torch.optim.SGD([parameter, torch.ones(2, dtype=torch.int64)], lr=0.1))
+        nudge(torch.optim.SGD([parameter, torch.ones(2, dtype=torch.int64)], lr=0.1), is_first=True)
         moved = ((parameter - before) / before).detach().float().abs()
         assert float(moved.min()) > 0
         assert float(moved.max()) <= 2.1 * torch.finfo(dtype).eps
