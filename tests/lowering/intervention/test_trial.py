@@ -152,10 +152,9 @@ def test_a_nudge_moves_as_much_as_a_bias_correction_in_float32() -> None:
     for is_first in (True, False):
         nudge(optimizer, is_first=is_first)
     moved = optimizer.param_groups[0]["lr"] / 0.1 - 1
-    for step in (1, 2, 3):
-        beta = torch.tensor(0.999, dtype=torch.float32)
-        wrong = (1 - beta**step).double().sqrt() / (1 - 0.999**step) ** 0.5 - 1
-        assert moved < float(wrong.abs()) <= 16 * moved
+    beta = torch.tensor(0.999, dtype=torch.float32)
+    wrong = [abs(float((1 - beta**step).double().sqrt()) / (1 - 0.999**step) ** 0.5 - 1) for step in (1, 2, 3, 4)]
+    assert moved < max(wrong) <= 16 * moved
 
 
 @pytest.mark.usefixtures("plain_torch")
