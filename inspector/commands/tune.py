@@ -38,6 +38,11 @@ class Tune:
         parser.add_argument("--step", metavar="FILE:LINE", type=_line, help="the line that each step runs once")
         parser.add_argument("--yes", action="store_true", help="run it again and again without asking")
         parser.add_argument(
+            "--beside-eager",
+            action="store_true",
+            help="try nothing: only time the program's steps, beside those without torch.compile",
+        )
+        parser.add_argument(
             "--allow-precision", action="store_true", help="keep changes of the precision too, such as TF32"
         )
         parser.add_argument(
@@ -125,16 +130,20 @@ class _Tuning:
             )
         self._script = first.answer.main
         program = Program.of(first.answer)
+        without = without_compile(program)
+        if self._arguments.beside_eager and without is None:
+            raise CommandError("--beside-eager: no call of torch.compile in the program's own code could be left out")
         tell(f"a step is {_named(step)}, {time_text(step.seconds)}")
         search = Search(self._trials, step, windows, first.answer, self._until, self._tell)
         together, is_interrupted = None, False
         try:
-            failure = search.begin(without_compile(program))
+            failure = search.begin(without)
             if failure:
                 raise CommandError(f"the program's steps cannot be timed: {failure}")
             tell(baseline_text(search.seconds, search.noise, search.runs, search.eager))
-            search.search(self._candidates(program), with_precision=self._arguments.allow_precision)
-            together = search.together()
+            if not self._arguments.beside_eager:
+                search.search(self._candidates(program), with_precision=self._arguments.allow_precision)
+                together = search.together()
         except KeyboardInterrupt:
             is_interrupted = True
         if search.runs:
@@ -192,6 +201,7 @@ class _Tuning:
             is_confirmed=is_confirmed,
             patch=written,
             is_interrupted=is_interrupted,
+            is_baseline=self._arguments.beside_eager,
         )
         self._writer.add(tuned)
         self._writer.flush()

@@ -114,6 +114,8 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
     state: str
     """installed, closed (at the end), missing (this torch has no such function) or failed (turned off)."""
     reason: str = ""
+    since: str = ""
+    """Of one that is missing: the first version of torch in which that function was seen."""
     calls: Int64 = 0
     seconds: float = 0.0
 

@@ -229,3 +229,5 @@ class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
     """Whether that is a gain, too."""
     patch: str = ""
     is_interrupted: bool = False
+    is_baseline: bool = False
+    """Whether nothing was to be tried."""

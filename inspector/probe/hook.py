@@ -27,6 +27,7 @@ class HookState:
         self._timed, self._last = 0, 0.0
         """Index of the last call that was timed, and its cost."""
         self.state, self.reason = "installed", ""
+        self.since = ""
 
     def cost(self, seconds: float, *, has_collected: bool = False, collecting: float = 0.0) -> None:
         """Add the time of a call. If not every call is timed, it counts for all calls since the last one that was.
@@ -56,6 +57,7 @@ class HookState:
             target=self.target,
             state=state or self.state,
             reason=self.reason,
+            since=self.since,
             calls=self.calls,
             seconds=round(self.seconds, 6),
         )

@@ -368,4 +368,5 @@ class Probes(Guard):
                 f"{type(error).__name__}: {error} (seen in torch {name.versions})",
                 True,
             )
+            hook.since = name.versions.partition("-")[0]
             self.record(hook)

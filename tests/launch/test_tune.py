@@ -66,6 +66,23 @@ def test_what_helps_is_kept_and_what_changes_the_numbers_is_not(
     assert first.parts[0].where.line == 19
 
 
+def test_only_whether_compiling_pays(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its steps sleep far longer than they compute, compiled or not."""
+    assert tuned("--minutes", "20", "--beside-eager", "steps.py", "100", "compiled") == {}
+    said = capsys.readouterr().out
+    (whole,) = Dump(Path("d")).rows(Tuned)
+    assert whole.eager is not None
+    assert whole.is_baseline
+    saved = 1 - whole.seconds / whole.eager
+    same = "With and without torch.compile a step takes the same"
+    assert (same in said) == (abs(saved) <= whole.noise)
+    assert ("torch.compile saves" in said) == (saved > whole.noise)
+    assert not Path("tune.patch").exists()
+
+    assert main(["tune", "--yes", "--minutes", "20", "--beside-eager", "steps.py", "100"]) == 2
+    assert "no call of torch.compile in the program's own code" in capsys.readouterr().err
+
+
 def test_a_program_without_steps_is_one_clear_line(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--yes", "--minutes", "1", "steps.py", "1"]) == 2
     assert "this program has no steps" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """The rows of a dump that many analyses read: picked, grouped by a key, and what is computed from them, cached."""
 
+import re
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -83,9 +84,19 @@ def hooks(dump: Dump) -> list[Hook]:
 
 
 def disabled(dump: Dump) -> list[Hook]:
-    """Hooks that were turned off because they failed, then those that found nothing to watch; `reason` says why."""
-    found = [row for row in hooks(dump) if row.state in ("failed", "missing")]
+    """Hooks that were turned off because they failed, then those that found nothing to watch; `reason` says why.
+
+    What the run's torch was too old to have is not missed.
+    """
+    now = dump.run.versions.get("torch", "")
+    found = [row for row in hooks(dump) if row.state == "failed" or (row.state == "missing" and _had(now, row.since))]
     return sorted(found, key=lambda row: row.state)
+
+
+def _had(version: str, since: str) -> bool:
+    """Is this version of torch `since` or newer? Also if one of them is not known."""
+    numbers = [tuple(map(int, one)) for one in (re.findall(r"\d+", text)[:2] for text in (version, since))]
+    return not all(numbers) or numbers[0] >= numbers[1]
 
 
 class ResultCache(Generic[T]):

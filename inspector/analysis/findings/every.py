@@ -9,11 +9,13 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.findings import (
     copies,
     fusions,
+    half_precision,
     kernels,
     matmul_precision,
     oddities,
     operators,
     results,
+    second_stages,
     steps,
     tuned,
 )
@@ -45,12 +47,14 @@ KINDS: Final[tuple[Kind, ...]] = (
     composed.found,
     mutations.found,
     fusions.found,
+    second_stages.found,
     copies.found,
     operators.found,
     kernels.spills,
     kernels.cudagraphs,
     results.memory,
     matmul_precision.found,
+    half_precision.found,
     steps.found,
     repeated.found,
     oddities.found,
@@ -80,7 +84,9 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
 
 def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
     """What the account of a step, made from a profile, shows of this dump's program."""
-    found = [*steps.of_account(dump, account), *matmul_precision.of_account(dump, graphs_of(dump, None), account)]
+    graphs = graphs_of(dump, None)
+    precision = (kind(dump, graphs, account) for kind in (matmul_precision.of_account, half_precision.of_account))
+    found = [*steps.of_account(dump, account), *(row for rows in precision for row in rows)]
     return merged(found, _called(dump, found))
 
 

@@ -10,7 +10,15 @@ from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
-from inspect_compile.knowledge.overview.findings import BREAK, FAILED, MEMORY, NUMERICS, TYPICAL_BANDWIDTH, UNROLLED
+from inspect_compile.knowledge.overview.findings import (
+    BREAK,
+    FAILED,
+    HALF_PRECISION,
+    MEMORY,
+    NUMERICS,
+    TYPICAL_BANDWIDTH,
+    UNROLLED,
+)
 
 N = TypeVar("N", int, float)
 EACH_CALL: Final = "each call"
@@ -172,8 +180,8 @@ def _order(found: Finding) -> tuple[object, ...]:
     # What a graph break costs is not known, and nothing behind it can make up for it.
     ranks = (FAILED, NUMERICS, "", BREAK)
     first = next((rank for rank, kind in enumerate(ranks) if found.kind == kind), len(ranks))
-    if found.kind == UNROLLED:
-        first = len(ranks) + 1  # no step is faster for it
     if found.share is not None and found.share >= NOTICEABLE:
         first = 2
+    if found.kind in (UNROLLED, HALF_PRECISION):  # no step is faster for it, or with other numbers
+        first = len(ranks) + 1
     return first, -likely, -size, own_first(where), found.what

@@ -15,11 +15,13 @@ from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.knowledge.cost import step_kinds
 from inspect_compile.knowledge.cost.sure import sure_of
 from inspect_compile.knowledge.frontend.own_code import own_line
+from inspect_compile.knowledge.fusion.knob_values import CHANNELS_LAST
 from inspect_compile.knowledge.overview.findings import (
     INPUT,
     LAUNCH_BOUND,
     LAUNCH_BOUND_HOST,
     LAUNCH_BOUND_SKIPPED,
+    LAYOUT_CHANGES,
     OPTIMIZER,
     SYNCHRONISATION,
     SYNCHRONISATION_ASKED,
@@ -148,6 +150,24 @@ def _optimizers(dump: Dump, account: Account) -> Iterator[Finding]:
     )
 
 
+def _layouts(dump: Dump, account: Account) -> Iterator[Finding]:
+    """Kernels with which cuDNN turns around what convolutions read and write."""
+    step, rows = account
+    own = [row for row in rows if row.where == step_kinds.IN_ANOTHER_LAYOUT]
+    seconds = sum(row.seconds for row in own)
+    if seconds >= NOTICEABLE * step.seconds:
+        yield _finding(
+            account,
+            LAYOUT_CHANGES,
+            seconds,
+            what=WORDS[LAYOUT_CHANGES].what,
+            why=f"{round(sum(row.count for row in own)):,} kernels in a step that only turn tensors around",
+            to_do=WORDS[LAYOUT_CHANGES].to_do,
+            names=tuple(dict.fromkeys(row.what for row in own)),
+            knob=CHANNELS_LAST,
+        )
+
+
 def _inputs(dump: Dump, account: Account) -> Iterator[Finding]:
     """Waiting for the DataLoader."""
     step, rows = account
@@ -160,6 +180,7 @@ _KINDS: Final[tuple[Callable[[Dump, Account], Iterator[Finding]], ...]] = (
     _launches,
     _synchronisations,
     _optimizers,
+    _layouts,
     _inputs,
 )
 
@@ -174,6 +195,7 @@ def _finding(
     why: str = "",
     where: Location | None = None,
     names: tuple[str, ...] = (),
+    knob: str = "",
 ) -> Finding:
     """A finding about a part of a step: a change saves at most all of it."""
     return Finding(
@@ -190,6 +212,7 @@ def _finding(
         why=why,
         to_do=to_do,
         names=names,
+        knob=knob,
     )
 
 

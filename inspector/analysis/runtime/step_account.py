@@ -22,6 +22,7 @@ from inspect_compile.knowledge.cost.step_kinds import (
     COMPILED,
     COPIES,
     EAGER,
+    IN_ANOTHER_LAYOUT,
     LAUNCH,
     LIBRARY,
     NOT_KNOWN,
@@ -30,7 +31,7 @@ from inspect_compile.knowledge.cost.step_kinds import (
     WAITING,
     WRAPPER,
 )
-from inspect_compile.knowledge.kernels.library_kernels import library_of
+from inspect_compile.knowledge.kernels.library_kernels import changes_layout, library_of
 from inspect_compile.profiles import GpuRun, Profile
 
 Bound = Mapping[tuple[str, str, int | None], str]
@@ -243,6 +244,8 @@ def _gpu_row(run: GpuRun, by: Activity, is_generated: bool | None, bound: str) -
     if is_generated is not None or is_in_graph:
         generated = run.name.startswith("triton_") if is_generated is None else is_generated
         name = run.name if generated or what in (LAUNCH, WRAPPER) else what
+        if not generated and changes_layout(run.name):
+            return _Row(LIBRARY, name, IN_ANOTHER_LAYOUT, bound=bound)
         return _Row(COMPILED if generated else LIBRARY, name, bound=bound)
     if run.kind == "memcpy" and any(way in run.name for way in _TO_HOST):
         return _Row(COPIES, run.name, where, region)

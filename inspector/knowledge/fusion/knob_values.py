@@ -79,6 +79,11 @@ KNOBS: Final[tuple[Knob, ...]] = (
 )
 """Each setting once. `worth_trying` leaves out the value that a compile already had."""
 
+CHANNELS_LAST: Final = "force_layout_optimization"
+"""Makes Inductor keep what convolutions read and write channels-last, whatever it thinks of their sizes. It is no
+setting of fusion, and so none of `KNOBS`.
+"""
+
 _BY_NAME: Final = {knob.name: knob for knob in KNOBS}
 
 
@@ -91,7 +96,7 @@ def worth_trying(name: str, *had: Value) -> tuple[Value, ...]:
     """Values to try, other than the one that a compile `had`, or than the default."""
     knob = _BY_NAME.get(name)
     if knob is None:
-        return ()
+        return (True,) if name == CHANNELS_LAST and True not in had else ()
     now = had[0] if had else knob.default
     return tuple(value for value in knob.values if value is not now and value != now)
 

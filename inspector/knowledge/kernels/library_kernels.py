@@ -59,6 +59,15 @@ A convolution may be computed as a matmul.
 """
 
 
+_LAYOUT_CHANGE: Final = re.compile(r"nchwToNhwc|nhwcToNchw")
+"""cuDNN's kernels that turn a tensor around, as seen on an H200."""
+
+
+def changes_layout(kernel: str) -> bool:
+    """Does it only turn a tensor into another memory layout?"""
+    return _LAYOUT_CHANGE.search(kernel) is not None
+
+
 def _library(name: str, does: str, pattern: str) -> Library:
     return Library(name, does, re.compile(pattern, re.ASCII))
 

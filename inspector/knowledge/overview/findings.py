@@ -12,6 +12,7 @@ class Words(NamedTuple):
 
 
 MISSED_FUSION: Final = "missed-fusion"
+SECOND_STAGES: Final = "second-stages"
 APART_HANDED: Final = "apart-handed"
 APART_READ: Final = "apart-read"
 COPY: Final = "copy"
@@ -28,6 +29,7 @@ LIBRARY_LAYOUT: Final = "library-layout"
 CONVOLUTION_LAYOUT: Final = "convolution-layout"
 CONVOLUTION_LAST: Final = "convolution-last"
 PADDED_LAYOUT: Final = "padded-layout"
+LAYOUT_CHANGES: Final = "layout-changes"
 PADDING: Final = "padding"
 BREAK: Final = "graph-break"
 BREAK_MASK: Final = "break-mask"
@@ -85,6 +87,7 @@ SLOW_PROBES: Final = "slow-probes"
 LAUNCH_BOUND: Final = "launch-bound"
 LAUNCH_BOUND_HOST: Final = "launch-bound-host"
 LAUNCH_BOUND_SKIPPED: Final = "launch-bound-skipped"
+HALF_PRECISION: Final = "half-precision"
 MATMUL_PRECISION: Final = "matmul-precision"
 OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
@@ -393,6 +396,19 @@ WORDS: Final[dict[str, Words]] = {
         "entering compiled code, its guards and its wrapper take longer than a small graph is worth",
         "compile more in one graph, such as several steps of a loop; or do not compile this function",
     ),
+    SECOND_STAGES: Words(
+        "reductions over much are split, and the second stage of each is a small kernel of its own",
+    ),
+    LAYOUT_CHANGES: Words(
+        "the library turns what a convolution reads and writes into channels-last memory and back, in each call",
+        "model.to(memory_format=torch.channels_last), and the same for its input: measure it, for what surrounds the"
+        " convolutions can become slower by it",
+    ),
+    HALF_PRECISION: Words(
+        "matrix products and convolutions compute in float32",
+        "torch.autocast(device_type, torch.bfloat16) around the forward pass and the loss: it changes the numbers, so"
+        " compare the results",
+    ),
     MATMUL_PRECISION: Words(
         "float32 matrix products run without tensor cores",
         'torch.set_float32_matmul_precision("high") rounds their inputs to TF32: it changes the numbers, so compare '
@@ -462,8 +478,10 @@ KINDS: Final = (
     Kind(CACHE, "torch cannot keep a compile in its cache"),
     Kind(CACHE_MISS, "torch's cache of compiled graphs had no entry", "cache"),
     Kind(MISSED_FUSION, "two kernels go over the same values, and could be one"),
+    Kind(SECOND_STAGES, "the second stages of split reductions are small kernels of their own", "gpu"),
     Kind(COPY, "values are only moved to another place or order in memory"),
     Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
+    Kind(LAYOUT_CHANGES, "a library turns what a convolution reads and writes into another layout", "steps"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
     Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer"),
     Kind(MUTATION, "an input that is written into at a few places is copied as a whole"),
@@ -478,6 +496,7 @@ KINDS: Final = (
     Kind(OPTIMIZER, "the optimizer runs as many operators in place of one fused kernel", "steps"),
     Kind(INPUT, "the program waits for its DataLoader", "steps"),
     Kind(MATMUL_PRECISION, "float32 matrix products run without the tensor cores of the GPU", "gpu"),
+    Kind(HALF_PRECISION, "matrix products compute in float32 on a GPU that is faster in bfloat16", "gpu"),
     Kind(INCOMPLETE, "a graph is not complete in this dump"),
     Kind(PROBE, "a probe of this tool saw nothing, so that something is missing in this dump"),
     Kind(SLOW_PROBES, "this tool itself took a noticeable part of the run"),

@@ -149,12 +149,18 @@ class Search:
         plain = _Asked()
         asked = [(plain, _Asked(is_nudged=True)), *[(plain, plain)] * (_SAME - 1)]
         if without is not None:
-            asked.append((plain, _Asked(without.changes)))
-        ran = [pair for group in self._pairs(asked) for pair in group]
-        if self._at_once and _first_failure(ran[:_SAME]):  # both want one port, or all the memory
-            self._at_once = 0
+            asked.insert(1, (plain, _Asked(without.changes)))
+
+        def run() -> tuple[list[tuple[Ran, Ran]], str]:
             ran = [pair for group in self._pairs(asked) for pair in group]
-        if failure := _first_failure(ran[:_SAME]):
+            same = (pair for (_, other), pair in zip(asked, ran, strict=False) if not other.changes)
+            return ran, _first_failure(same)
+
+        ran, failure = run()
+        if self._at_once and failure:  # both want one port, or all the memory
+            self._at_once = 0
+            ran, failure = run()
+        if failure:
             return failure
         again: list[Sequence[Distance]] = []
         for (_, other), pair in zip(asked, ran, strict=False):

@@ -103,9 +103,20 @@ def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
     if tuned.together is not None:
         patch = f"   git apply {tuned.patch}" if tuned.patch else ""
         return f"together {gain_text(tuned.together, tuned.plus_minus)} of a step{ended}{patch}"
+    if tuned.is_baseline and tuned.eager is not None:
+        return f"{_beside_eager(tuned.seconds, tuned.eager, tuned.noise)}{ended}"
     if not rows:
         return f"Nothing was tried: measuring the program as it is took all the time; --minutes gives more{ended}"
     return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
+
+
+def _beside_eager(compiled: float, eager: float, noise: float) -> str:
+    saved = 1 - compiled / eager
+    if abs(saved) <= noise:
+        return f"With and without torch.compile a step takes the same, within {100 * noise:.1f} %"
+    if saved < 0:
+        return f"A step takes {100 * -saved:.1f} % longer with torch.compile than without"
+    return f"torch.compile saves {100 * saved:.1f} % of a step"
 
 
 def _order(row: TriedChange) -> tuple[int, float]:

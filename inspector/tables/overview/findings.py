@@ -31,8 +31,14 @@ if TYPE_CHECKING:
 _MOST_BUFFERS: Final = 3
 _NOT_KNOWN: Final = "how many seconds it costs is not known"
 _ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
-_BY_SHARE: Final = "estimated: its part of what was traced, of the time of the compile"
 _BY_ROOFLINE: Final = "estimated: the least time by the roofline, without and with it"
+_BY: Final = {
+    kinds.UNROLLED: "estimated: its part of what was traced, of the time of the compile",
+    kinds.SECOND_STAGES: "estimated: the time of an empty kernel for each",
+    kinds.MATMUL_PRECISION: _BY_ROOFLINE,
+    kinds.HALF_PRECISION: _BY_ROOFLINE,
+}
+"""Kind → how it is estimated, where that is not by bytes."""
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 _TABLES: Final = {
     kinds.BREAK: "dynamo",
@@ -51,6 +57,10 @@ _TABLES: Final = {
     kinds.SYNCHRONISATION: "steps",
     kinds.OPTIMIZER: "steps",
     kinds.INPUT: "steps",
+    kinds.LAYOUT_CHANGES: "steps",
+    kinds.SECOND_STAGES: "schedule",
+    kinds.MATMUL_PRECISION: "roofline",
+    kinds.HALF_PRECISION: "roofline",
 }
 """Kind → the table that shows more; the others have a page of their own."""
 
@@ -86,9 +96,7 @@ def sure_words(found: Finding) -> str:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
     if found.sure == NOT_KNOWN:
         return _NOT_KNOWN
-    if found.kind == kinds.UNROLLED:
-        return _BY_SHARE
-    return _BY_ROOFLINE if found.kind == kinds.MATMUL_PRECISION else _ESTIMATED
+    return _BY.get(found.kind, _ESTIMATED)
 
 
 def places_cell(found: Finding) -> Cell:
@@ -140,8 +148,6 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
         return command(dump_argument, "memory", *which)
     if found.kind == kinds.INCOMPLETE:
         return command(dump_argument, "lowering", *which)
-    if found.kind == kinds.MATMUL_PRECISION:
-        return command(dump_argument, "roofline", *which)
     return command(dump_argument, _TABLES[found.kind])
 
 

@@ -22,12 +22,15 @@ from inspect_compile.facts import (
     StepTime,
 )
 from inspect_compile.knowledge.cost import step_kinds as kinds
+from inspect_compile.knowledge.tuning import Program, candidates
+from inspect_compile.profiles import GpuRun, HostCall, Profile, Span
 from inspect_compile.profiles.chrome import read
 from inspect_compile.tables.overview.findings import cost_words, sure_words
 from tests.handmade import ended, graph, kernel, line, lowered, made, node, operation
 
 DATA = Path(__file__).resolve().parents[1] / "runtime" / "data"
 GPU = Run(status="finished", argv=("net.py",), device="cuda (NVIDIA H200, sm_90)")
+GPU_PROGRAM = Program(is_cuda=True, threads=8, compiles=(), optimizers=())
 ITEM = Location("policy.py", 61, "forward", "if float(value.mean()) > 1e6:")
 BREAK = GraphBreak(graph="0/0", reason="Tensor.item()", explanation="Tensor.item() is not traced", where=ITEM)
 CALL = Frame(
@@ -154,6 +157,44 @@ def test_float32_products_that_may_not_round_to_tf32(tmp_path: Path) -> None:
     assert measured.seconds == pytest.approx(1.5 * (1 - 67 / 494.7))
     assert measured.share == pytest.approx(0.75 * (1 - 67 / 494.7))
     assert of_kind(tmp_path / "rounds", "matmul-precision", graph(tf32=True), *facts) == []
+
+    (half,) = of_kind(tmp_path / "half", "half-precision", graph(tf32=False), *facts)
+    assert half.seconds == pytest.approx(80 / 67 - 80 / 989.4, rel=1e-3)
+    (half,) = of_kind(tmp_path / "half step", "half-precision", graph(tf32=False), *facts, *step_rows)
+    assert half.share == pytest.approx(0.75 * (1 - 67 / 989.4), rel=1e-3)
+    assert findings(made(tmp_path / "last", graph(tf32=False), *facts, *step_rows, run=GPU))[-1].kind == half.kind
+    (half,) = of_kind(tmp_path / "half rounds", "half-precision", graph(tf32=True), *facts)
+    assert half.seconds == pytest.approx(80 / 494.7 - 80 / 989.4, rel=1e-3)
+
+
+def test_what_a_library_turns_around_for_a_convolution_is_found_with_a_setting(tmp_path: Path) -> None:
+    """What is launched for a call of cuDNN, by the names that an H200's profile has."""
+    names = (
+        "void cudnn::engines_precompiled::nchwToNhwcKernel<float>",
+        "sm90_xmma_fprop_implicit_gemm",
+        "triton_poi_0",
+    )
+    profile = Profile("torch.profiler", [], [], [], device="NVIDIA H200")
+    for call in range(4):
+        begin = 100.0 * call
+        profile.spans.append(Span("## Call CompiledFxGraph f123 ##", begin, begin + 90, 0))
+        for number, name in enumerate(names):
+            at, own = begin + 10 + 20 * number, len(profile.runs) + 1
+            operator = "triton_poi_0" if name.startswith("triton") else "aten::convolution"
+            profile.spans.append(Span(operator, at, at + 8, 0, external=own))
+            profile.calls.append(HostCall("cuLaunchKernel", at + 1, 0, own))
+            profile.runs.append(GpuRun(own, "kernel", name, at + 2, 10.0, correlation=own, external=own))
+    account = step_account(profile)
+    assert account is not None
+    (found,) = [row for row in findings_of_account(made(tmp_path, run=GPU), account) if row.kind == "layout-changes"]
+
+    assert found.seconds == pytest.approx(account.step.seconds * (found.share or 0.0))
+    turned = sum(row.seconds for row in account.rows if row.where == kinds.IN_ANOTHER_LAYOUT)
+    assert found.seconds == pytest.approx(turned) == pytest.approx(40e-6)
+    assert found.knob == "force_layout_optimization"
+    assert [one.words for one in candidates(GPU_PROGRAM, [found.knob]) if found.knob in one.words] == [
+        "torch._inductor.config.force_layout_optimization = True"
+    ]
 
 
 def test_kinds_that_need_a_profile_are_not_said_to_be_looked_for(tmp_path: Path) -> None:

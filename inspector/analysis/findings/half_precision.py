@@ -1,0 +1,78 @@
+"""Matrix products and convolutions in float32 on a GPU that computes them faster in bfloat16.
+
+It changes the numbers, and so stands behind what does not.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspect_compile.analysis.cost.roofline import Bounds, roofline
+from inspect_compile.analysis.cost.roofs import Roof, roof_of
+from inspect_compile.analysis.findings.costs import Costs
+from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, Finding, parts_at
+from inspect_compile.analysis.runtime.step_account import Account
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph
+from inspect_compile.knowledge.cost.step_kinds import IN_ANOTHER_LAYOUT, LIBRARY
+from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
+from inspect_compile.knowledge.overview.findings import HALF_PRECISION, WORDS
+
+_HALF: Final = "bfloat16"
+_PEAKS: Final = {"float32": "float32", "tf32": "TF32"}
+"""What computes float32 → how people call it."""
+_LEAST: Final = 0.25
+"""Share of what these calls take at the roofline that must be saved: casts cost something, too."""
+
+
+def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+    """One for all graphs: what bfloat16 saves by the roofline, as a part of the calls' time where it was measured."""
+    yield from of_account(dump, graphs, recorded_account(dump))
+
+
+def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iterator[Finding]:
+    """The same with the account of a step, if there is one."""
+    roof = roof_of(dump)
+    if roof is None or not any(_is_faster(roof, peak) for peak in _PEAKS):
+        return
+    rows = [row for graph in graphs for row in roofline(dump, graph.graph, roof)]
+    calls = [row for row in rows if row.heavy and row.peak in _PEAKS and _is_faster(roof, row.peak)]
+    whole = sum(row.least_seconds for row in calls)
+    part = 1 - sum(_in_half(row, roof) for row in calls) / whole if whole else 0.0
+    if part < _LEAST:
+        return
+    largest = max(calls, key=lambda row: row.least_seconds)
+    seconds, share = part * whole, None
+    if account is not None:
+        seconds = part * sum(
+            row.seconds
+            for row in account.rows
+            if row.kind == LIBRARY and not row.is_idle and row.where != IN_ANOTHER_LAYOUT
+        )
+        share = seconds / account.step.seconds
+    yield Finding(
+        kind=HALF_PRECISION,
+        graph=largest.graph.partition("/")[0],
+        what=WORDS[HALF_PRECISION].what,
+        parts=parts_at(largest.lines[0] if largest.lines else None, largest.nodes[-1] if largest.nodes else ""),
+        count=len(calls),
+        seconds=seconds,
+        when=EACH_CALL if account is None else EACH_STEP,
+        share=share,
+        sure=ESTIMATED if account is None else sure_of(account.step.steps),
+        calls=None if account is None else account.step.steps,
+        is_bound=True,
+        why=f"peak of {roof.name}: {roof.peak[largest.peak] / 1e12:.0f} TFLOP/s in {_PEAKS[largest.peak]}, "
+        f"{roof.peak[_HALF] / 1e12:.0f} in {_HALF}, which moves half the bytes",
+        to_do=WORDS[HALF_PRECISION].to_do,
+        names=(largest.kernel,),
+    )
+
+
+def _is_faster(roof: Roof, peak: str) -> bool:
+    return peak in roof.peak and roof.peak.get(_HALF, 0.0) > roof.peak[peak]
+
+
+def _in_half(row: Bounds, roof: Roof) -> float:
+    """Seconds at the roofline with half the bytes."""
+    return max(row.memory_seconds / 2, row.heavy / roof.peak[_HALF])
