@@ -26,6 +26,7 @@ SLOW: Final = frozenset(
         "launch/test_tune.py",
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",
+        "lowering/intervention/test_cancelling.py",
         "lowering/intervention/test_exit_status.py",
         "lowering/intervention/test_half_types.py",
         "lowering/intervention/test_left_behind.py",

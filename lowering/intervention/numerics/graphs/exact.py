@@ -2,7 +2,7 @@
 
 import warnings
 from collections import ChainMap, Counter
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from typing import Any, Final
 
 import torch
@@ -31,6 +31,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.offload import give_b
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at, memory_of
+from inspect_compile.lowering.intervention.numerics.graphs.sums import terms_of
 
 _VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
 """Nodes that move values and round nothing."""
@@ -239,6 +240,7 @@ class Exact(Interpreter):
         is what it gives in its dtypes.
         """
         if not calls_graphs(node):
+            args = args if self._noise is None else self._noise.in_sums(node.target, args, own)
             return in_fp64(node, own)(*args, **kwargs)
 
         def inside(one: Any) -> Any:
@@ -316,7 +318,9 @@ class Exact(Interpreter):
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
         or that of one of `known`.
         """
-        if self._noise is None or (rounds_nothing(node) and not self._is_chosen(node)):
+        if self._noise is None:
+            return value
+        if rounds_nothing(node) and not self._is_given(node) and not self._is_chosen(node):
             return value
         if isinstance(value, (list, tuple)):
             return type(value)(self._with_noise(one, its) for one, its in zip(value, own, strict=True))
@@ -429,15 +433,43 @@ class Noise:
 
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
-        epsilon = torch.finfo(dtype).eps
-        size = epsilon * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
-        return value if _is_whole(value, epsilon) else self._moved(value, size, in_place=in_place)
+        is_whole = _is_whole(value, torch.finfo(dtype).eps)
+        return value if is_whole else self._moved(value, self._size(dtype), in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
         """An argument of a matmul or convolution that may be computed in TF32; what is no tensor in fp64 as it is."""
         if not isinstance(value, torch.Tensor) or value.dtype is not torch.float64 or _is_whole(value, _TF32_EPSILON):
             return value
         return self._moved(value, _TF32_EPSILON, in_place=False)
+
+    def in_sums(self, target: Any, args: Sequence[Any], own: Any) -> Sequence[Any]:
+        """The arguments of an operator; of one that adds up many terms these with noise as the roundings of partial
+        sums make it, in float32 at least. `own`: what it gives in its dtypes.
+        """
+        given = terms_of(target, args)
+        made = next((one for one in leaves([own]) if isinstance(one, torch.Tensor) and one.is_floating_point()), None)
+        if given is None or made is None:
+            return args
+        dtype = _at_least_single(made).dtype
+        epsilon = torch.finfo(dtype).eps
+        size = given.roundings * self._size(dtype)
+
+        def moved(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor) or value.dtype is not torch.float64 or not value.numel():
+                return value
+            if (
+                not given.divides
+                and _is_whole(value, epsilon)
+                and float(value.abs().amax()) * given.count * epsilon <= 1
+            ):
+                return value
+            return self._moved(value, size, in_place=False)
+
+        return [moved(one) if at in given.at else one for at, one in enumerate(args)]
+
+    def _size(self, dtype: torch.dtype) -> float:
+        """The distance of what is moved up to what is moved down, relative to it."""
+        return torch.finfo(dtype).eps * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
 
     def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
         factors = self._factors.get((value.device, size))

@@ -255,7 +255,10 @@ class Shadow(_Mode):  # type: ignore[misc]
             reason = reason or lacking
         elif not is_random:
             try:
-                values = [func(*map_aggregate(one[0], raised), **map_aggregate(one[1], raised)) for one in lanes]
+                values = [
+                    self._repeated(func, map_aggregate(one, raised), map_aggregate(named, raised), found, noise)
+                    for (one, named), noise in zip(lanes, self._noise, strict=True)
+                ]
             except (RuntimeError, TypeError, ValueError, NotImplementedError) as error:
                 error.__traceback__ = None
                 reason = reason or f"{name} has no form in fp64 ({type(error).__name__})"
@@ -277,6 +280,11 @@ class Shadow(_Mode):  # type: ignore[misc]
             memory.reason, memory.is_random = memory.reason or reason, memory.is_random or random
         if self._added > _LITTLE:
             self.sweep()
+
+    @staticmethod
+    def _repeated(func: Any, args: Any, kwargs: Any, found: Any, noise: Noise | None) -> Any:
+        """What an operator gives for arguments in fp64. What was there before has no noise yet where it is added up."""
+        return func(*(args if noise is None else noise.in_sums(func, args, found)), **kwargs)
 
     def sweep(self) -> None:
         """Let go of the shadows of memory that is no longer there."""
