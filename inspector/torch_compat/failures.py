@@ -21,5 +21,7 @@ STAGES: Final = (
 )
 """Module, and those below it → the stage; the innermost frame that is in one decides."""
 INDUCTOR: Final = "torch._inductor"
-AT_HAND: Final = ("n", "node", "snode", "self")
-"""Variables of Inductor's functions that hold what they work on: an FX node, an IR node or a scheduler node."""
+AT_HAND: Final = ("n", "node", "snode", "match", "m", "self")
+"""Variables of Inductor's functions that hold what they work on: an FX node, an IR node, a scheduler node, or the match
+of a pattern.
+"""

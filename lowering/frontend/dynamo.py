@@ -22,6 +22,7 @@ from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
+from inspect_compile.lowering.frontend.failures import failed_line
 from inspect_compile.lowering.frontend.guarded_calls import COUNTS
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
@@ -105,8 +106,10 @@ def install_frames(probes: Probes) -> None:
             kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
         if kind is not None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
-            record_error(probes, "dynamo_error", sys.exc_info()[1])
-            tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), _failed_at(metrics))
+            error = sys.exc_info()[1]
+            record_error(probes, "dynamo_error", error)
+            failed_at = _failed_at(metrics) or failed_line(error)
+            tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), failed_at)
         elif attempt.graphs:
             tell(attempt, "compiled", None)
         else:

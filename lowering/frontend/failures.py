@@ -2,9 +2,12 @@
 
 import sys
 import traceback
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NamedTuple
 
+from inspect_compile.facts import Location
+from inspect_compile.lowering.core.fx_nodes import user_line
 from inspect_compile.lowering.core.scopes import Scope
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.failures import AT_HAND, INDUCTOR, STAGES
@@ -21,15 +24,37 @@ def failed_in(error: BaseException, scope: Scope) -> Failed:
     """The stage and the nodes of the innermost functions of Inductor that say so; nothing of them is kept."""
     stage = ""
     nodes: tuple[str, ...] = ()
-    for frame in reversed([frame for frame, _ in traceback.walk_tb(error.__traceback__)]):
-        module = str(frame.f_globals.get("__name__", ""))
-        if not _is_below(module, INDUCTOR):
-            continue
+    for module, frame in _inside(error):
         stage = stage or next((name for prefix, name in STAGES if _is_below(module, prefix)), "")
         nodes = nodes or _nodes(frame, scope)
         if stage and nodes:
             break
     return Failed(stage, nodes)
+
+
+def failed_line(error: BaseException | None) -> Location | None:
+    """The program's line of the FX nodes that the innermost function of Inductor works on which has some: of a compile
+    that failed before it had a graph with a name.
+    """
+    for _, frame in _inside(error):
+        for name in AT_HAND:
+            try:
+                lines = [user_line(node) for node in _fx_nodes(frame.f_locals.get(name))]
+            except Exception as failed:
+                let_pass(failed)
+                lines = []
+            if found := next(filter(None, reversed(lines)), None):
+                return found
+    return None
+
+
+def _inside(error: BaseException | None) -> Iterator[tuple[str, FrameType]]:
+    """The functions of Inductor that an exception has passed, the innermost first, with their modules."""
+    passed = [] if error is None else [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(passed):
+        module = str(frame.f_globals.get("__name__", ""))
+        if _is_below(module, INDUCTOR):
+            yield module, frame
 
 
 def _is_below(module: str, package: str) -> bool:
@@ -50,10 +75,17 @@ def _nodes(frame: FrameType, scope: Scope) -> tuple[str, ...]:
 
 
 def _of(value: Any, scope: Scope) -> tuple[str, ...]:
-    fx = sys.modules.get("torch.fx")
-    if fx is not None and isinstance(value, fx.Node):
-        return (value.name,)
+    if nodes := _fx_nodes(value):
+        return tuple(node.name for node in nodes)
     # Asked of the types: torch's handlers of operators answer to any name, and warn of those that they do not know.
     members = value.get_nodes() if hasattr(type(value), "get_nodes") else (value,)
     ir = [getattr(member, "__dict__", {}).get("node") or member for member in members]
     return scope.in_order({origin for one in ir if hasattr(type(one), "get_origins") for origin in one.get_origins()})
+
+
+def _fx_nodes(value: Any) -> list[Any]:
+    """An FX node, or those that match a pattern, in the order in which they were matched."""
+    fx = sys.modules.get("torch.fx")
+    members = getattr(value, "__dict__", {}).get("nodes")
+    values = members if isinstance(members, list) else [value]
+    return [] if fx is None else [one for one in values if isinstance(one, fx.Node)]

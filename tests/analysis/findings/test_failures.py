@@ -40,7 +40,7 @@ def test_each_failed_compile_stands_before_all_else(dump: Dump) -> None:
     assert rows[: len(failed)] == failed
     assert "incomplete" not in {row.kind for row in rows}
     known = {next(iter(lines(row))): row for row in failed}
-    assert len(known) == len(failed) == 6
+    assert len(known) == len(failed) == 7
 
     error = known[line_of("b = torch.asinh(a)")]
     assert error.what == "a compile failed: compiling the generated code"
@@ -55,6 +55,8 @@ def test_each_failed_compile_stands_before_all_else(dump: Dump) -> None:
     assert "amax" in folded.why
     passes = known[line_of("return x + torch.tensor(5.0).cumsum(0)")]
     assert (passes.what, passes.parts[0].node) == ("a compile failed: passes over the graph", "cumsum")
+    pattern = known[line_of("return scores.softmax(-1) @ value")]
+    assert "no attention on Tuesdays" in pattern.why
     lowered = known[line_of("return torch.lgamma(a)")]
     assert (lowered.what, lowered.parts[0].node) == ("a compile failed: lowering", "lgamma")
     assert lowered.why.startswith("InductorError: LoweringException: RuntimeError: no lowering on Tuesdays")

@@ -3,6 +3,7 @@
 import torch
 from torch._inductor import lowering
 from torch._inductor.codegen import cpp
+from torch._inductor.fx_passes import fuse_attention
 
 
 def declared_twice(x):
@@ -13,12 +14,17 @@ def refused(x):
     raise RuntimeError("no lowering on Tuesdays")
 
 
+def refused_pattern(query, key, value, inv_scale):
+    raise RuntimeError("no attention on Tuesdays")
+
+
 def broken(gm, inputs):
     raise RuntimeError("this backend is out of order")
 
 
 cpp.CppVecOverrides.asinh = cpp.CppOverrides.asinh = staticmethod(declared_twice)
 lowering.lowerings[torch.ops.aten.lgamma.default] = refused
+fuse_attention._sfdp_replacement_1 = refused_pattern
 
 
 def compiler_error(x, y):
@@ -48,6 +54,11 @@ def in_a_branch(x):
     return torch.cond(x.sum() > 0, yes, torch.sin, (x,))
 
 
+def of_a_pattern(query, key, value):
+    scores = query @ key.transpose(-2, -1) / 4.0
+    return scores.softmax(-1) @ value
+
+
 def of_a_backend(x):
     return x * 3
 
@@ -63,6 +74,7 @@ for function, arguments, backend in (
     (of_a_pass, (x,), "inductor"),
     (no_lowering, (x,), "inductor"),
     (in_a_branch, (x,), "inductor"),
+    (of_a_pattern, torch.rand(3, 1, 2, 8, 8).unbind(), "inductor"),
     (of_a_backend, (x,), broken),
     (well, (x,), "inductor"),
 ):
