@@ -39,7 +39,7 @@ def cancelling(length: int) -> torch.Tensor:
 def error_in_lanes(x: torch.Tensor) -> float:
     """The error of the sums of rows, added up in float32 by hand, as a loop with vectors does."""
     lanes = torch.zeros(x.shape[0], LANES)
-    for part in x.split(LANES, dim=1):
+    for part in torch.split(x, LANES, dim=1):
         lanes = lanes + part
     total = torch.zeros(x.shape[0])
     for lane in lanes.unbind(1):

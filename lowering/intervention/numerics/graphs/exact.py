@@ -460,7 +460,7 @@ class Noise:
             if (
                 not given.divides
                 and _is_whole(value, epsilon)
-                and float(value.abs().amax()) * given.count * epsilon <= 1
+                and float(value.abs().amax()) * given.length * epsilon <= 1
             ):
                 return value
             return self._moved(value, size, in_place=False)

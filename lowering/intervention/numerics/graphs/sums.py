@@ -22,7 +22,7 @@ class Terms(NamedTuple):
 
     at: tuple[int, ...]
     """Positions of the arguments that the terms are made of."""
-    count: int
+    length: int
     divides: bool
     """It divides as it adds up: of whole numbers, too, partial results are rounded."""
 
@@ -31,7 +31,7 @@ class Terms(NamedTuple):
         """How many roundings of each term make as much as those of the partial sums: a power of two. Of n terms of
         either sign the partial sums are up to √n times as large as one.
         """
-        return min(2.0 ** max(0, round(math.log2(max(1, self.count) / _ALONE) / 2)), _MOST)
+        return min(2.0 ** max(0, round(math.log2(max(1, self.length) / _ALONE) / 2)), _MOST)
 
 
 def terms_of(target: Any, args: Sequence[Any]) -> Terms | None:

@@ -26,4 +26,4 @@ half = torch.randint(-3, 4, (ROWS, LENGTH // 2)).float()
 torch.compile(moments)(torch.cat([half, -half], 1)[:, torch.randperm(LENGTH)])
 given = torch.randn(4, LONG, requires_grad=True)
 result = torch.compile(normed)(given)
-result.backward(torch.ones_like(result))
+result.backward(torch.ones_like(result))  # type: ignore[no-untyped-call]
