@@ -26,6 +26,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_frames"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_skips"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.guarded_calls:install"),
+    Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.frontend.unguarded_calls:install"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.dynamo:install_graphs"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.call_path:install_backend"),
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
@@ -111,8 +112,10 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.scheduler", "inspect_compile.codegen.autotuning.templates:install_scheduler"),
 )
 
-STOPS: Final = "lowering.dynamo"
-"""The probe that sees what stops or interrupts a compile, which is recorded also where the dump is full."""
+STOPS: Final = ("lowering.dynamo", "lowering.guarded_calls", "lowering.unguarded_calls")
+"""The probes that see what stops or interrupts a compile, and count what runs eagerly because of it: that is recorded
+also where the dump is full.
+"""
 
 MEASURE: Final[tuple[Entry, ...]] = (
     Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install"),

@@ -5,7 +5,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -238,10 +238,10 @@ class Session:
         for remark in self.targets.untold:
             self.recorder.add(remark)
 
-    def listen(self, listens: bool, *, besides: str = "") -> None:
-        """Turn all hooks on or off, but for those of the probe `besides`; those that failed stay off."""
+    def listen(self, listens: bool, *, besides: Collection[str] = ()) -> None:
+        """Turn all hooks on or off, but for those of the probes `besides`; those that failed stay off."""
         for hook in self.probes.hooks:
-            if hook.state == "installed" and hook.probe != besides:
+            if hook.state == "installed" and hook.probe not in besides:
                 hook.off = not listens
         self.probes.pass_over_caches = listens and self._config.cache != "keep"
         self.probes.reuses_facts = listens and self._reuses_facts

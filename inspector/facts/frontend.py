@@ -49,7 +49,7 @@ class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
 
 
 class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
-    """How often frames that had been compiled were called: a function, or its rest after a graph break."""
+    """How often functions were called that Dynamo had looked at before, and their rests after graph breaks."""
 
     checked: Int64
     """Calls for which torch checked guards."""
@@ -59,10 +59,14 @@ class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
     """Of these, calls that led to an attempt to compile the frame again."""
     limited: Int64
     """Of these attempts, those that a limit ended: the call ran eagerly."""
+    skipped: Int64 = 0
+    """Calls that are not among `checked`, of functions given to torch.compile that Dynamo had skipped."""
+    disabled: Int64 = 0
+    """Calls that are not among `checked`, of functions under `torch.compiler.disable`, wherever they were called."""
 
     @property
-    def eager(self) -> int:
-        """Calls that fitted no compile and ran eagerly."""
+    def beyond_limit(self) -> int:
+        """Calls that fitted no compile and ran eagerly, because no more compiles are made."""
         return self.checked - self.fitted - self.attempts + self.limited
 
 

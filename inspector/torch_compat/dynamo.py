@@ -72,6 +72,12 @@ COMPILES = Name(
     "_TorchDynamoContext.__call__",
     "torch.compile makes what is called in the place of a function",
 )
+DISABLES = Name("torch._dynamo.eval_frame", "DisableContext", "what a disabled function reads in each call")
+DISABLED = Name(
+    "torch._dynamo.eval_frame",
+    "DisableContext.__call__",
+    "torch.compiler.disable makes what is called in the place of a function",
+)
 SET_FRAME_STRATEGY = Name(
     "torch._C._dynamo.eval_frame", "set_code_exec_strategy", "Dynamo is never offered a function of ours"
 )

@@ -7,11 +7,12 @@ import sys
 import threading
 import traceback
 import weakref
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
 from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.frontend.skip_reasons import computes_nothing
 from inspect_compile.knowledge.overview.compiler_errors import brief
 from inspect_compile.knowledge.overview.findings import RECOMPILE_LIMIT
 from inspect_compile.lowering.core import values
@@ -24,6 +25,7 @@ from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
 from inspect_compile.lowering.frontend.failures import failed_line
 from inspect_compile.lowering.frontend.guarded_calls import COUNTS
+from inspect_compile.lowering.frontend.unguarded_calls import UNGUARDED, FunctionCode
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
 from inspect_compile.torch_compat import frames
@@ -36,18 +38,10 @@ _OURS: Final = __name__.partition(".")[0]
 _SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
 
-class _Code(NamedTuple):
-    """A code object as plain values: a reference would keep alive what Dynamo compiled for it."""
-
-    function: str
-    file: str
-    line: int
-
-
 class _Attempt:
     """An attempt to compile a frame that has not ended yet."""
 
-    def __init__(self, code: _Code) -> None:
+    def __init__(self, code: FunctionCode) -> None:
         self.code = code
         self.started = AtStart.perf_counter()
         self.graphs = 0
@@ -63,7 +57,7 @@ class _Open(threading.local):
     """The open attempts on this thread: frames are compiled inside of frames."""
 
     def __init__(self) -> None:
-        self.seen: _Code | None = None
+        self.seen: FunctionCode | None = None
         """The frame that Dynamo looked at last."""
         self.objects: dict[str, weakref.ref[Any]] = {}
         """Its arguments."""
@@ -83,9 +77,10 @@ def install_frames(probes: Probes) -> None:
 
     def looked(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         frame = argument(args, kwargs, 0, "frame")
-        code = frame.f_code
-        _RUNNING.seen = _Code(code.co_qualname, code.co_filename, code.co_firstlineno)
+        seen = FunctionCode.of(frame.f_code)
+        _RUNNING.seen = seen
         _RUNNING.objects = objects.of(frame.f_locals)
+        UNGUARDED.looks(seen)
         COUNTS.attempts += bool(argument(args, kwargs, 1, "cache_entries"))
 
     def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
@@ -164,6 +159,8 @@ def install_frames(probes: Probes) -> None:
                 limit=limit,
             )
         )
+        if status in ("skipped", "failed") and not limit:
+            UNGUARDED.skips(attempt.code)
         sink.flush()
 
     def again(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
@@ -193,9 +190,9 @@ def install_frames(probes: Probes) -> None:
             )
         )
 
-    probes.wrap(PROBE, names.CACHE_SIZE, before=looked)
-    probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
-    probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited)
+    looking = probes.wrap(PROBE, names.CACHE_SIZE, before=looked)
+    telling = probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
+    COUNTS.hooks += (looking, telling, probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited))
     probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
 
 
@@ -206,6 +203,9 @@ def install_skips(probes: Probes) -> None:
     def skipped(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         frame = argument(args, kwargs, 1, "frame")
         reason, code = str(argument(args, kwargs, 0, "reason")), frame.f_code
+        function = FunctionCode.of(code)
+        if function != _RUNNING.seen and not computes_nothing(reason):  # else how the attempt ends tells more
+            UNGUARDED.skips(function)
         place = (reason, code.co_filename, code.co_firstlineno)
         if place in seen or len(seen) >= _MOST_SKIPS or is_library(code.co_filename) or _is_ours(frame.f_globals):
             return

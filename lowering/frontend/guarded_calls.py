@@ -1,4 +1,4 @@
-"""How many calls of frames that had been compiled fit a compile, and how many run eagerly.
+"""How many calls of functions that Dynamo has looked at fit a compile, and how many run eagerly.
 
 torch has a hook that it calls after each check of guards, outside of Dynamo. It may not run Python: a KeyboardInterrupt
 in it would end the process, for torch's C++ catches no exception there. So what counts is made of functions in C.
@@ -6,10 +6,13 @@ in it would end the process, for torch's C++ catches no exception there. So what
 
 import functools
 import io
+from collections import Counter
 from typing import Any
 
 from inspect_compile.facts import Fact, GuardedCalls
+from inspect_compile.lowering.frontend.unguarded_calls import UNGUARDED
 from inspect_compile.probe import Probes
+from inspect_compile.probe.hook import HookState
 from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.guarded_calls"
@@ -29,19 +32,26 @@ class _Counts:
         # reduce(seek, (1,), fits) is seek(fits, 1): on by 1 or 0. It returns the new position, true where torch needs
         # that: where a call fitted. The cache keeps nothing, and counts.
         self.called = functools.lru_cache(maxsize=0)(functools.partial(functools.reduce, self._place.seek, (1,)))
-        self._before = 0, 0, 0, 0
+        self.hooks: list[HookState] = []
+        """What `attempts` and `limited` depend on."""
+        self._before = Counter[str]()
 
-    def _now(self) -> tuple[int, int, int, int]:
-        return self.called.cache_info().misses, self._place.tell(), self.attempts, self.limited
+    def _now(self) -> Counter[str]:
+        return Counter(
+            checked=self.called.cache_info().misses,
+            fitted=self._place.tell(),
+            attempts=self.attempts,
+            limited=self.limited,
+            skipped=UNGUARDED.skipped,
+            disabled=UNGUARDED.disabled,
+        )
 
     def facts(self) -> list[Fact]:
         """The row, where all calls were counted and there are any."""
-        checked, fitted, attempts, limited = (
-            now - before for now, before in zip(self._now(), self._before, strict=True)
-        )
-        if not (self.is_counting and checked):
-            return []
-        return [GuardedCalls(checked=checked, fitted=fitted, attempts=attempts, limited=limited)]
+        now = self._now()
+        now.subtract(self._before)
+        is_whole = self.is_counting and UNGUARDED.is_whole and not any(hook.state != "installed" for hook in self.hooks)
+        return [GuardedCalls(**now)] if is_whole and any(now.values()) else []
 
     def forget(self) -> None:
         """Another dump begins."""
@@ -66,4 +76,4 @@ def install(probes: Probes) -> None:
         return
     COUNTS.is_counting = True
     probes.accounts.append(COUNTS)
-    probes.wrap(PROBE, names.AFTER_GUARDS, before=replaced, patient=True)
+    COUNTS.hooks.append(probes.wrap(PROBE, names.AFTER_GUARDS, before=replaced, patient=True))

@@ -1,5 +1,6 @@
 """What stopped or interrupted a compile is recorded, also where a limit leaves later compiles of the frame out."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,13 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.child.limits.first import COMPILES
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Recompile, Remark
+from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Hook, Recompile, Remark
+from inspect_compile.torch_compat import Name
+from inspect_compile.torch_compat import dynamo as names
 from tests.conftest import run_once
 from tests.running import inspected, last_words
 
+FAULTY = Path(__file__).parents[1] / "harmless/faulty"
 PROGRAM = """
 import torch
 x = torch.ones(4)
@@ -110,8 +114,22 @@ def test_the_overview_says_what_share_of_the_calls_ran_eagerly(place: Path) -> N
     told, (calls,) = summarize_run(dump), dump.rows(GuardedCalls)
 
     assert calls.fitted == 5 * 8
-    assert told.eager_calls == 2 + 5 * 2 + 2  # of `default`, again, and of `broken`
-    assert told.checked_calls == calls.checked == calls.fitted + calls.attempts + told.eager_calls - calls.limited
+    assert told.eager_calls_why == {"limit": 2 + 5 * 2 + 2, "skipped": 1}  # of `default`, again, `broken`; of `failing`
+    assert told.checked_calls == calls.checked + 1
+    assert calls.checked == calls.fitted + calls.attempts + 14 - calls.limited
+
+
+@pytest.mark.parametrize("target", [names.CACHE_SIZE, names.RECOMPILE_LIMIT, names.COMPILES], ids=str)
+def test_calls_are_not_counted_where_a_hook_that_counts_fails(tmp_path: Path, target: Name) -> None:
+    (tmp_path / "script.py").write_text(PROGRAM)
+    faults = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps({str(target): "raise"})}
+    done = inspected(["script.py"], tmp_path, environment=faults)
+    dump = Dump(tmp_path / "dump")
+
+    assert done.returncode == 0, done.stderr
+    assert {row.target for row in dump.rows(Hook) if row.state == "failed"} == {str(target)}
+    assert not dump.rows(GuardedCalls)
+    assert not summarize_run(dump).eager_calls
 
 
 @pytest.mark.parametrize("limit", LIMITS)

@@ -65,10 +65,12 @@ OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
     str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls)),
-    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.Artifact)),
+    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.GuardedCalls, facts.Artifact)),
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
-    str(dynamo.AFTER_GUARDS): Feeds(called=False),
+    str(dynamo.AFTER_GUARDS): Feeds((facts.GuardedCalls,), called=False),
+    str(dynamo.COMPILES): Feeds((facts.GuardedCalls,)),
+    str(dynamo.DISABLED): Feeds((facts.GuardedCalls,)),
     str(dynamo.STACK_SUMMARY): Feeds(),
     str(dynamo.UNINTERESTING): Feeds(),
     str(dynamo.RECOMPILE_LIMIT): Feeds((facts.Frame, facts.Remark, facts.GuardedCalls)),

@@ -1,6 +1,7 @@
 """Which of the functions that Dynamo looked at run without torch.compile, in all of their calls or in some.
 
-Calls are counted where torch checks guards: not those of functions that it skips, which it no longer looks at.
+Calls are counted where torch checks guards, and those of what torch.compile returned and of disabled functions. Nobody
+is told of a call of another function that Dynamo skips.
 """
 
 from collections import Counter
@@ -10,12 +11,11 @@ from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Skip
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.knowledge.frontend.skip_reasons import computes_nothing
 
-LIMIT, FAILED, SKIPPED, BREAK = "limit", "failed", "skipped", "graph break"
+LIMIT, FAILED, SKIPPED, BREAK, DISABLED = "limit", "failed", "skipped", "graph break", "disabled"
 ALL: Final = "functions"
 _ORDER: Final = (LIMIT, FAILED, SKIPPED, BREAK)
-_NEEDS_NONE: Final = ("no tensor-related objects", "no content in function")
-"""In torch's reason for a frame in which there is nothing to compile."""
 
 
 def eager(dump: Dump) -> dict[str, int]:
@@ -36,22 +36,26 @@ def eager(dump: Dump) -> dict[str, int]:
         if frame_id(row.graph) in broken:
             reasons.add(BREAK)
     for skip in dump.rows(Skip):
-        if not any(words in skip.reason for words in _NEEDS_NONE):
+        if not computes_nothing(skip.reason):
             found.setdefault((skip.file, _name(skip.function)), set()).add(SKIPPED)
     why = Counter(next((one for one in _ORDER if one in reasons), "") for reasons in found.values())
     counts = {reason: why[reason] for reason in _ORDER if why[reason]}
     return {ALL: len(found), **counts} if counts else {}
 
 
-def eager_calls(dump: Dump) -> tuple[int, int]:
-    """How many calls fitted no compile and ran eagerly because of a limit, and of how many that checked guards; zeros
-    if there are none or they were not counted.
+def eager_calls(dump: Dump) -> tuple[dict[str, int], int]:
+    """Why calls ran eagerly → how many did, and of how many that were counted. Empty, and 0, if none did or they were
+    not counted. A `LIMIT`'s fitted no compile; `SKIPPED` are those of failed functions, too.
     """
     rows = dump.rows(GuardedCalls)
-    eagerly = sum(row.eager for row in rows)
-    if eagerly <= 0 or not any(row.limit for row in dump.rows(Frame)):
-        return 0, 0
-    return eagerly, sum(row.checked for row in rows)
+    has_limit = any(row.limit for row in dump.rows(Frame))
+    why = {
+        LIMIT: sum(row.beyond_limit for row in rows) if has_limit else 0,
+        SKIPPED: sum(row.skipped for row in rows),
+        DISABLED: sum(row.disabled for row in rows),
+    }
+    found = {reason: count for reason, count in why.items() if count > 0}
+    return found, sum(row.checked + row.skipped + row.disabled for row in rows) if found else 0
 
 
 def _name(function: str) -> str:

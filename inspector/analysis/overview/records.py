@@ -78,10 +78,14 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     eager: dict[str, int] = {}
     """Why functions run eagerly, in some calls or in all → how many do; `functions` → how many Dynamo looked at."""
     eager_calls: int = 0
-    """Number of calls that fitted no compile and ran eagerly, because a function had reached a limit."""
+    """Number of calls that ran eagerly."""
+    eager_calls_why: dict[str, int] = {}
+    """The same by reason: `limit`, of calls that fitted no compile; `skipped`, of functions given to torch.compile that
+    Dynamo skips, from the second call on; `disabled`.
+    """
     checked_calls: int = 0
-    """Of so many calls of compiled functions and of their rests after graph breaks, all but the first of each; 0 if
-    they were not counted, or `eager_calls` is.
+    """Of so many calls of functions, of rests after graph breaks (all but the first of each) and of disabled functions;
+    0 if they were not counted, or `eager_calls` is.
     """
     broken_lines: int = 0
     """Number of lines that the graph breaks are at: one line may break the graph of several frames."""

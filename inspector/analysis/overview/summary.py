@@ -23,7 +23,7 @@ from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, R
 def summarize_run(dump: Dump) -> RunSummary:
     """Figures that concern all graphs."""
     run, own = dump.run, hooks(dump)
-    without, checked = eager_calls(dump)
+    without, counted = eager_calls(dump)
     return RunSummary(
         status=run.status,
         argv=run.argv,
@@ -39,8 +39,9 @@ def summarize_run(dump: Dump) -> RunSummary:
         notes=run.notes,
         omitted=run.omitted,
         eager=eager(dump),
-        eager_calls=without,
-        checked_calls=checked,
+        eager_calls=sum(without.values()),
+        eager_calls_why=without,
+        checked_calls=counted,
         broken_lines=len({(row.where and (row.where.file, row.where.line)) for row in dump.rows(GraphBreak)}),
     )
 
