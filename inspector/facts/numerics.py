@@ -125,8 +125,8 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     program's function.
     """
     is_mended: bool = False
-    """Not of a launch: what this level made wrong is right in what the compiled code gives, as a later pass took the
-    error away, or a kernel that rounds less often than its nodes.
+    """What this level made wrong is right in what the compiled code gives, as a later pass took the error away, or a
+    kernel that rounds less often than its nodes. Of a launch: it is the one that took the error of a pass away.
     """
     source: str = ""
     """The first node of Dynamo's graph whose value is wrong; of a pass, or an edit of Dynamo's graph, the node at which

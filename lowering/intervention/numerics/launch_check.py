@@ -4,20 +4,20 @@ import contextlib
 import functools
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 import torch
 
 from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
-from inspect_compile.knowledge.numerics.levels import FUNCTION
+from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, FUNCTION, LOWERED_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.errors import differing_bits
 from inspect_compile.lowering.intervention.numerics.finite import of_eager_alone
-from inspect_compile.lowering.intervention.numerics.forced import Forced
+from inspect_compile.lowering.intervention.numerics.forced import Forced, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.on_demand import OnDemand, Whole
@@ -160,12 +160,14 @@ class LaunchCheck:
                 del levels, own
                 whole = whole_rows(self._plan, run, left(), args, number, always_exact=self._always_exact)
                 compared = len(whole)
+                taken_away = {row.node for row in rows if row.against == BEFORE_PASSES and row.is_mended}
+                rows, whole = ([_with_mended(row, taken_away) for row in each] for each in (rows, whole))
                 # What is wrong because something else is would be accused a second time.
                 is_explained = any(verdict(row) == WRONG for row in rows)
                 rows += [row for row in whole if not (is_explained and verdict(row) == WRONG)]
                 left.cache_clear()
                 give_back()
-                if any(row.kernel and verdict(row) == WRONG for row in written):
+                if any(row.kernel and verdict(row) == WRONG for row in rows):
                     plain = run.whole()
                     judge = ByReference(self._plan, plain, gives_back=self._offloads)
                 alone = next((row for row in rows if row.eager_alone and not row.turn and row.node), None)
@@ -336,3 +338,11 @@ class LaunchCheck:
 
 def _with_unstable(row: Checked, changed: dict[tuple[int, str], int]) -> Checked:
     return msgspec.structs.replace(row, unstable=changed.get((row.index, row.buffer), 0))
+
+
+def _with_mended(row: Checked, nodes: Collection[str]) -> Checked:
+    """`row`, mended if it is beside the graph that is lowered and is of one of `nodes`: a pass made another value of
+    them, and the compiled code gives what was there before.
+    """
+    is_below = bool(row.kernel) or row.against == LOWERED_GRAPH
+    return with_fields(row, is_mended=True) if is_below and row.node in nodes else row

@@ -1,5 +1,6 @@
 """Where an edit of a graph begins, which made what is at one place of it another function."""
 
+import operator
 from collections.abc import Callable
 
 import pytest
@@ -51,6 +52,25 @@ def test_an_edited_node_whose_user_becomes_what_another_node_is() -> None:
         nodes["getitem_1"].args = (nodes["getitem_1"].args[0], 0)
 
     assert begun(halves, edit, Place(0)) == "getitem_1"
+
+
+def averaged(x: Tensor, count: int) -> tuple[Tensor]:
+    return (x.sum(0) / count,)
+
+
+def test_a_node_that_reads_nothing_but_a_size_has_the_line_of_what_reads_it() -> None:
+    module = symbolic_trace(averaged)
+    nodes = {node.name: node for node in module.graph.nodes}
+    nodes["truediv"].stack_trace = f'  File "{__file__}", line 59, in averaged\n    return (x.sum(0) / count,)'
+    before = copied(module)
+    with module.graph.inserting_before(nodes["truediv"]):
+        more = module.graph.call_function(operator.add, (nodes["count"], 1))
+    nodes["truediv"].args = (nodes["sum_1"], more)
+    row = with_edit(ROW, before, copied(module), Place(0))
+
+    assert row.source == "add"
+    assert row.where is not None
+    assert row.where.line == 59
 
 
 class Calling(torch.nn.Module):

@@ -7,7 +7,7 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.commands.numerics import NOT_COMPARED
 from inspect_compile.dump import Dump
-from inspect_compile.knowledge.numerics.levels import CALL, DYNAMO, FUNCTION
+from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import EXACT, WORSE, WRONG
 from inspect_compile.tables.numerics.story import result_story
 from tests.running import COMMAND, plain, run
@@ -89,6 +89,15 @@ def test_what_a_later_pass_takes_away_is_not_wrong(words: str, tmp_path: Path, i
     assert any("took the error away" in line for line in result_story(mended[0]))
     shown = run([*COMMAND, "show", "dump", "numerics"], tmp_path, environment={"COLUMNS": "300"}).stdout
     assert shown.count("what the compiled code gives is right") == len(mended)
+
+
+def test_a_kernel_that_takes_away_what_a_pass_did_is_not_wrong(tmp_path: Path, inductor_cache: Path) -> None:
+    status, said, told, dump = checked("other_layout.py", "", tmp_path, inductor_cache)
+
+    assert (status, said.strip()) == (0, "True"), told
+    mended = [row for row in judged(dump) if row.measured.is_mended]
+    levels = ["post_grad_custom_pre_pass", "", COMPILED]
+    assert [(row.level, row.verdict) for row in mended] == [(level, WORSE) for level in levels]
 
 
 @pytest.mark.parametrize(("words", "status"), [("", 1), ("right", 0)])

@@ -33,7 +33,8 @@ def with_edit(row: Checked, before: GraphModule, after: GraphModule, *places: Pl
         node = None
     if node is None:
         return row
-    source = user_line(node) or next(filter(None, map(user_line, node.all_input_nodes)), None)
+    # A node that a pass inserts may have no line of its own, and read nothing but a size.
+    source = next(filter(None, map(user_line, (node, *node.all_input_nodes, *node.users))), None)
     return with_fields(row, source=node.name, operator=target_name(node.target), where=source)
 
 
