@@ -101,3 +101,9 @@ def test_turns_of_a_loop_are_compared_within_one(dump: Dump, capsys: Capture) ->
     inline = story(dump, capsys, line_of("h = torch.relu"), line_of("s = h.sum"))
     assert inline["outcome"] == "inlined"
     assert [side.node for side in sides(inline)] == ["relu", "sum_1"]
+
+
+def test_a_node_that_a_pass_made_without_a_line_has_that_of_what_it_was_made_from(dump: Dump, capsys: Capture) -> None:
+    told = story(dump, capsys, line_of("kept = both.relu"), line_of("return torch.conv1d"))
+    assert told["outcome"] == "one-kernel"
+    assert sides(told)[0].node == "relu"

@@ -8,7 +8,7 @@ from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
 from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
-from inspect_compile.analysis.provenance.lineage import Lineage
+from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
 
@@ -116,18 +116,28 @@ def _named(dump: Dump, graph: str, name: str) -> set[_Place]:
 
 
 def _on_line(dump: Dump, graph: str, name: str) -> set[_Place]:
+    """The nodes of that line; of one that a pass made, and gave no line, it is that of what it was made from."""
     line = ProgramLine.read(name)
     if line is None:
         return set()
-    rows = [row for row in dump.rows(Node, graph) if row.where is not None and line.is_at(row.where)]
-    lowered = {(row.graph, row.name) for row in rows if row.stage == "post_grad"}
-    return lowered or {(row.graph, row.name) for row in rows}
+    rows = dump.rows(Node, graph)
+    found = [row for row in rows if row.where is not None and line.is_at(row.where)]
+    lowered = {(row.graph, row.name) for row in found if row.stage == "post_grad"}
+    unplaced = [row for row in rows if row.stage == "post_grad" and row.where is None and row.op == "call_function"]
+    if unplaced:
+        line_of = Lineage(dump, graph).line_of
+        places = ((row, line_of(NodeRef.of(row))) for row in unplaced)
+        lowered |= {(row.graph, row.name) for row, where in places if where is not None and line.is_at(where)}
+    return lowered or {(row.graph, row.name) for row in found}
 
 
 def _later(dump: Dump, graph: str, name: str) -> set[_Place]:
-    """The lowered nodes that came of a node of an earlier graph, Dynamo's or the joint graph."""
-    lineage = Lineage(dump, graph)
-    kins = {link.kin for kin in lineage.find(name) for link in lineage.descendants(kin)}
+    """The lowered nodes that came of a node of an earlier graph, Dynamo's or the joint graph, or of those of a line."""
+    lineage, line = Lineage(dump, graph), ProgramLine.read(name)
+    named = lineage.find(name)
+    if line is not None:
+        named = [kin for kin, row in lineage.nodes.items() if row.where is not None and line.is_at(row.where)]
+    kins = {link.kin for kin in named for link in lineage.descendants(kin)}
     return {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
 
 

@@ -34,7 +34,15 @@ def turns(x, weights):
     return x
 
 
+@torch.compile
+def joined(x, y, w):
+    both = torch.cat([x * 2, y], 1)
+    kept = both.relu()  # a pass makes one of each part, without a line of its own
+    return torch.conv1d(kept.mT[None], w).tanh(), kept.sum()
+
+
 with torch.no_grad():
     twice(torch.rand(64, 64), torch.rand(64, 64), torch.rand(64, 64))
     torch.compile(torch.nn.Sequential(Block(), Block(), Block()))(torch.rand(32, 64))
     turns(torch.rand(32, 32), [torch.rand(32, 32) for _ in range(3)])
+    joined(torch.rand(16, 16), torch.rand(16, 16), torch.rand(4, 32, 3))
