@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import torch
 
-from inspect_compile.lowering.intervention.numerics.graphs.exact import QUIET
+from inspect_compile.lowering.intervention.numerics.graphs.noise import QUIET
 from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at
 
 _TRIES: Final = 32

@@ -29,7 +29,9 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     unexplained,
 )
 from inspect_compile.lowering.intervention.numerics.forced import value_in, with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise, widened
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import widened
+from inspect_compile.lowering.intervention.numerics.graphs.noise import Noise
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_graph
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference

@@ -14,7 +14,8 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     typical,
     unexplained,
 )
-from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts, Noise
+from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
+from inspect_compile.lowering.intervention.numerics.graphs.noise import Noise
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 
 MANY = (1 << 16) + 12_345

@@ -6,7 +6,7 @@ import weakref
 import pytest
 import torch
 
-from inspect_compile.lowering.intervention.numerics.graphs.exact import widened
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import widened
 from inspect_compile.lowering.intervention.numerics.upstream import shadow
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, NOISY, Shadow
 

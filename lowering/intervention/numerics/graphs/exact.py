@@ -2,16 +2,15 @@
 
 import warnings
 from collections import ChainMap, Counter
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable
 from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.knowledge.numerics.verdicts import beyond
 from inspect_compile.lowering.intervention.numerics.graphs.functionalized import in_form_of, is_functionalized
-from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import in_fp64
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import in_fp64, raised, wide
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     calls_graphs,
     changed_arguments,
@@ -23,47 +22,23 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_random,
     may_use_tf32,
     name_of,
-    once_an_operator,
     takes_from_values,
     without_form,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.noise import Noise
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import leaves
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
-from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at, memory_of
-from inspect_compile.lowering.intervention.numerics.graphs.sums import terms_of
+from inspect_compile.lowering.intervention.numerics.graphs.roundings import (
+    at_least_single,
+    chooses,
+    computes_in_single,
+    jumps,
+    rounds_nothing,
+)
+from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 
-_VIEWS: Final = ("view", "reshape", "permute", "expand", "squeeze", "unsqueeze", "slice", "select", "getitem", "clone")
-"""Nodes that move values and round nothing."""
-_EXACT: Final = frozenset((
-    "abs", "alias", "amax", "amin", "as_strided", "as_strided_scatter", "cat", "constant_pad_nd", "copy", "copy_",
-    "detach", "diagonal", "embedding", "flip", "gather", "index", "max", "maximum", "min", "minimum", "neg", "relu",
-    "repeat", "roll", "slice_scatter", "sort", "split", "split_with_sizes", "t", "topk", "transpose", "unbind",
-    "unfold", "where",
-))  # fmt: skip
-"""Operators whose results are elements of their arguments, or these with another sign: they round nothing either."""
-_IN_SINGLE: Final = frozenset((
-    "_log_softmax", "_softmax", "_to_copy", "convert_element_type", "logsumexp", "mean", "native_batch_norm",
-    "native_group_norm", "native_layer_norm", "prod", "sum", "var", "var_mean",
-))  # fmt: skip
-"""Operators that compute in float32 at least where they are given narrower types, as pointwise ones do."""
-_JUMPS: Final = frozenset(("ceil", "floor", "floor_divide", "round", "sgn", "sign", "trunc"))
-"""Operators with whole numbers as results, which jump between them."""
-_CHOOSES: Final = frozenset(("amax", "amin", "max", "min"))
-"""Operators whose results kernels round when they store them, and not the elements that they are compared with."""
 _COMPARISONS: Final = frozenset(f"aten.{name}.Scalar" for name in ("eq", "ne", "lt", "le", "gt", "ge"))
-_SINGLE: Final = 4
-"""Bytes of a number in float32."""
-_ROW: Final = 65_521
-"""How many random numbers there are; prime, so that a row of no matrix begins in the same place each time."""
-QUIET: Final = 8
-"""How many seeds make noise of one rounding; those after them make more."""
-_TURNS: Final = 4099
-"""In how many places a row of random numbers can begin."""
-_STEP: Final = 1511
-"""By how many elements each use of it begins further on: prime to `_TURNS`, so that no place comes twice too soon."""
-_TF32_EPSILON: Final = 2.0**-10
-"""Distance of neighbouring numbers of TF32 at 1: it has ten bits after the point."""
 
 
 class Exact(Interpreter):
@@ -149,22 +124,22 @@ class Exact(Interpreter):
     def _computed(self, node: Node) -> Any:
         own = self._own(node)
         if self._is_given(node):  # both sides read the same number, and compute with it in float32 at least
-            return self._moved(node, map_aggregate(own, _at_least_single), _wide(own), [own])
+            return self._moved(node, map_aggregate(own, at_least_single), wide(own), [own])
         reason = next((why for each in node.all_input_nodes if (why := self.taken.get(each.name))), "")
         if reason:
             self.taken[node.name] = reason
         if node.op == "call_function" and is_random(node) and not has_no_dropout(node):
             if _reads_numbers(node):
                 self.taken[node.name] = reason or f"{node.target} draws random numbers"
-            return _wide(own)
+            return wide(own)
         why = without_form(node) or self._tied.get(node.name, "")
         if why:
             self.taken[node.name] = why
-            return _wide(own)
+            return wide(own)
         kept = self.env
         late = {each: self._late.get((node.name, each.name)) for each in node.all_input_nodes}
-        instead = {each: _wide(value) for each, value in late.items() if value is not None}
-        instead |= self._as_given(node) if _jumps(node, own) else self._rounded_inside(node)
+        instead = {each: wide(value) for each, value in late.items() if value is not None}
+        instead |= self._as_given(node) if jumps(node, own) else self._rounded_inside(node)
         self.env = ChainMap(instead, kept)  # type: ignore[assignment]
         args, kwargs = self.fetch_args_kwargs_from_env(node)
         self.env = kept
@@ -185,9 +160,9 @@ class Exact(Interpreter):
                 own = node.target(
                     *torch.fx.map_arg(node.args, self._narrow), **torch.fx.map_arg(node.kwargs, self._narrow)
                 )  # type: ignore[operator]
-            return _wide(own)
+            return wide(own)
         known = [*late.values(), *(self.env.get(each) for each in node.all_input_nodes)]
-        return self._moved(node, own, _wide(changed_list(node, given) if found is None else found), known)
+        return self._moved(node, own, wide(changed_list(node, given) if found is None else found), known)
 
     def _as_given(self, node: Node) -> dict[Node, Any]:
         """The arguments that are given values, or elements of these, without noise: both sides read them as they are,
@@ -204,7 +179,7 @@ class Exact(Interpreter):
     def _unmoved(self, node: Node) -> Any:
         """The value without noise of a given node, or of elements of one."""
         if self._is_given(node):
-            return _wide(self._own(node))
+            return wide(self._own(node))
         args, kwargs = torch.fx.map_arg((node.args, node.kwargs), self._unmoved)
         return in_fp64(node, self._own(node))(*map_aggregate(args, raised), **map_aggregate(kwargs, raised))
 
@@ -224,7 +199,7 @@ class Exact(Interpreter):
     def _is_moved(self, node: Node) -> bool:
         """True for a given value of a half type, or elements of one."""
         source = self._source(node)
-        return source is not None and _at_least_single(own := self._own(source)) is not own
+        return source is not None and at_least_single(own := self._own(source)) is not own
 
     def _source(self, node: Node) -> Node | None:
         """The given value that this is, or has elements of; None if it is computed."""
@@ -257,7 +232,7 @@ class Exact(Interpreter):
             raise NoFormError(f"{why} in a nested graph")
         own = node.meta.get("val")
         args, kwargs = map_aggregate(args, raised), map_aggregate(kwargs, raised)
-        found = _wide(self._called(node, in_rows(node.target, args), kwargs, own))
+        found = wide(self._called(node, in_rows(node.target, args), kwargs, own))
         return self._moved(node, own, found, [*leaves(list(args)), *leaves(list(kwargs.values()))])
 
     def rounds_to_half(self, name: str) -> bool:
@@ -268,7 +243,7 @@ class Exact(Interpreter):
         """True for a computed value that is rounded to a half type."""
         if self._is_given(node) or rounds_nothing(node):
             return False
-        return any(_at_least_single(one) is not one for one in leaves([self._own(node)]))
+        return any(at_least_single(one) is not one for one in leaves([self._own(node)]))
 
     def misses_rounding(self, name: str) -> bool:
         """True if another order of roundings on the way to the value of a node may make more of it than is known here:
@@ -312,7 +287,7 @@ class Exact(Interpreter):
         is_exact = self._is_given(source) and (node.name, source.name) not in self._late
         is_as_written = self._noise is not None and self._noise.is_odd
         limit = number if is_as_written else torch.tensor(number, dtype=own.dtype).item()
-        return (_wide(own) if is_exact else args[0], limit, *args[2:])
+        return (wide(own) if is_exact else args[0], limit, *args[2:])
 
     def _moved(self, node: Node, own: Any, value: Any, known: Iterable[Any]) -> Any:
         """`value` with noise of one rounding of the dtype of `own`, if noise was asked for. It has memory of its own,
@@ -333,8 +308,8 @@ class Exact(Interpreter):
         compare it, rounded, with these as they were before they are rounded.
         """
         is_odd = self._noise is not None and self._noise.is_odd
-        own = self._own(node) if is_odd and node.op == "call_function" and _packet(node.target) in _CHOOSES else None
-        is_half = any(_at_least_single(one) is not one for one in leaves([own]))
+        own = self._own(node) if is_odd and chooses(node) else None
+        is_half = any(at_least_single(one) is not one for one in leaves([own]))
         return is_half and self._source(node) is None
 
     def _with_noise(self, value: Any, own: Any, *, is_new: bool = False) -> Any:
@@ -361,7 +336,7 @@ class Inside(Interpreter):
         """The value of one node."""
         if n.op == "call_function":
             return self._computed(n, *self.fetch_args_kwargs_from_env(n))
-        return _wide(super().run_node(n)) if n.op in ("placeholder", "get_attr") else super().run_node(n)
+        return wide(super().run_node(n)) if n.op in ("placeholder", "get_attr") else super().run_node(n)
 
 
 class Exacts:
@@ -412,131 +387,6 @@ class Exacts:
         return any(takes_from_values(node.target) for node in self._module.graph.nodes)
 
 
-class Noise:
-    """Random numbers that move values up or down, by half a unit in the last place at 1; with large seeds by as much as
-    may be rounding at all.
-    """
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._factors: dict[tuple[torch.device, float], torch.Tensor] = {}
-        """Device and size → 1 ± size/2 in fp64. One row of them serves all values, from another place on each time:
-        drawing them anew would cost more than what they are used for, and a longer row does not stay in a core's
-        cache.
-        """
-        self._turn = 0
-
-    @property
-    def is_odd(self) -> bool:
-        """True for every other seed."""
-        return bool(self._seed % 2)
-
-    def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
-        """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
-        is_whole = _is_whole(value, torch.finfo(dtype).eps)
-        return value if is_whole else self._moved(value, self._size(dtype), in_place=in_place)
-
-    def in_tf32(self, value: Any) -> Any:
-        """An argument of a matmul or convolution that may be computed in TF32; what is no tensor in fp64 as it is."""
-        if not isinstance(value, torch.Tensor) or value.dtype is not torch.float64 or _is_whole(value, _TF32_EPSILON):
-            return value
-        return self._moved(value, _TF32_EPSILON, in_place=False)
-
-    def in_sums(self, target: Any, args: Sequence[Any], own: Any) -> Sequence[Any]:
-        """The arguments of an operator; of one that adds up many terms these with noise as the roundings of partial
-        sums make it, in float32 at least. `own`: what it gives in its dtypes.
-        """
-        given = terms_of(target, args)
-        made = next((one for one in leaves([own]) if isinstance(one, torch.Tensor) and one.is_floating_point()), None)
-        if given is None or made is None:
-            return args
-        dtype = _at_least_single(made).dtype
-        epsilon = torch.finfo(dtype).eps
-        size = given.roundings * self._size(dtype)
-
-        def moved(value: Any) -> Any:
-            if not isinstance(value, torch.Tensor) or value.dtype is not torch.float64 or not value.numel():
-                return value
-            if (
-                not given.divides
-                and _is_whole(value, epsilon)
-                and float(value.abs().amax()) * given.length * epsilon <= 1
-            ):
-                return value
-            return self._moved(value, size, in_place=False)
-
-        return [moved(one) if at in given.at else one for at, one in enumerate(args)]
-
-    def _size(self, dtype: torch.dtype) -> float:
-        """The distance of what is moved up to what is moved down, relative to it."""
-        return torch.finfo(dtype).eps * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
-
-    def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
-        factors = self._factors.get((value.device, size))
-        if factors is None:
-            generator = torch.Generator(value.device).manual_seed(self._seed)
-            up = torch.empty(_ROW + _TURNS, dtype=torch.int8, device=value.device).random_(0, 2, generator=generator)
-            factors = self._factors[value.device, size] = (up.double() - 0.5) * size + 1
-        self._turn = (self._turn + _STEP) % _TURNS
-        row, count = factors[self._turn : self._turn + _ROW], value.numel()
-        if count <= _ROW:
-            return value * row[:count].view(value.shape)
-        order = in_memory(value)
-        moved, rows = value if order is None else value.permute(order), count // _ROW
-        given = moved.contiguous().view(-1)
-        made = given if in_place or order is None else torch.empty_like(given)
-        torch.mul(given[: rows * _ROW].view(rows, _ROW), row, out=made[: rows * _ROW].view(rows, _ROW))
-        torch.mul(given[rows * _ROW :], row[: count - rows * _ROW], out=made[rows * _ROW :])
-        made = made.view(moved.shape)
-        return made if order is None else made.permute([order.index(at) for at in range(len(order))])
-
-
-def rounds_nothing(node: Node) -> bool:
-    """True for a node whose elements are some of its arguments'."""
-    if node.op != "call_function":
-        return False
-    return any(word in node.name for word in _VIEWS) or _packet(node.target) in _EXACT
-
-
-def _jumps(node: Node, own: Any) -> bool:
-    """True for a node with whole numbers or truth values among its results; `own`: its value in its dtypes."""
-    tensors = [one for one in leaves([own]) if isinstance(one, torch.Tensor)]
-    if any(not one.is_floating_point() and not one.is_complex() for one in tensors):
-        return True
-    return _packet(node.target) in _JUMPS or node.kwargs.get("rounding_mode") in ("floor", "trunc")
-
-
-@once_an_operator
-def computes_in_single(target: Any) -> bool:
-    """True for an operator that rounds nothing to a half type but its result."""
-    tags, packet = getattr(target, "tags", ()), _packet(target)
-    return torch.Tag.pointwise in tags or packet in _IN_SINGLE or packet in _EXACT
-
-
-@once_an_operator
-def _packet(target: Any) -> str:
-    """The name of an operator, without those of its namespace and overload."""
-    parts = name_of(target).split(".")
-    return parts[1] if len(parts) > 1 else parts[0]
-
-
-def _at_least_single(value: Any) -> Any:
-    """A tensor without elements, of the type that a value of a half type is computed with; others as they are."""
-    is_half = isinstance(value, torch.Tensor) and value.is_floating_point() and value.dtype.itemsize < _SINGLE
-    return value.new_empty(0, dtype=torch.float32) if is_half else value
-
-
-def _is_whole(value: torch.Tensor, epsilon: float) -> bool:
-    """True if all elements are whole numbers that a dtype with this epsilon has: nothing rounds what is rounded to
-    integers, counted or chosen from them, and a cast to integers would make another number of what is a little less.
-    """
-    count = value.numel()
-    some = (float(value[index_at(position, value)]) for position in {0, count // 2, count - 1} if count)
-    if not all(one.is_integer() for one in some):
-        return False
-    return not count or (bool((value == value.round()).all()) and float(value.abs().amax()) * epsilon <= 1)
-
-
 def _reads_numbers(node: Node) -> bool:
     """True for a node that draws random numbers and reads more of tensors than their sizes."""
     read = (one.meta.get("val") for one in node.all_input_nodes)
@@ -552,25 +402,3 @@ def _unshared(node: Node, args: Any) -> Any:
 
 def _copy(value: Any) -> Any:
     return value.clone() if isinstance(value, torch.Tensor) else value
-
-
-def _wide(value: Any) -> Any:
-    """A value with its tensors in fp64, as far as they are of floating types."""
-    return map_aggregate(value, widened) if isinstance(value, (tuple, list)) else widened(value)
-
-
-def widened(value: Any) -> Any:
-    if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:  # oneDNN's own form has no fp64
-        return value
-    if value.is_floating_point():
-        return value.to(torch.float64)
-    return value.to(torch.complex128) if value.is_complex() else value
-
-
-def raised(value: Any) -> Any:
-    """A dtype among the arguments in its widest form."""
-    if not isinstance(value, torch.dtype):
-        return value
-    if value.is_floating_point:
-        return torch.float64
-    return torch.complex128 if value.is_complex else value

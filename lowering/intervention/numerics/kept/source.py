@@ -12,7 +12,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.exact import raised
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import raised
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_arguments, is_random, without_form
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.torch_compat.compilers import OPERATOR

@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.exact import Noise, raised, widened
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import raised, widened
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_higher_order,
     operator_without_form,
@@ -21,6 +21,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     takes_from_values,
     written_arguments,
 )
+from inspect_compile.lowering.intervention.numerics.graphs.noise import Noise
 from inspect_compile.lowering.intervention.numerics.graphs.reference import once_there
 from inspect_compile.lowering.intervention.numerics.upstream.nesting import as_calls
 from inspect_compile.probe import let_pass
