@@ -112,6 +112,23 @@ def graph_folder(graph: str) -> str:
     return f"{GRAPHS}/{safe_name(graph.split('/', 1)[0])}"
 
 
+@functools.lru_cache(maxsize=1024)
+def ir_text(name: str, graph: str) -> str:
+    """IR_PRE_FUSION or IR_POST_FUSION of `graph`, in its folder: a nested graph has a file of its own there."""
+    nested = ".".join(graph.split("/")[1:])
+    stem, _, extension = name.rpartition(".")
+    return f"{stem}.{safe_name(nested)}.{extension}" if nested else name
+
+
+_IR_TEXT: Final = re.compile(r"ir_(?:pre|post)_fusion(?:\.(?P<nested>.+))?\.txt")
+
+
+def is_ir_text(name: str) -> bool:
+    """True if `ir_text` can have given that name."""
+    found = _IR_TEXT.fullmatch(name)
+    return found is not None and (found["nested"] is None or found["nested"] == safe_name(found["nested"]))
+
+
 def inputs_file(graph: str, call: int, line: int | None = None) -> str:
     """File with the inputs of a call of `graph`, or of the launch at `line` of output_code.py; relative to the dump."""
     return f"{graph_folder(graph)}/{INPUTS}/call_{call}{'' if line is None else f'-line_{line}'}.pt"

@@ -23,7 +23,7 @@ _TOP: Final = frozenset(
 )
 DERIVED: Final = frozenset(name for name, _ in ARTIFACTS)
 _OF_A_GRAPH: Final = frozenset(
-    {paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION}
+    {paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED}
     | {f"{paths.OUTPUT_CODE}.py", f"{paths.OUTPUT_CODE}.cpp"}
     | {f"{name}.jsonl" for name, kinds in TABLES.items() if kinds[0].per_graph}
     | DERIVED
@@ -115,7 +115,7 @@ def _of_graph(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> I
                 yield from _of_kernel(kernel, (*place, paths.KERNELS, kernel.name), left_out)
         elif entry.name == paths.INPUTS and entry.is_dir(follow_symlinks=False):
             yield from _of_inputs(Path(entry.path), (*place, paths.INPUTS), left_out)
-        elif entry.is_file(follow_symlinks=False) and (entry.name in _OF_A_GRAPH or _is_drawing(entry.name)):
+        elif entry.is_file(follow_symlinks=False) and _is_of_a_graph(entry.name):
             yield Member((*place, entry.name), Path(entry.path))
         else:
             left_out[OTHERS] += 1
@@ -142,6 +142,10 @@ def _of_inputs(folder: Path, place: tuple[str, ...], left_out: Counter[str]) -> 
             yield Member((*place, entry.name), Path(entry.path))
         else:
             left_out[OTHERS] += 1
+
+
+def _is_of_a_graph(name: str) -> bool:
+    return name in _OF_A_GRAPH or paths.is_ir_text(name) or _is_drawing(name)
 
 
 def _is_drawing(name: str) -> bool:

@@ -79,11 +79,8 @@ def install(probes: Probes) -> None:
             if scope is None or not probes.keeps_texts:
                 return
             # torch overwrites the graph's schedule with those of its subgraphs: here each has a file.
-            stem, extension = name.rsplit(".", 1)
-            nested = scope.graph.split("/")[1:]
-            file = ".".join((stem, *nested, extension))
             text = schedule_text(args[0], rendered.setdefault(context, Rendered()))
-            sink.text(f"{scope.folder}/{file}", text)
+            sink.text(f"{scope.folder}/{paths.ir_text(name, scope.graph)}", text)
 
         return heard
 

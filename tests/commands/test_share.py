@@ -12,12 +12,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, find_dumps, paths
 from inspect_compile.facts import FACTS, Frame, Kernel, Location, Node, Run
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
-from tests.conftest import run_once
+from tests.conftest import DumpOf, run_once
 from tests.disks import small_disk
 from tests.handmade import GRAPH, at, ended, graph, kernel, lowered, made, node
 from tests.running import COMMAND, inspected, run
@@ -208,6 +210,22 @@ def test_no_source(recorded: Path, tmp_path: Path, capsys: Capture) -> None:
     code = f"torchinductor/{dump.graphs()[0].graph}/output_code.py"
     assert found[code].count(b"\n") == contents(recorded)[code].count(b"\n")
     assert "source lines" in told
+
+
+@pytest.mark.parametrize("options", [[], ["--redact"], ["--no-source"]])
+def test_texts_of_nested_graphs_go_along(dump_of: DumpOf, tmp_path: Path, options: list[str], capsys: Capture) -> None:
+    recorded = dump_of("conditional").dump
+    assert share(recorded, "-o", "a.zip", *options) == 0
+    assert "no part of a dump" not in capsys.readouterr().out
+    old, new = Dump(recorded), Dump(extracted(Path("a.zip"), tmp_path / "out"))
+
+    (graph,) = (row.graph for row in outermost(old))
+    before, after = (Operations(dump, graph) for dump in (old, new))
+    nested = [(row, copied) for row, copied in zip(before.rows, after.rows, strict=True) if "/" in row.graph]
+    assert len({row.graph for row, _ in nested}) == 2
+    for row, copied in nested:
+        assert before.body(row)
+        assert len(after.body(copied)) == len(before.body(row))
 
 
 def test_the_summary_says_that_it_was_shared(recorded: Path, tmp_path: Path, capsys: Capture) -> None:

@@ -36,3 +36,13 @@ def test_a_kernel_of_a_nested_graph_has_a_folder_of_its_own() -> None:
     )
     assert len({paths.kernel_folder(graph, "cpp_fused_mm_0") for graph in graphs}) == len(graphs)
     assert paths.kernel_folder("model.0", "cpp_fused_mm_0") == "kernels/cpp_fused_mm_0"
+
+
+def test_a_text_of_each_nested_graph_has_a_name_that_is_known_again() -> None:
+    graphs = ("model.0", "model.0/true_graph_0", "model.0/while_loop/body", "model.0/" + "/".join(["deep" * 9] * 8))
+    names = {paths.ir_text(name, graph) for graph in graphs for name in (paths.IR_PRE_FUSION, paths.IR_POST_FUSION)}
+    assert len(names) == 2 * len(graphs)
+    assert all(paths.is_ir_text(name) and len(name) < 200 for name in names)
+    assert paths.ir_text(paths.IR_PRE_FUSION, "model.0/true_graph_0") == "ir_pre_fusion.true_graph_0.txt"
+    for other in ("ir_pre_fusion", "ir_fusion.txt", "ir_pre_fusion..txt", "ir_pre_fusion.a b.txt", "ir_pre_fusion.py"):
+        assert not paths.is_ir_text(other)

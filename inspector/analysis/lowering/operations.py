@@ -27,7 +27,7 @@ class Operations:
         """Graph and buffer → the operation that writes it."""
         self._known = {(row.graph, row.name): row for row in self.rows}
         graphs = dict.fromkeys(row.graph for row in self.rows)
-        self._texts = {one: _by_name(dump.text(one, _file(one)) or "") for one in graphs}
+        self._texts = {one: _by_name(dump.text(one, paths.ir_text(paths.IR_PRE_FUSION, one)) or "") for one in graphs}
 
     def text(self, row: Operation) -> str:
         """The operation as torch prints it."""
@@ -53,12 +53,6 @@ class Operations:
                     waiting += before.predecessors
                     left -= len(before.predecessors)
         return found
-
-
-def _file(graph: str) -> str:
-    """torch's text of the scheduler's nodes before fusion; nested graphs have separate files."""
-    stem, _, extension = paths.IR_PRE_FUSION.rpartition(".")
-    return ".".join((stem, *graph.split("/")[1:], extension))
 
 
 def _by_name(text: str) -> dict[str, str]:
