@@ -30,8 +30,9 @@ class ImportWatch:
     Before a module named `gate` is loaded, `opened` returns which modules to watch; after each of those has run,
     `imported` is called with its name. `took` is called with name, start and seconds, as one tuple, of each import that
     took long and is not a part of another one; it should be no function written in Python, since Dynamo looks at each
-    one that runs while it watches a frame. It leaves nothing behind in those modules or in `sys.meta_path`. What is
-    raised in a callback and is the program's own propagates to the importer as if the module had raised it.
+    one that runs while it watches a frame. `passed` is called once, after `took` was told of the import that loaded
+    `gate`. It leaves nothing behind in those modules or in `sys.meta_path`. What is raised in a callback and is the
+    program's own propagates to the importer as if the module had raised it.
     """
 
     def __init__(
@@ -40,11 +41,13 @@ class ImportWatch:
         opened: "Callable[[], Iterable[str]]",
         imported: "Callable[[str], None]",
         took: "Callable[[tuple[str, float, float]], None] | None" = None,
+        passed: "Callable[[], None] | None" = None,
     ) -> None:
         self._gate: str | None = gate
         self._opened = opened
         self._imported = imported
         self._took = took
+        self._passed = passed
         self._awaited: set[str] = set()
 
     def install(self) -> None:
@@ -72,13 +75,16 @@ class ImportWatch:
         def timed(spec: "Any") -> "ModuleType":
             if getattr(local, "is_inside", False):
                 return load(spec)
-            local.is_inside, start = True, now()
+            local.is_inside, start, was_closed = True, now(), self._gate is not None
             try:
-                return load(spec)
+                module = load(spec)
             finally:
                 local.is_inside = False
                 if (seconds := now() - start) >= LONG and took is not None:
                     took((spec.name, start, seconds))
+            if was_closed and self._gate is None and self._passed is not None:
+                guarded(self._passed)
+            return module
 
         # As frames of the import system they are left out of tracebacks and of the frames that warnings count.
         for one in (load, timed):

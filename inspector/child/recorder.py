@@ -86,7 +86,7 @@ class Recorder(Writer):
     """Writes while it is open, and calls `first` before anything reaches the disk.
 
     So a process that compiles nothing leaves nothing. `limited` is called when something is left out because of a
-    limit, and again whenever the number has doubled.
+    limit, and again whenever the number has doubled; `pending` adds what was not given as a fact yet, before a flush.
     """
 
     def __init__(
@@ -95,11 +95,13 @@ class Recorder(Writer):
         *,
         first: Callable[[], None],
         limited: Callable[[], None] = lambda: None,
+        pending: Callable[[], None] = lambda: None,
         config: RunConfig = RunConfig(),  # noqa: B008 - it is frozen
     ) -> None:
         super().__init__(root, bytes_limit=config.max_bytes)
         self._first = first
         self._limited = limited
+        self._pending = pending
         self._config = config
         self._renew()
 
@@ -190,6 +192,7 @@ class Recorder(Writer):
             return
         if self._waiting:
             self.begin()
+        self._pending()
         super().flush()
         self._stop_if_full()
 

@@ -93,7 +93,9 @@ class Session:
         """Imports that took long and are not recorded yet: module, start and seconds."""
         self._run = Run()
         self.notes: list[str] = []
-        self.recorder = Recorder(root or top, first=self._first_write, limited=self._limited, config=config)
+        self.recorder = Recorder(
+            root or top, first=self._first_write, limited=self._limited, pending=self._tell_imports, config=config
+        )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = config.cache != "keep"
         self._is_plain = target is None and not replay_of and steer is None and numerics is None
@@ -275,7 +277,6 @@ class Session:
         self.probes.tell_accounts()
         self._tell_collectives()
         if not self.recorder.is_empty:
-            self.tell_imports()
             for hook in self.probes.hooks:
                 if hook.state != "missing":
                     self.recorder.add(hook.fact("closed" if hook.state == "installed" else None))
@@ -340,14 +341,13 @@ class Session:
             **self._told,
         )
         self.recorder.run(self._run)
-        self.tell_imports()
         self.recorder.flush()  # the program may be killed before there is anything else to write
         util = sys.modules.get("multiprocessing.util")
         if self._is_fork and util is not None:
             # A forked worker of multiprocessing ends in os._exit, after that package's own finalizers only.
             util.Finalize(None, guarded, args=(self.close, run_record.Ended("finished")), exitpriority=-1000)
 
-    def tell_imports(self) -> None:
+    def _tell_imports(self) -> None:
         """Record the imports that took long."""
         told = list(self.imports)
         del self.imports[: len(told)]

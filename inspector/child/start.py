@@ -46,6 +46,11 @@ class Start(Process):
             # Without a session there is nowhere to report it; the program goes on unwatched.
             return
 
+    def has_torch(self) -> None:
+        """torch was imported. How long that took is written: a program may be killed before anything else is."""
+        if self.session is not None and self.session.recorder.has_begun:
+            self.session.recorder.flush()
+
     def needed(self) -> "Session":
         """Return the session of this process, created at the first call."""
         if self.session is None:
@@ -135,7 +140,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     atexit.register(silent, start.at_exit)
     start.session = session
     if session is None:
-        ImportWatch("torch", start.modules, start.imported, start.imports.append).install()
+        ImportWatch("torch", start.modules, start.imported, start.imports.append, start.has_torch).install()
 
 
 def _is_main_interpreter() -> bool:
