@@ -45,6 +45,7 @@ class Feeds:
     """What a hook has a part in: with it gone, rows of these kinds and these files may differ."""
 
     kinds: tuple[type[Fact], ...] = ()
+    """With CallSite among them, lines of other rows may lack what called the compiled frame."""
     files: tuple[str, ...] = ()
     """Ends of paths in a graph's folder."""
     called: bool = True
@@ -64,8 +65,8 @@ OF_STATEMENTS = Feeds((facts.KernelBody, facts.Kernel))
 OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
-    str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls)),
-    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.GuardedCalls, facts.Artifact)),
+    str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls, facts.CallSite)),
+    str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.GuardedCalls, facts.Artifact, facts.CallSite)),
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
     str(dynamo.AFTER_GUARDS): Feeds((facts.GuardedCalls,), called=False),
@@ -83,8 +84,8 @@ DYNAMO: dict[str, Feeds] = {
     str(dynamo.TIME_BEGINS): Feeds((facts.Timed, facts.TimerBegan)),
     str(dynamo.TIME_ENDS): Feeds((facts.Timed,)),
     str(inductor.CACHE_CANDIDATES): Feeds((facts.CacheLookup,)),
-    str(inductor.FX_KEY): Feeds((facts.CacheLookup,)),
-    str(inductor.AOT_KEY): Feeds((facts.CacheLookup,)),
+    str(inductor.FX_KEY): Feeds((facts.CacheLookup, facts.KeyPart)),
+    str(inductor.AOT_KEY): Feeds((facts.CacheLookup, facts.KeyPart)),
     str(inductor.FX_LOAD): Feeds(),
     str(inductor.AOT_LOOKUP): Feeds(),
     str(inductor.AOT_TRY_LOAD): Feeds(),
@@ -301,6 +302,7 @@ class Record:
 
     outcome: Outcome
     rows: dict[type[Fact], list[str]]
+    without_callers: dict[type[Fact], list[str]]
     files: dict[str, str]
     hooks: list[Hook]
 
@@ -318,14 +320,17 @@ def record(place: Place, faults: dict[str, str], **more: str) -> Record:
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults), **more}
     outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
-    rows = {kind: [_text(row) for row in dump.rows(kind)] for kind in set(FACTS) - OF_OTHERS}
+    rows, without_callers = (
+        {kind: [_text(row) for row in read.rows(kind)] for kind in set(FACTS) - OF_OTHERS}
+        for read in (dump, dump.as_recorded())
+    )
     wanted = (*GRAPH_FILES, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, *SOURCES)
     files = {
         str(path.relative_to(place.dump)): _BY_CHANCE.sub("ID", path.read_text())
         for path in sorted((place.dump / paths.GRAPHS).rglob("*"))
         if path.name in wanted
     }
-    return Record(outcome, rows, files, dump.rows(Hook))
+    return Record(outcome, rows, without_callers, files, dump.rows(Hook))
 
 
 @pytest.fixture(scope="module")
@@ -340,8 +345,13 @@ def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -
     assert difference(plain, faulty.outcome) == ""
     feeds = [HOOKS[target] for target in targets]
     fed = {kind for part in feeds for kind in part.kinds}
+    has_callers = facts.CallSite not in fed
     for kind in set(FACTS) - OF_OTHERS - fed:
-        assert faulty.rows[kind] == healthy.rows[kind], kind.__name__
+        rows, expected = (
+            (record.rows if has_callers else record.without_callers)[kind] for record in (faulty, healthy)
+        )
+        assert len(rows) == len(expected), kind.__name__
+        assert [pair for pair in zip(rows, expected, strict=True) if pair[0] != pair[1]][:1] == [], kind.__name__
     ends = tuple(end for part in feeds for end in part.files)
     whole = {name: text for name, text in healthy.files.items() if not name.endswith(ends)}
     assert {name: text for name, text in faulty.files.items() if not name.endswith(ends)} == whole
