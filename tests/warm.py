@@ -54,7 +54,7 @@ LATE: Final = frozenset(
 _COMMAND: Final = ["-m", "inspect_compile"]
 _MOST: Final = 3
 """Maximum number of interpreters; each has about 300 MB."""
-_HAS_CUDA: Final = os.path.exists("/dev/nvidiactl")
+HAS_CUDA: Final = os.path.exists("/dev/nvidiactl")
 """A process that has looked for CUDA devices, as a first compile does, cannot be forked: CUDA fails in the child."""
 
 
@@ -120,7 +120,7 @@ class Interpreters:
     ) -> subprocess.CompletedProcess[str] | None:
         """Run it to its end; None if it must have an interpreter of its own."""
         is_known = words[0] == sys.executable and (words[1:3] == _COMMAND or words[1].endswith(".py"))
-        if _HAS_CUDA or self.is_off or not is_known:
+        if HAS_CUDA or self.is_off or not is_known:
             return None
         key = frozenset((name, value) for name, value in environment.items() if name not in LATE)
         self._seen[key] += 1

@@ -21,6 +21,7 @@ from typing import IO
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook
 from tests.running import COLD, COMMAND, last_words, settle, without_last_words
+from tests.warm import Interpreter
 
 SECONDS = 900
 """A run that takes longer hangs: on a machine with much else to do some take 300."""
@@ -224,6 +225,25 @@ class Place:
             if path.suffix != ".py" and KERNELS.fullmatch(name.parts[0]) and not kept.exists():
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 os.link(path, kept)
+
+
+class WarmPlace(Place):
+    """Runs take place in forks of one interpreter that has loaded torch: what differs then is not the start."""
+
+    def __init__(self, root: Path, caches: Path, programs: Path, environment: Mapping[str, str]) -> None:
+        """`environment`: variables that have a meaning when an interpreter starts."""
+        super().__init__(root, caches, programs)
+        self._interpreter = Interpreter({**os.environ, "PYTHONHASHSEED": "0", **environment})
+
+    def close(self) -> None:
+        self._interpreter.close()
+
+    def _ended(
+        self, command: list[str], cwd: Path, environment: dict[str, str], stdin: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        done, _ = self._interpreter.run(command, cwd, environment, stdin, SECONDS)
+        streams = (text.encode("utf-8", "surrogateescape") for text in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(command, done.returncode, *streams)
 
 
 def unharmed(place: Place, case: Case, options: Sequence[str] = ()) -> list[Dump]:

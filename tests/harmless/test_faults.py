@@ -5,6 +5,7 @@ The faults come from outside, from a `sitecustomize` of the test's own (faulty/)
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,11 +31,14 @@ from inspect_compile.torch_compat import (
 )
 from inspect_compile.tui.models.run.pages import run_page
 from tests.conftest import DumpOf
-from tests.harmless.harness import EVERYWHERE, Outcome, Place, difference
+from tests.harmless.harness import EVERYWHERE, Outcome, Place, WarmPlace, difference
 from tests.private_names import covers
 from tests.running import COMMAND, run
+from tests.warm import HAS_CUDA
 
-FAULTY = Path(__file__).parent / "faulty"
+PROGRAMS, FAULTY = (Path(__file__).parent / name for name in ("programs", "faulty"))
+AT_START = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": "{}", "HARMLESS_LACKS": ""}
+"""Variables with which an interpreter can be made faulty later."""
 
 RAISES, NONSENSE, SLEEPS, MISSING = "raise", "nonsense", "sleep", "missing"
 EVERY_HOOK = "*"
@@ -315,9 +319,9 @@ def _text(row: Fact) -> str:
     return _BY_CHANCE.sub("ID", json.dumps(told))
 
 
-def record(place: Place, faults: dict[str, str], **more: str) -> Record:
-    """The program with `faults`: torch name that a hook watches → what the hook does; `more` variables for faulty/."""
-    environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_FAULTS": json.dumps(faults), **more}
+def record(place: Place, faults: dict[str, str], *, lacking: str = "") -> Record:
+    """The program with `faults`, torch name that a hook watches → what it does; or `lacking` an object of torch."""
+    environment = {**AT_START, "HARMLESS_FAULTS": json.dumps(faults), "HARMLESS_LACKS": lacking}
     outcome = place.inspected(replace(EVERYWHERE, environment=environment))
     dump = Dump(place.dump)
     rows, without_callers = (
@@ -334,15 +338,33 @@ def record(place: Place, faults: dict[str, str], **more: str) -> Record:
 
 
 @pytest.fixture(scope="module")
-def healthy(place: Place, plain: Outcome) -> Record:
-    found = record(place, {})
-    assert difference(plain, found.outcome) == ""
+def warm(caches: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """Where hundreds of runs differ in their faults alone: torch is loaded once for all of them."""
+    root = tmp_path_factory.mktemp("warm")
+    if HAS_CUDA:
+        yield Place(root, caches, PROGRAMS)
+        return
+    place = WarmPlace(root, caches, PROGRAMS, AT_START)
+    yield place
+    place.close()
+
+
+@pytest.fixture(scope="module")
+def alone(warm: Place) -> Outcome:
+    """What the program is without us."""
+    return warm.plain(replace(EVERYWHERE, environment=AT_START))
+
+
+@pytest.fixture(scope="module")
+def healthy(warm: Place, alone: Outcome) -> Record:
+    found = record(warm, {})
+    assert difference(alone, found.outcome) == ""
     return found
 
 
-def check(faulty: Record, healthy: Record, plain: Outcome, targets: list[str]) -> None:
+def check(faulty: Record, healthy: Record, alone: Outcome, targets: list[str]) -> None:
     """The program is what it is alone; in the dump nothing differs that these hooks do not feed."""
-    assert difference(plain, faulty.outcome) == ""
+    assert difference(alone, faulty.outcome) == ""
     feeds = [HOOKS[target] for target in targets]
     fed = {kind for part in feeds for kind in part.kinds}
     has_callers = facts.CallSite not in fed
@@ -390,10 +412,10 @@ def test_the_program_calls_every_hook(healthy: Record) -> None:
 @pytest.mark.harmless
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_whose_hooks_raise_leaves_the_others_whole(
-    stage: str, place: Place, plain: Outcome, healthy: Record
+    stage: str, warm: Place, alone: Outcome, healthy: Record
 ) -> None:
-    faulty = record(place, dict.fromkeys(STAGES[stage], RAISES))
-    check(faulty, healthy, plain, list(STAGES[stage]))
+    faulty = record(warm, dict.fromkeys(STAGES[stage], RAISES))
+    check(faulty, healthy, alone, list(STAGES[stage]))
     assert failed(faulty).keys() <= STAGES[stage].keys()
     assert all("RuntimeError: a fault from outside" in reason for reason in failed(faulty).values())
 
@@ -401,10 +423,10 @@ def test_a_stage_whose_hooks_raise_leaves_the_others_whole(
 @pytest.mark.harmless
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_that_this_torch_lacks_leaves_the_others_whole(
-    stage: str, place: Place, plain: Outcome, healthy: Record
+    stage: str, warm: Place, alone: Outcome, healthy: Record
 ) -> None:
-    faulty = record(place, dict.fromkeys(STAGES[stage], MISSING))
-    check(faulty, healthy, plain, list(STAGES[stage]))
+    faulty = record(warm, dict.fromkeys(STAGES[stage], MISSING))
+    check(faulty, healthy, alone, list(STAGES[stage]))
     assert failed(faulty) == {}
     missing = {hook.target: hook.reason for hook in faulty.hooks if hook.state == "missing"}
     assert missing.keys() == STAGES[stage].keys() & {hook.target for hook in healthy.hooks}
@@ -414,10 +436,10 @@ def test_a_stage_that_this_torch_lacks_leaves_the_others_whole(
 @pytest.mark.harmless
 @pytest.mark.parametrize("lacking", LOOKED_UP, ids=str)
 def test_an_object_that_this_torch_lacks_costs_what_it_feeds(
-    lacking: Name, place: Place, plain: Outcome, healthy: Record
+    lacking: Name, warm: Place, alone: Outcome, healthy: Record
 ) -> None:
-    faulty = record(place, {}, HARMLESS_LACKS=str(lacking))
-    assert difference(plain, faulty.outcome) == ""
+    faulty = record(warm, {}, lacking=str(lacking))
+    assert difference(alone, faulty.outcome) == ""
     assert failed(faulty) == {}
     kinds = set(FACTS) - OF_OTHERS - set(LOOKED_UP[lacking])
     assert {kind: len(faulty.rows[kind]) for kind in kinds} == {kind: len(healthy.rows[kind]) for kind in kinds}
@@ -432,27 +454,27 @@ def test_all_at_once(fault: str, place: Place, plain: Outcome) -> None:
 
 
 @pytest.mark.harmless
-def test_a_slow_hook_stands_aside_and_every_view_says_so(place: Place, plain: Outcome, healthy: Record) -> None:
+def test_a_slow_hook_stands_aside_and_every_view_says_so(warm: Place, alone: Outcome, healthy: Record) -> None:
     target = str(inductor.REALIZE)
-    faulty = record(place, {target: SLEEPS})
-    check(faulty, healthy, plain, [target])
+    faulty = record(warm, {target: SLEEPS})
+    check(faulty, healthy, alone, [target])
     assert failed(faulty).keys() == {target}
     reason = failed(faulty)[target]
     assert "it cost" in reason
     said = f"The probe of {target.removeprefix('torch.')} was turned off: {reason}"
-    assert said in " ".join(shown(place, "summary").split())
-    table = shown(place, "overhead").splitlines()
+    assert said in " ".join(shown(warm, "summary").split())
+    table = shown(warm, "overhead").splitlines()
     assert [reason in line for line in table if target.removeprefix("torch.") in line] == [True]
-    page = run_page(Dump(place.dump), has_program=False)
+    page = run_page(Dump(warm.dump), has_program=False)
     assert f"✗ {target}  failed {reason}" in ["".join(span.text for span in line) for line in page.paragraphs]
 
 
 @pytest.mark.harmless
 @pytest.mark.parametrize("fault", [RAISES, NONSENSE, SLEEPS])
 @pytest.mark.parametrize("target", sorted(called(HOOKS)))
-def test_each_in_turn(target: str, fault: str, place: Place, plain: Outcome, healthy: Record) -> None:
-    faulty = record(place, {target: fault})
-    check(faulty, healthy, plain, [target])
+def test_each_in_turn(target: str, fault: str, warm: Place, alone: Outcome, healthy: Record) -> None:
+    faulty = record(warm, {target: fault})
+    check(faulty, healthy, alone, [target])
     assert failed(faulty).keys() <= {target}
     if fault == RAISES and (target not in NOTED or failed(faulty)):
         assert "RuntimeError: a fault from outside" in failed(faulty)[target]

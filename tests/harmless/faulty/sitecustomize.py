@@ -6,6 +6,7 @@ HARMLESS_REMOVES names a table: before its first fact is recorded, the dump's di
 an object of torch that hooks look up, and do not find.
 """
 
+import functools
 import json
 import os
 import time
@@ -17,8 +18,19 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Writer
     from inspect_compile.facts import Fact
 
-FAULTS: dict[str, str] = json.loads(os.environ.get("HARMLESS_FAULTS", "{}"))
 SLEEP_SECONDS = 1.0
+
+
+def _fault(target: str) -> str | None:
+    """Looked up when it is needed: a process may become one program after another (tests/warm.py)."""
+    faults = _faults(os.environ["HARMLESS_FAULTS"])
+    return faults.get(target, faults.get("*"))
+
+
+@functools.cache
+def _faults(text: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads(text)
+    return found
 
 
 def _spoil() -> None:
@@ -27,13 +39,13 @@ def _spoil() -> None:
     plain, plain_install = Probes.guard, Probes._install
 
     def install(self: Probes, hook: HookState, name: Any, placed: Callable[[Any], Any]) -> None:
-        if FAULTS.get(hook.target) == "missing":
+        if _fault(hook.target) == "missing":
             plain_install(self, hook, name, lambda module: getattr(module, f"no {hook.target}"))
         else:
             plain_install(self, hook, name, placed)
 
     def guard(self: Probes, hook: HookState, call: Callable[..., Any], *args: Any) -> Any:
-        fault = FAULTS.get(hook.target, FAULTS.get("*"))
+        fault = _fault(hook.target)
 
         def faulty(*args: Any) -> Any:
             if fault == "raise":
@@ -51,7 +63,7 @@ def _spoil() -> None:
     Probes._install = install  # type: ignore[assignment, method-assign]
 
 
-if FAULTS:
+if "HARMLESS_FAULTS" in os.environ:
     _spoil()
 
 
@@ -107,17 +119,17 @@ if "HARMLESS_REMOVES" in os.environ:
     _remove_dump(os.environ["HARMLESS_REMOVES"])
 
 
-def _hide(target: str) -> None:
+def _hide() -> None:
     from inspect_compile.lowering.core import scopes
     from inspect_compile.torch_compat import Name
 
     plain = scopes.torch_object
 
     def torch_object(name: Name) -> Any:
-        return None if str(name) == target else plain(name)
+        return None if str(name) == os.environ["HARMLESS_LACKS"] else plain(name)
 
     scopes.torch_object = torch_object
 
 
 if "HARMLESS_LACKS" in os.environ:
-    _hide(os.environ["HARMLESS_LACKS"])
+    _hide()
