@@ -41,7 +41,7 @@ _SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*"
 class _Attempt:
     """An attempt to compile a frame that has not ended yet."""
 
-    def __init__(self, code: FunctionCode) -> None:
+    def __init__(self, code: FunctionCode, caller: Location | None) -> None:
         self.code = code
         self.started = AtStart.perf_counter()
         self.graphs = 0
@@ -49,8 +49,7 @@ class _Attempt:
         self.has_guards = False
         self.guard_seconds: float | None = None
         self.dynamic = _dynamic()
-        self.caller = CALL_SITES.caller()
-        CALL_SITES.compiling(self.caller)
+        self.caller = caller
 
 
 class _Open(threading.local):
@@ -87,10 +86,14 @@ def install_frames(probes: Probes) -> None:
         metrics = argument(args, kwargs, 0, "values")
         if "co_name" in metrics:
             ended(metrics)
-        elif "recompile_reason" in metrics and _RUNNING.seen is not None:
+        elif "recompile_reason" in metrics:
+            caller = CALL_SITES.caller()
+            CALL_SITES.compiling(caller)
+            if _RUNNING.seen is None:
+                return
             if getattr(context, "_level", 1) <= 1:
                 _RUNNING.attempts.clear()  # left over from an attempt that was interrupted
-            _RUNNING.attempts.append(_Attempt(_RUNNING.seen))
+            _RUNNING.attempts.append(_Attempt(_RUNNING.seen, caller))
             objects.compiling(compile_id() or "", _RUNNING.objects)
 
     def ended(metrics: dict[str, Any]) -> None:

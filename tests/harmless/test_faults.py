@@ -69,7 +69,7 @@ OF_STATEMENTS = Feeds((facts.KernelBody, facts.Kernel))
 OF_WRAPPER = Feeds((facts.Kernel, facts.MemoryPlan, facts.WrapperLine))
 
 DYNAMO: dict[str, Feeds] = {
-    str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls, facts.CallSite)),
+    str(dynamo.CACHE_SIZE): Feeds((facts.Frame, facts.GuardedCalls)),
     str(dynamo.COMPILE_METRICS): Feeds((facts.Frame, facts.GuardedCalls, facts.Artifact, facts.CallSite)),
     str(dynamo.COUNTS_COMPILE): Feeds(),
     str(dynamo.COUNTS_ANEW): Feeds(called=False),
