@@ -388,7 +388,7 @@ def test_what_began_before_a_program_was_killed_is_there(tmp_path: Path, variabl
 
     seldom = "from inspect_compile.dump import writer\nwriter.FLUSH_SECONDS = 60"  # also where the machine is slow
     uncached = f"torch.compile(lambda x: x * {os.getpid()})(torch.ones(3))"
-    write(tmp_path, f"{seldom}\n{uncached}")
+    write(tmp_path, f"{seldom}\nimport slow\n{uncached}")
     compiler = tmp_path / "bin" / "g++"
     compiler.parent.mkdir()
     kills = 'case "$word" in *.cpp) if grep -q PyInit_kernel "$word"; then kill -9 $PPID; fi;; esac'
@@ -396,4 +396,6 @@ def test_what_began_before_a_program_was_killed_is_there(tmp_path: Path, variabl
     compiler.chmod(0o755)
     variables |= {"PATH": f"{compiler.parent}:{os.environ['PATH']}", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
     assert inspected(["script.py"], tmp_path, environment=variables).returncode == -9
-    assert Dump(tmp_path / "dump").rows(TimerBegan)[-1].name == "compile_file"
+    dump = Dump(tmp_path / "dump")
+    assert dump.rows(TimerBegan)[-1].name == "compile_file"
+    assert {"torch", "slow"} < {row.module for row in dump.rows(Imported)}
