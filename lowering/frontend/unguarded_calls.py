@@ -6,6 +6,7 @@ to call when what `torch.compile` returned is entered, and the callback of a dis
 there, and is made of functions in C: no call has a frame more, nor goes deeper.
 """
 
+import copyreg
 import functools
 import inspect
 import itertools
@@ -130,7 +131,7 @@ def install(probes: Probes) -> None:
         (disables,),
         {
             "callback": property(UNGUARDED.callback),
-            "__reduce__": lambda context: (disables, ()),
+            "__reduce_ex__": lambda context, _: (copyreg._reconstructor, (disables, object, None), vars(context)),
             "__module__": disables.__module__,
             "__qualname__": disables.__qualname__,
         },

@@ -177,3 +177,23 @@ def test_the_program_does_not_notice(tmp_path: Path) -> None:
 
     assert alone.returncode == 0, alone.stderr
     assert (watched.returncode, watched.stdout) == (0, alone.stdout)
+
+
+COPIED = """
+import copy
+import pickle
+
+import torch
+
+disabled = torch.compiler.disable(torch.nn.Linear(2, 2), reason="not this one")
+for copied in (copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+    context = copied(disabled.dynamo_ctx)
+    print(type(context).__name__, sorted(vars(context)), context.callback, context.msg, type(copied(disabled)).__name__)
+torch.compile(torch.sin)(torch.ones(2))
+"""
+
+
+def test_a_disabled_module_is_copied_and_pickled_as_it_is_alone(tmp_path: Path) -> None:
+    script = tmp_path / "copied.py"
+    script.write_text(COPIED)
+    assert inspected([script], tmp_path).stdout == plain([script], tmp_path).stdout
