@@ -89,6 +89,10 @@ class Buffers:
             found.append(self._aliases[found[-1]])
         return found
 
+    def parts(self, name: str) -> set[str]:
+        """The buffers that are parts of this one's memory."""
+        return {one for one in self._plan.is_part if name in self.chain(one)[1:]}
+
     def source(self, name: str) -> str | None:
         """The buffer, or changed input, whose value the launch reads from `name`; None if it reads nothing known."""
         if not self.is_written(name):

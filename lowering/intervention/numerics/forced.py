@@ -128,11 +128,12 @@ class Forced:
                 source = buffers.source(name)
                 if source is None:
                     continue
-                if self._force(tensor, source):
+                if not self._force(tensor, source):
+                    unforced.append(source)
+                elif source not in finished or not buffers.parts(source) <= set(written):
                     node = buffers.nodes[source]
                     sources |= {node, *plan.steps.get(node, ())}
-                else:
-                    unforced.append(source)
+                # else it writes all that it reads there
             for name in written:
                 tensor = local.get(name)
                 if not isinstance(tensor, torch.Tensor) or buffers.works_in_place(name):
