@@ -6,8 +6,9 @@ in it would end the process, for torch's C++ catches no exception there. So what
 
 import functools
 import io
-from collections import Counter
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from inspect_compile.facts import Fact, GuardedCalls
 from inspect_compile.lowering.frontend.unguarded_calls import UNGUARDED
@@ -16,6 +17,8 @@ from inspect_compile.probe.hook import HookState
 from inspect_compile.torch_compat import dynamo as names
 
 PROBE = "lowering.guarded_calls"
+
+_COUNTS: Final = ("checked", "fitted", "attempts", "limited", "skipped", "disabled")
 
 
 class _Counts:
@@ -34,10 +37,10 @@ class _Counts:
         self.called = functools.lru_cache(maxsize=0)(functools.partial(functools.reduce, self._place.seek, (1,)))
         self.hooks: list[HookState] = []
         """What `attempts` and `limited` depend on."""
-        self._before = Counter[str]()
+        self._before = GuardedCalls(checked=0, fitted=0, attempts=0, limited=0)
 
-    def _now(self) -> Counter[str]:
-        return Counter(
+    def _now(self) -> GuardedCalls:
+        return GuardedCalls(
             checked=self.called.cache_info().misses,
             fitted=self._place.tell(),
             attempts=self.attempts,
@@ -49,9 +52,9 @@ class _Counts:
     def facts(self) -> list[Fact]:
         """The row, where all calls were counted and there are any."""
         now = self._now()
-        now.subtract(self._before)
+        counts = {name: getattr(now, name) - getattr(self._before, name) for name in _COUNTS}
         is_whole = self.is_counting and UNGUARDED.is_whole and not any(hook.state != "installed" for hook in self.hooks)
-        return [GuardedCalls(**now)] if is_whole and any(now.values()) else []
+        return [msgspec.structs.replace(now, **counts)] if is_whole and any(counts.values()) else []
 
     def forget(self) -> None:
         """Another dump begins."""
