@@ -171,6 +171,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Number of elements that were not the same to the bit when the launch ran again on the same inputs."""
     differing: Int64 = 0
     """Number of elements that differ from eager's."""
+    not_once: float | None = None
+    """Of a launch that rounds to a half type what it stores, and nothing before: the share of elements that are not the
+    exact value, rounded once. Told where there are any to speak of.
+    """
     untied: Int64 = 0
     """For integers and truth values: differing elements that neither the exact reference nor rounding noise gives."""
     compiled_nonfinite: Int64 = 0

@@ -160,7 +160,8 @@ def _places(nodes: Iterable[Node]) -> dict[str, Location | None]:
 
 
 def _times(row: Checked) -> float | None:
-    if row.rmse is None or row.is_equal or row.exact_apart is not None:
+    is_hidden = row.exact_apart is not None or row.not_once is not None
+    if row.rmse is None or row.is_equal or is_hidden:
         return None
     explained = rounding_error(row)
     times = row.rmse / explained if explained else None

@@ -66,6 +66,10 @@ sum in float32, so that no order of a sum makes more of it: what is several time
 """
 FEW_TYPICAL: Final = 64
 """With fewer elements than this, twice as many times."""
+NOT_ONCE: Final = 0.03
+"""`wrong` begins, too, where this share of a kernel's elements are not the exact value, rounded once, though the kernel
+rounds to a half type only what it stores. Of right ones fewer than one of a thousand are not.
+"""
 SAME_IN_FP64: Final = 1e-4
 """Two graphs that compute the same do so within this in fp64, in the typical element, whatever their types round: the
 largest share of it that is left to what passes compute in float32 beforehand.
@@ -89,7 +93,7 @@ def _verdict(row: Checked) -> str:
         return WRONG
     if row.is_equal:
         return EXACT
-    if row.exact_apart is not None:
+    if row.exact_apart is not None or row.not_once is not None:
         return WRONG
     if row.apart is not None:
         return ROUNDING

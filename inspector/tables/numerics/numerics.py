@@ -72,6 +72,8 @@ def _why(row: Judged) -> Cell:
         words.append("what the compiled code gives is right")
     if found.exact_apart is not None:
         words.append(f"in fp64 it is another value, by {_figure(found.exact_apart)} of it: no rounding does that")
+    elif found.not_once is not None:
+        words.append(f"{found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once")
     elif found.apart is not None:
         words.append(f"at most {_figure(found.apart)} from eager's, which cannot be wrong")
     if found.nonfinite_wrong:

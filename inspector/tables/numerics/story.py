@@ -37,6 +37,8 @@ def result_story(row: Judged) -> Iterator[str]:
     if found.on_edge:
         some = number_of(found.on_edge, "element")
         yield f"edges     {some} that rounding moves as far; the RMSE is that of the others"
+    if found.not_once is not None:
+        yield f"half      {found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once"
     if found.is_mended:
         yield "later     what the compiled code gives is right: a later pass, or a kernel, took the error away"
     if found.untied:

@@ -25,6 +25,10 @@ _MOST: Final = 0.99
 """The share of elements whose error is usual."""
 _NINE_OF_TEN: Final = 0.9
 """The share of elements that are not further off than the typical one."""
+_ONCE: Final = 0.55
+"""Units in the last place that rounding once makes at most, and a little for what was rounded to float32 before."""
+_SPREADS: Final = 32.0
+"""How much more than some runs with noise show rounding to float32 may make of an element."""
 _AS_FAR: Final = 1.5
 """An element that noise moves as far as its error, times this, lies on an edge."""
 _AT_THE_END: Final = 8
@@ -211,6 +215,18 @@ def typical(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, no
     )
     found = _nine_of_ten((one[::step].double() - known).abs_())
     return {"typical": found / explained if explained else None}
+
+
+def not_rounded_once(compiled: torch.Tensor, exact: torch.Tensor, spread: torch.Tensor | None = None) -> float:
+    """The share of elements that are not the exact value, rounded once to the dtype: further off than half a unit in
+    the last place and what rounding in float32 makes of each, `spread`.
+    """
+    form = torch.finfo(compiled.dtype)
+    unit = torch.exp2(exact.abs().clamp_min(form.tiny).log2().floor_()) * form.eps
+    most = _ONCE * unit if spread is None else _ONCE * unit + _SPREADS * spread
+    is_known = compiled.isfinite() & exact.isfinite()
+    off = ((compiled.double() - exact).abs() > most) & is_known
+    return float(off.double().mean())
 
 
 def exactly_apart(one: torch.Tensor, other: torch.Tensor) -> float:

@@ -8,7 +8,10 @@ from torch.fx import GraphModule
 
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import (
+    EXACT,
     GENERATOR_STATE,
+    NOT_COMPARABLE,
+    NOT_ONCE,
     WORSE,
     WRONG,
     beyond,
@@ -23,6 +26,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     differing_bits,
     is_equal,
     measured,
+    not_rounded_once,
     shifted,
     steady,
     typical,
@@ -44,6 +48,12 @@ less.
 """
 _WIDE: Final = 8
 """Bytes of an element in fp64."""
+_SINGLE: Final = 4
+"""The same in float32."""
+_FEWEST: Final = 64
+"""Elements of which shares are told."""
+_SEEDS: Final = 4
+"""How many runs with noise show what rounding to float32 makes."""
 NUMBERS: Final = (bool, int, float)
 _OTHER_NUMBER: Final = "it is another Python number, of which it is not known how far rounding moves it"
 _TIES: Final = "whole numbers, or truth values, that depend on ties of values which are rounded to half types"
@@ -53,8 +63,13 @@ _SIZES: Final = "it has another size, and sizes depend on values"
 class ByReference:
     """Compares with eager's value, and with the exact one."""
 
-    def __init__(self, plan: Plan, plain: Reference, *, gives_back: bool = False) -> None:
-        """`gives_back`: what was freed is given back to the system before each launch; else where that is much."""
+    def __init__(
+        self, plan: Plan, plain: Reference, rounds_only_stored: Callable[[Checked], bool], *, gives_back: bool = False
+    ) -> None:
+        """`rounds_only_stored` tells of a launch whether it rounds to half types only what it stores. `gives_back`:
+        what was freed is given back to the system before each launch; else where that is much.
+        """
+        self._rounds_only_stored = rounds_only_stored
         self._gives_back = gives_back
         self._plans = {each.graph: each for each in plan.all_graphs()}
         self._plain = plain
@@ -93,7 +108,7 @@ class ByReference:
             return with_fields(row, reason=f"{node} is {_kind(eager)}, which is not what the buffer is")
         if is_whole:
             exact = self._from(row, sources)
-            row = compared(row, value, eager, node, exact)
+            row = self._held_to_one_rounding(compared(row, value, eager, node, exact), value, node, exact)
             exact.passed(node)
             self._freed += value.numel() * _WIDE if exact.is_known else 0
             return row
@@ -104,6 +119,20 @@ class ByReference:
             wide = eager.double() if eager.is_floating_point() else eager
             return beyond_all(with_fields(row, **measured(value, eager, wide, lambda seed: wide)))
         return with_fields(row, is_equal=True)
+
+    def _held_to_one_rounding(self, row: Checked, value: torch.Tensor, node: str, exact: Exacts) -> Checked:
+        """`row`, wrong if a kernel that rounds once gives something else than the exact value, rounded once: for an
+        error in float32 inside of it, which is small beside what rounding to a half type makes.
+        """
+        is_half = value.is_floating_point() and value.dtype.itemsize < _SINGLE and value.numel() >= _FEWEST
+        if not is_half or row.unforced or row.is_step or row.no_exact or verdict(row) in (WRONG, NOT_COMPARABLE, EXACT):
+            return row
+        ideal = exact.of().value(node)
+        if not_rounded_once(value, ideal) <= NOT_ONCE or not self._rounds_only_stored(row):
+            return row
+        moved = [(exact.in_single(seed).value(node) - ideal).abs_() for seed in range(_SEEDS)]
+        share = not_rounded_once(value, ideal, torch.stack(moved).amax(0))
+        return with_fields(row, not_once=share) if share > NOT_ONCE else row
 
     def exact(self, row: Checked, node: str, sources: frozenset[str]) -> Any:
         """The value in fp64 of a node of the graph that `row` is of, from those of `sources` in their dtypes."""

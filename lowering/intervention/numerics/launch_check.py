@@ -133,7 +133,7 @@ class LaunchCheck:
                 run = self._run(args, draws, shared, state)
                 ending.callback(run.close)
                 plain = run.reference
-                judge = ByReference(self._plan, plain, gives_back=self._offloads)
+                judge = self._judge(plain)
                 kept = Kept(judge)
                 written: list[Checked] = []
                 forced = self._forced(args, run, number, kept if self._repeats else judge, written, state)
@@ -169,7 +169,7 @@ class LaunchCheck:
                 give_back()
                 if any(row.kernel and verdict(row) == WRONG for row in rows):
                     plain = run.whole()
-                    judge = ByReference(self._plan, plain, gives_back=self._offloads)
+                    judge = self._judge(plain)
                 alone = next((row for row in rows if row.eager_alone and not row.turn and row.node), None)
                 if alone is not None and not self._is_collective:
                     state.restore()
@@ -295,6 +295,20 @@ class LaunchCheck:
             inputs = copies(args, self._written_inputs)
             forced.left = Left(call(list(inputs)), inputs)
         return forced
+
+    def _judge(self, plain: Reference) -> ByReference:
+        return ByReference(self._plan, plain, self._rounds_only_stored, gives_back=self._offloads)
+
+    def _rounds_only_stored(self, row: Checked) -> bool:
+        """True for a launch that is known to round to half types only what it stores, and to read none of that: not by
+        another name either, such as that of a whole whose parts it stores.
+        """
+        at = self._positions.get(row.line) if row.graph == self._plan.graph else None
+        if at is None:
+            return False
+        names = set(self._launches[at].names)
+        memories = {self._chain(name)[-1] for name in names}
+        return len(memories) == len(names) and self._code.rounds_only_stored(row.kernel)
 
     def _statements(
         self, args: Sequence[Any], plain: Reference, judge: ByReference, rows: Sequence[Checked], state: RandomState

@@ -10,6 +10,7 @@ from inspect_compile.lowering.intervention.numerics.errors import (
     differing_bits,
     is_equal,
     measured,
+    not_rounded_once,
     shifted,
     typical,
     unexplained,
@@ -375,3 +376,14 @@ def test_noise_does_not_come_through_a_dropout() -> None:
         exact.value(name)
 
     assert [bool(exact.taken.get(name)) for name in names] == [True, False]
+
+
+def test_what_is_not_the_exact_value_rounded_once() -> None:
+    exact = torch.rand(1000, dtype=torch.float64, generator=torch.Generator().manual_seed(0)) + 0.5
+    once = exact.to(torch.bfloat16)
+
+    assert not_rounded_once(once, exact) == 0
+    assert not_rounded_once((exact * 1.004).to(torch.bfloat16), exact) > 0.3
+    assert not_rounded_once((exact * 1.004).to(torch.bfloat16), exact, exact * 1e-3) == 0
+    twice = exact.to(torch.bfloat16).double() * 1.1
+    assert not_rounded_once(twice.to(torch.bfloat16), exact * 1.1) > 0.1

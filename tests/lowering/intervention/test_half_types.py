@@ -33,6 +33,25 @@ def test_a_mistake_in_float32_is_wrong(tmp_path: Path, inductor_cache: Path) -> 
     assert 1e-3 < result.measured.exact_apart < 0.1
 
 
+def test_a_mistake_in_float32_that_is_less_than_a_rounding_is_wrong(tmp_path: Path, inductor_cache: Path) -> None:
+    """What such a kernel stores is the exact value, rounded once: in each element, or it computes something else."""
+    status, said, dump = checked("hardly", tmp_path, inductor_cache)
+
+    assert status == 1, said
+    wrong = [row for row in judged(dump) if row.verdict == WRONG]
+    assert {(row.kernel != "", row.measured.dtype) for row in wrong} == {(True, "bfloat16"), (True, "float16")}
+    assert all(row.measured.not_once is not None and row.measured.not_once > 0.03 for row in wrong)
+    assert "which is not what log1p is" in said
+    assert all(one.where is not None for one in wrong)
+
+
+def test_a_kernel_that_rounds_on_the_way_is_not_accused(tmp_path: Path, inductor_cache: Path) -> None:
+    status, said, dump = checked("twice", tmp_path, inductor_cache)
+
+    assert status == 0, said
+    assert not [row for row in judged(dump) if row.measured.not_once is not None]
+
+
 def test_what_is_right_is_not_accused_and_eager_is_named(tmp_path: Path, inductor_cache: Path) -> None:
     status, said, dump = checked("right", tmp_path, inductor_cache)
 

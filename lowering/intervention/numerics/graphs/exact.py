@@ -366,6 +366,10 @@ class Exacts:
             self._known[seed] = Exact(self._module, self._plain(), self._leaves, noise, self._wanted)
         return self._known[seed]
 
+    def in_single(self, seed: int) -> Exact:
+        """With the noise of a seed, as rounding to float32 makes it."""
+        return Exact(self._module, self._plain(), self._leaves, Noise(seed, in_single=True), ())
+
     def passed(self, name: str) -> None:
         """See `Exact`."""
         if self._wanted is not None:

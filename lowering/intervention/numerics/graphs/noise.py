@@ -28,8 +28,10 @@ class Noise:
     may be rounding at all.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, in_single: bool = False) -> None:
+        """`in_single`: nothing is rounded to half types; what would be is to float32."""
         self._seed = seed
+        self._finest = torch.finfo(torch.float32).eps if in_single else 1.0
         self._factors: dict[tuple[torch.device, float], torch.Tensor] = {}
         """Device and size → 1 ± size/2 in fp64. One row of them serves all values, from another place on each time:
         drawing them anew would cost more than what they are used for, and a longer row does not stay in a core's
@@ -44,7 +46,7 @@ class Noise:
 
     def on(self, value: torch.Tensor, dtype: torch.dtype, *, in_place: bool = False) -> torch.Tensor:
         """`value`, which is in fp64, with noise as rounding to `dtype` makes; `in_place`: it is not needed without."""
-        is_whole = _is_whole(value, torch.finfo(dtype).eps)
+        is_whole = _is_whole(value, self._epsilon(dtype))
         return value if is_whole else self._moved(value, self._size(dtype), in_place=in_place)
 
     def in_tf32(self, value: Any) -> Any:
@@ -80,7 +82,10 @@ class Noise:
 
     def _size(self, dtype: torch.dtype) -> float:
         """The distance of what is moved up to what is moved down, relative to it."""
-        return torch.finfo(dtype).eps * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
+        return self._epsilon(dtype) * (beyond(str(dtype).removeprefix("torch.")) if self._seed >= QUIET else 1.0)
+
+    def _epsilon(self, dtype: torch.dtype) -> float:
+        return min(torch.finfo(dtype).eps, self._finest)
 
     def _moved(self, value: torch.Tensor, size: float, *, in_place: bool) -> torch.Tensor:
         factors = self._factors.get((value.device, size))

@@ -13,8 +13,6 @@ from inspect_compile.lowering.intervention.numerics.statements.evaluated import 
 
 _NO_RESULT: Final = ("load", "constant", "index_expr", "to_dtype")
 """Operations that prepare what others compute a node from."""
-_OF_LARGEST: Final = 1e-3
-"""A part of the largest element of a node, within which two values of it are the same."""
 _DTYPE: Final = "float32"
 """The dtype of which roundings are counted."""
 _CONVERTS: Final = torch.ops.prims.convert_element_type.default
@@ -29,6 +27,20 @@ class NotComputed(NamedTuple):
     """No statement is the node's: another value is read in its place, as of two nodes that were lowered to the same."""
 
 
+class Slack(NamedTuple):
+    """By how much the statements' value of a node may be another one than the node's."""
+
+    roundings: float
+    of_largest: float
+    """A part of the node's largest element."""
+
+
+HALF: Final = Slack(NODE_ROUNDINGS, 1e-3)
+"""In a kernel that may round values on the way to a half type."""
+SINGLE: Final = Slack(1024.0, 1e-6)
+"""In one that computes all in float32."""
+
+
 class Graph(NamedTuple):
     """The graph of the nodes, for one launch."""
 
@@ -37,6 +49,7 @@ class Graph(NamedTuple):
     """The nodes whose values are there before: those that the launch got, and those of its other loops."""
     exact_of: Callable[[str], Any]
     """The value of a node in fp64, from those that the launch got."""
+    slack: Slack = HALF
 
     def exact(self, name: str) -> torch.Tensor | None:
         """The same; None if it is no tensor of floating point numbers."""
@@ -63,21 +76,21 @@ def not_computed(
         if exact is None:
             continue
         is_at_place = bool(place) and tuple(exact.shape) == size
-        if _is_apart(row, exact[place] if is_at_place else exact, exact):
+        if _is_apart(row, exact[place] if is_at_place else exact, exact, graph.slack):
             before = _before(rows, last, node, graph, exact.size(), place) if is_at_place else None
             return before or NotComputed(row.line, node, False)
     return None
 
 
-def _is_apart(row: StatementValue, due: torch.Tensor, exact: torch.Tensor) -> bool:
+def _is_apart(row: StatementValue, due: torch.Tensor, exact: torch.Tensor, slack: Slack) -> bool:
     """True if the value is none of the elements `due` of the node's value `exact`."""
     if not due.numel():
         return False
     value, flat = float(row.value), due.reshape(-1)
     nearest = float(flat[(flat - value).abs().nan_to_num(torch.inf).argmin()])
     largest = float(exact.abs().nan_to_num(0, 0, 0).max())
-    slack = largest * _OF_LARGEST / EPSILON[_DTYPE]
-    return is_wrong(value, nearest, _DTYPE, operands=slack, roundings=NODE_ROUNDINGS)
+    operands = largest * slack.of_largest / EPSILON[_DTYPE]
+    return is_wrong(value, nearest, _DTYPE, operands=operands, roundings=slack.roundings)
 
 
 def _before(
@@ -102,7 +115,7 @@ def _before(
             if exact is None or not _is_by_element(one) or not _spreads(exact.shape, size):
                 continue
             due = exact.expand(size)[place]
-            if one.name in last and not _is_apart(last[one.name], due, exact):
+            if one.name in last and not _is_apart(last[one.name], due, exact, graph.slack):
                 continue
             if one.name in last:
                 found[one] = NotComputed(last[one.name].line, one.name, False)

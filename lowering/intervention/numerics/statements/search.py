@@ -11,7 +11,7 @@ from torch.fx import GraphModule
 from inspect_compile.facts import Checked, StatementsOf, StatementValue
 from inspect_compile.knowledge.numerics.statements import is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.evaluated import Evaluated, Statements
-from inspect_compile.lowering.intervention.numerics.statements.of_nodes import Graph, not_computed
+from inspect_compile.lowering.intervention.numerics.statements.of_nodes import HALF, SINGLE, Graph, not_computed
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, OneLaunch
 from inspect_compile.probe import let_pass
 
@@ -123,7 +123,8 @@ def _looked(
         return _left_out(said, left_out)
     if not first.evaluated:
         return _with(said, reason="the loop that stores it is in a form that is not understood")
-    graph = Graph(module, launch.sources, lambda node: exact_of(node, launch.sources))
+    slack = HALF if row.not_once is None else SINGLE
+    graph = Graph(module, launch.sources, lambda node: exact_of(node, launch.sources), slack)
     for look in reversed(looks):  # those whose results others read come first
         place = row.worst if look is first else ()
         other = not_computed(look.evaluated, look.statements.storing, graph, place, row.size)

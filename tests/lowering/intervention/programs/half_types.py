@@ -1,4 +1,6 @@
-"""Programs in half types: what eager alone makes infinite, and mistakes in float32 within them; `right` has none."""
+"""Programs in half types: what eager alone makes infinite, and mistakes in float32 within them; `right` has none, and
+`twice` none with kernels that round on the way, too.
+"""
 
 import sys
 
@@ -24,6 +26,22 @@ def positions(x: Tensor, frequencies: Tensor) -> Tensor:
     return x * torch.sin(angles).to(x.dtype) + x
 
 
+def logarithm(x: Tensor, weight: Tensor) -> Tensor:
+    wide = x.float()
+    scaled = (wide.square().log1p() * wide).to(x.dtype)
+    return scaled * weight + x
+
+
+def parts(x: Tensor) -> Tensor:
+    """The kernel reads the whole of what it has stored in parts."""
+    return torch.stack([x.floor(), torch.fmod(x, 0.37), x.clamp(-0.2, 0.3)]).sum(0)
+
+
+def _hardly_more(x: Tensor) -> Tensor:
+    """Less than half a unit in the last place of bfloat16."""
+    return make_pointwise(lambda value: ops.log1p(value) * ops.constant(1.003, torch.float32))(x)  # type: ignore[return-value]
+
+
 def _slightly_more(x: Tensor) -> Tensor:
     return make_pointwise(lambda value: ops.rsqrt(value) * ops.constant(1.02, torch.float32))(x)  # type: ignore[return-value]
 
@@ -39,6 +57,15 @@ def _scale(graph: torch.fx.Graph) -> None:
 
 def main() -> None:
     torch.manual_seed(0)
+    if sys.argv[1] in ("hardly", "twice"):
+        if sys.argv[1] == "hardly":
+            register_lowering(torch.ops.aten.log1p.default)(_hardly_more)
+        config.emulate_precision_casts = sys.argv[1] == "twice"
+        for dtype in (torch.bfloat16, torch.float16):
+            torch.compile(logarithm)(torch.randn(64, 32).to(dtype), torch.rand(32).to(dtype))
+        config.emulate_precision_casts = False
+        torch.compile(parts)(torch.randn(64, 64).bfloat16())
+        return
     if sys.argv[1] == "wrong":
         register_lowering(torch.ops.aten.rsqrt.default)(_slightly_more)
         config.post_grad_custom_post_pass = _scale
