@@ -126,12 +126,13 @@ def install(probes: Probes) -> None:
     """Hook the making of compiled and of disabled functions."""
     disables = names.DISABLES.load()
     # In all that it does and says it is torch's class, but for the reading of one attribute, which is None.
+    remade = copyreg._reconstructor  # type: ignore[attr-defined]  # what object.__reduce__ itself gives
     counting = type(
         disables.__name__,
         (disables,),
         {
             "callback": property(UNGUARDED.callback),
-            "__reduce_ex__": lambda context, _: (copyreg._reconstructor, (disables, object, None), vars(context)),
+            "__reduce_ex__": lambda context, _: (remade, (disables, object, None), vars(context)),
             "__module__": disables.__module__,
             "__qualname__": disables.__qualname__,
         },
