@@ -7,7 +7,12 @@ from inspect_compile.codegen.numerics.loaded_sources import Source
 
 _HALF: Final = r"(?:at::|c10::)*(?:BFloat16|Half)\b"
 _NARROWED: Final = re.compile(rf"\bauto (\w+) = [\w:]*(?:convert|cast)<{_HALF}[^()]*>\(")
-_STORED: Final = r"^\s*(?:{name}\.store\(\w*out_ptr|\w*out_ptr\d+\[.*\] = (?:static_cast<[^()]*>\()?{name}\)?;)"
+_STORED: Final = re.compile(
+    r"\s*(?:(\w+)\.store\(\w*out_ptr|\w*out_ptr\d+\[.*\] = (?:static_cast<[^()]*>\()?(\w+)\)?;)"
+)
+_WORD: Final = re.compile(r"\w+")
+_USED: Final = re.compile(r"\b(\w+)\s*[+\[]")
+_WRITTEN: Final = re.compile(r"\s*(\w+)\[.*\] = ")
 _HALF_POINTER: Final = re.compile(rf"\b{_HALF}\*\s*(\w*out_ptr\d+)\b")
 _UNKNOWN: Final = ("local_buffer", "atomic_add", "gemm", "cascade")
 """What a kernel has in its source that keeps values of half types in other places, or is no loop of Inductor's."""
@@ -25,15 +30,20 @@ def rounds_only_stored(source: Source) -> bool:
 
 def _are_only_stored(lines: list[str]) -> bool:
     for name in {found[1] for line in lines if (found := _NARROWED.search(line))}:
-        users = [line for line in lines if re.search(rf"\b{name}\b", line) and f"auto {name} = " not in line]
-        if not all(re.match(_STORED.format(name=name), line) for line in users):
+        users = [line for line in lines if name in _WORD.findall(line) and f"auto {name} = " not in line]
+        if not all((found := _STORED.match(line)) and name in found.groups() for line in users):
             return False
     return True
 
 
 def _is_read_again(lines: list[str], pointer: str) -> bool:
     """True if a line that reads through the pointer comes after one that writes there."""
-    uses = [(at, line) for at, line in enumerate(lines) if re.search(rf"\b{pointer}\s*(?:\+|\[)", line)]
-    writes = [at for at, line in uses if f".store({pointer}" in line or re.match(rf"\s*{pointer}\[.*\] = ", line)]
+    uses = [(at, line) for at, line in enumerate(lines) if pointer in _USED.findall(line)]
+    writes = [at for at, line in uses if f".store({pointer}" in line or _is_written(line, pointer)]
     reads = [at for at, _ in uses if at not in writes]
     return bool(writes) and bool(reads) and max(reads) > min(writes)
+
+
+def _is_written(line: str, pointer: str) -> bool:
+    found = _WRITTEN.match(line)
+    return found is not None and found[1] == pointer

@@ -6,7 +6,6 @@ to call when what `torch.compile` returned is entered, and the callback of a dis
 there, and is made of functions in C: no call has a frame more, nor goes deeper.
 """
 
-import copyreg
 import functools
 import inspect
 import itertools
@@ -126,7 +125,7 @@ def install(probes: Probes) -> None:
     """Hook the making of compiled and of disabled functions."""
     disables = names.DISABLES.load()
     # In all that it does and says it is torch's class, but for the reading of one attribute, which is None.
-    remade = copyreg._reconstructor  # type: ignore[attr-defined]  # what object.__reduce__ itself gives
+    remade = object().__reduce_ex__(1)[0]  # Python's own function for it
     counting = type(
         disables.__name__,
         (disables,),

@@ -9,13 +9,9 @@ from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.findings import (
     copies,
     fusions,
-    half_precision,
-    kernels,
-    matmul_precision,
     oddities,
     operators,
     results,
-    second_stages,
     steps,
     tuned,
 )
@@ -23,6 +19,7 @@ from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles, repeated
+from inspect_compile.analysis.findings.gpu import half_precision, kernels, matmul_precision, second_stages
 from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
