@@ -5,14 +5,14 @@ from typing import Final
 
 from inspect_compile.codegen.numerics.loaded_sources import Source
 
-_HALF: Final = r"(?:at::|c10::)*(?:BFloat16|Half)\b"
-_NARROWED: Final = re.compile(rf"\bauto (\w+) = [\w:]*(?:convert|cast)<{_HALF}[^()]*>\(")
+_HALF: Final = r"(?:at::|c10::)?(?:BFloat16|Half)\b"
+_NARROWED: Final = re.compile(rf"\bauto (\w{{1,200}}) = [\w:]{{0,80}}(?:convert|cast)<{_HALF}[^()]{{0,200}}>\(")
 _STORED: Final = re.compile(
-    r"\s*(?:(\w+)\.store\(\w*out_ptr|\w*out_ptr\d+\[.*\] = (?:static_cast<[^()]*>\()?(\w+)\)?;)"
+    r"\s*(?:(\w+)\.store\(\w*out_ptr|\w*out_ptr\d+\[[^=]*\] = (?:static_cast<[^()]{0,200}>\()?(\w+)\)?;)"
 )
 _WORD: Final = re.compile(r"\w+")
 _USED: Final = re.compile(r"\b(\w+)\s*[+\[]")
-_WRITTEN: Final = re.compile(r"\s*(\w+)\[.*\] = ")
+_WRITTEN: Final = re.compile(r"\s*(\w+)\[[^=]*\] = ")
 _HALF_POINTER: Final = re.compile(rf"\b{_HALF}\*\s*(\w*out_ptr\d+)\b")
 _UNKNOWN: Final = ("local_buffer", "atomic_add", "gemm", "cascade")
 """What a kernel has in its source that keeps values of half types in other places, or is no loop of Inductor's."""
