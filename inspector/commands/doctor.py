@@ -87,12 +87,14 @@ def look_at_packages() -> Iterator[Finding]:
 
 def look_at_torch() -> Iterator[Finding]:
     """torch, its build, and triton."""
+    from inspect_compile.knowledge.versions import release
+
     found = _distribution("torch")
     if found is None:
         yield Finding("torch", False, "not installed for this Python", "pip install torch")
         return
     build = _build(found)
-    numbers = tuple(int(number) for number in re.findall(r"\d+", found.version)[:2])
+    numbers = release(found.version)
     text = f"{found.version}, {build}"
     if numbers < OLDEST:
         yield Finding("torch", False, text, f"{_name(OLDEST)} is the oldest that works: pip install -U torch")

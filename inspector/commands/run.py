@@ -3,7 +3,6 @@
 import argparse
 import functools
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -261,6 +260,7 @@ def check_triton(targets: Sequence[str]) -> None:
     from importlib import metadata
 
     from inspect_compile.knowledge.targets.targets import TRITON
+    from inspect_compile.knowledge.versions import release
 
     if not targets:
         return
@@ -270,15 +270,11 @@ def check_triton(targets: Sequence[str]) -> None:
             f"--target {targets[0]}: Triton is not installed, and {TRITON} or newer is needed to compile for a GPU; "
             "install it: pip install triton"
         )
-    if _version(there) < _version(TRITON):
+    if release(there) < release(TRITON):
         raise CommandError(
             f"--target {targets[0]}: Triton {there} is too old, {TRITON} or newer is needed to compile for a GPU: "
             "pip install -U triton"
         )
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2])
 
 
 def size(text: str) -> int:

@@ -1,6 +1,5 @@
 """The rows of a dump that many analyses read: picked, grouped by a key, and what is computed from them, cached."""
 
-import re
 import weakref
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -9,6 +8,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Hook, JointNode, Location, Node, Operation, Symbol
+from inspect_compile.knowledge.versions import release
 
 Phase: TypeAlias = Literal["pre_fusion", "post_fusion"]
 
@@ -95,8 +95,8 @@ def disabled(dump: Dump) -> list[Hook]:
 
 def _had(version: str, since: str) -> bool:
     """Is this version of torch `since` or newer? Also if one of them is not known."""
-    numbers = [tuple(map(int, one)) for one in (re.findall(r"\d+", text)[:2] for text in (version, since))]
-    return not all(numbers) or numbers[0] >= numbers[1]
+    now, first = release(version), release(since)
+    return not now or not first or now >= first
 
 
 class ResultCache(Generic[T]):

@@ -82,8 +82,11 @@ def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
 def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
     """What the account of a step, made from a profile, shows of this dump's program."""
     graphs = graphs_of(dump, None)
-    precision = (kind(dump, graphs, account) for kind in (matmul_precision.of_account, half_precision.of_account))
-    found = [*steps.of_account(dump, account), *(row for rows in precision for row in rows)]
+    found = [
+        *steps.of_account(dump, account),
+        *matmul_precision.of_account(dump, graphs, account),
+        *half_precision.of_account(dump, graphs, account),
+    ]
     return merged(found, _called(dump, found))
 
 

@@ -1,8 +1,9 @@
 """Settings that change what a compiled graph computes, each with what it rules out if nothing is wrong with it."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
+
+from inspect_compile.knowledge.versions import release
 
 
 class Setting(NamedTuple):
@@ -59,8 +60,6 @@ SETTINGS: Final[tuple[Setting, ...]] = (
 )
 """In the order in which they are tried."""
 
-_NUMBER: Final = re.compile(r"(\d+)\.(\d+)")
-
 
 def not_tried(setting: Setting, device: str, torch: str, recorded: str) -> str:
     """Why the setting would change nothing; empty if it may.
@@ -69,13 +68,8 @@ def not_tried(setting: Setting, device: str, torch: str, recorded: str) -> str:
     """
     if setting.device and setting.device not in device:
         return "not on this device"
-    if setting.since and _number(torch) < _number(setting.since):
+    if setting.since and release(torch) < release(setting.since):
         return f"torch {setting.since} and later have it"
     if setting.is_default and not any(f"config.{name} =" in recorded for name in setting.config):
         return "it was so"
     return ""
-
-
-def _number(version: str) -> tuple[int, int]:
-    match = _NUMBER.match(version)
-    return (int(match[1]), int(match[2])) if match else (0, 0)

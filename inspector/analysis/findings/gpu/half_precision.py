@@ -6,17 +6,19 @@ It changes the numbers, and so stands behind what does not.
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from inspect_compile.analysis.cost.roofline import Bounds, roofline
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, Finding, parts_at
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.gpu.precision import of_calls
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
 from inspect_compile.knowledge.cost.step_kinds import IN_ANOTHER_LAYOUT, LIBRARY
-from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
-from inspect_compile.knowledge.overview.findings import HALF_PRECISION, WORDS
+from inspect_compile.knowledge.overview.findings import HALF_PRECISION
 
 _HALF: Final = "bfloat16"
 _PEAKS: Final = {"float32": "float32", "tf32": "TF32"}
@@ -42,31 +44,18 @@ def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iter
     if part < _LEAST:
         return
     largest = max(calls, key=lambda row: row.least_seconds)
-    seconds, share = part * whole, None
-    if account is not None:
-        seconds = part * sum(
-            row.seconds
-            for row in account.rows
-            if row.kind == LIBRARY and not row.is_idle and row.where != IN_ANOTHER_LAYOUT
-        )
-        share = seconds / account.step.seconds
-    yield Finding(
-        kind=HALF_PRECISION,
-        graph=largest.graph.partition("/")[0],
-        what=WORDS[HALF_PRECISION].what,
-        parts=parts_at(largest.lines[0] if largest.lines else None, largest.nodes[-1] if largest.nodes else ""),
-        count=len(calls),
-        seconds=seconds,
-        when=EACH_CALL if account is None else EACH_STEP,
-        share=share,
-        sure=ESTIMATED if account is None else sure_of(account.step.steps),
-        calls=None if account is None else account.step.steps,
-        is_bound=True,
-        why=f"peak of {roof.name}: {roof.peak[largest.peak] / 1e12:.0f} TFLOP/s in {_PEAKS[largest.peak]}, "
-        f"{roof.peak[_HALF] / 1e12:.0f} in {_HALF}, which moves half the bytes",
-        to_do=WORDS[HALF_PRECISION].to_do,
-        names=(largest.kernel,),
+    seconds = part * (whole if account is None else _taken(account))
+    why = (
+        f"peak of {roof.name}: {roof.peak[largest.peak] / 1e12:.0f} TFLOP/s in {_PEAKS[largest.peak]}, "
+        f"{roof.peak[_HALF] / 1e12:.0f} in {_HALF}, which moves half the bytes"
     )
+    yield msgspec.structs.replace(of_calls(HALF_PRECISION, calls, largest, seconds, account, why=why), is_bound=True)
+
+
+def _taken(account: Account) -> float:
+    """The time of all library calls in a step, but for what only turns tensors around."""
+    own = [row for row in account.rows if row.kind == LIBRARY and not row.is_idle]
+    return sum(row.seconds for row in own if row.where != IN_ANOTHER_LAYOUT)
 
 
 def _is_faster(roof: Roof, peak: str) -> bool:

@@ -6,15 +6,15 @@ from typing import Final
 from inspect_compile.analysis.cost.roofline import Bounds, roofline
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
 from inspect_compile.analysis.findings.costs import Costs
-from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, Finding, parts_at
+from inspect_compile.analysis.findings.finding import Finding
+from inspect_compile.analysis.findings.gpu.precision import of_calls
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
 from inspect_compile.knowledge.cost.step_kinds import LIBRARY
-from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
 from inspect_compile.knowledge.kernels.library_kernels import CALLS, library_of
-from inspect_compile.knowledge.overview.findings import MATMUL_PRECISION, WORDS
+from inspect_compile.knowledge.overview.findings import MATMUL_PRECISION
 
 _TF32: Final = "tf32"
 _FLOAT: Final = "float32"
@@ -42,26 +42,12 @@ def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iter
         return
     taken = _taken(account) if account is not None else None
     largest = max(products, key=lambda row: row.least_seconds - _with_tf32(row, roof))
-    node = largest.nodes[-1] if largest.nodes else ""
-    is_of_step = taken is not None and account is not None
     seconds = saved if taken is None else taken * saved / whole
-    yield Finding(
-        kind=MATMUL_PRECISION,
-        graph=largest.graph.partition("/")[0],
-        what=WORDS[MATMUL_PRECISION].what,
-        parts=parts_at(largest.lines[0] if largest.lines else None, node),
-        count=len(products),
-        seconds=seconds,
-        when=EACH_STEP if is_of_step else EACH_CALL,
-        share=seconds / account.step.seconds if is_of_step and account is not None else None,
-        sure=sure_of(account.step.steps) if is_of_step and account is not None else ESTIMATED,
-        calls=account.step.steps if is_of_step and account is not None else None,
-        is_bound=is_of_step,
-        why=f"{len(products):,} calls of libraries; float32_matmul_precision is highest; peak of {roof.name}: "
-        f"{roof.peak[_FLOAT] / 1e12:.0f} TFLOP/s, of TF32 {roof.peak[_TF32] / 1e12:.0f}",
-        to_do=WORDS[MATMUL_PRECISION].to_do,
-        names=(largest.kernel,),
+    why = (
+        f"{len(products):,} calls of libraries; float32_matmul_precision is highest; peak of {roof.name}: "
+        f"{roof.peak[_FLOAT] / 1e12:.0f} TFLOP/s, of TF32 {roof.peak[_TF32] / 1e12:.0f}"
     )
+    yield of_calls(MATMUL_PRECISION, products, largest, seconds, None if taken is None else account, why=why)
 
 
 def _with_tf32(row: Bounds, roof: Roof) -> float:
