@@ -15,7 +15,7 @@ _USED: Final = re.compile(r"\b(\w+)\s*[+\[]")
 _WRITTEN: Final = re.compile(r"\s*(\w+)\[[^=]*\] = ")
 _HALF_POINTER: Final = re.compile(rf"\b{_HALF}\*\s*(\w*out_ptr\d+)\b")
 _UNKNOWN: Final = ("local_buffer", "atomic_add", "gemm", "cascade")
-"""What a kernel has in its source that keeps values of half types in other places, or is no loop of Inductor's."""
+"""Words in the source of kernels that keep values of half types in other places, or are not loops of Inductor's."""
 
 
 def rounds_only_stored(source: Source) -> bool:

@@ -1,7 +1,7 @@
 """Which of the functions that Dynamo looked at run without torch.compile, in all of their calls or in some.
 
-Calls are counted where torch checks guards, and those of what torch.compile returned and of disabled functions. Nobody
-is told of a call of another function that Dynamo skips.
+Calls are counted where torch checks guards, and those of what torch.compile returned and of disabled functions. Calls
+of other functions that Dynamo skips are not: no hook sees them.
 """
 
 from collections import Counter
