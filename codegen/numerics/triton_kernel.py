@@ -132,14 +132,27 @@ class TritonKernel(WithPoints):
         return int(given.get(name, part.get(name, 1)))
 
 
+def triton_source(function: Any) -> tuple[str, Mapping[str, str]] | None:
+    """The source of the kernel that torch loaded as `function`, and Triton's type of each parameter (`*bf16`); None if
+    it is no Triton kernel.
+    """
+    source = _source(function)
+    return None if source is None else (source, dict(getattr(function, "triton_meta", {}).get("signature", {})))
+
+
+def _source(function: Any) -> str | None:
+    source = getattr(getattr(function, "fn", None), "src", None)
+    return source if type(source) is str else None
+
+
 def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel | str | None:
     """The kernel that torch loaded as `function`, or why its statements' values cannot be had; None if it is no Triton
     kernel. `generated` is the source of its graph.
 
     Raises what Triton raises.
     """
-    source = getattr(getattr(function, "fn", None), "src", None)
-    if type(source) is not str:
+    source = _source(function)
+    if source is None:
         return None
     if not bodies:
         return "it is not known which operation each of its statements was generated for"

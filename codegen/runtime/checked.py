@@ -17,8 +17,8 @@ from typing import Any, Protocol
 from inspect_compile.codegen.numerics.loaded_sources import source_of
 from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_for
 from inspect_compile.codegen.numerics.probed_kernel import WithPoints, probed_kernel
-from inspect_compile.codegen.numerics.stored_roundings import rounds_only_stored
-from inspect_compile.codegen.numerics.triton_kernel import triton_kernel
+from inspect_compile.codegen.numerics.stored_roundings import rounds_only_stored, triton_rounds_only_stored
+from inspect_compile.codegen.numerics.triton_kernel import triton_kernel, triton_source
 from inspect_compile.codegen.runtime.loaded_code import Changed, Places, first_statement, names_in, places
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
@@ -175,9 +175,12 @@ class Code:
         return probed_kernel(function, lines) if found is None else found
 
     def rounds_only_stored(self, kernel: str) -> bool:
-        """True for a C++ kernel that is known to round to half types only what it stores."""
-        source = source_of(vars(self._module).get(kernel))
-        return source is not None and rounds_only_stored(source)
+        """True for a kernel that is known to round to half types only what it stores."""
+        function = vars(self._module).get(kernel)
+        source, triton = source_of(function), triton_source(function)
+        if source is None:
+            return triton is not None and triton_rounds_only_stored(*triton)
+        return rounds_only_stored(source)
 
     @contextlib.contextmanager
     def replaced(self, kernel: str, function: Callable[..., None]) -> Iterator[None]:

@@ -27,6 +27,8 @@ _NINE_OF_TEN: Final = 0.9
 """The share of elements that are not further off than the typical one."""
 _ONCE: Final = 0.55
 """Units in the last place that rounding once makes at most, and a little for what was rounded to float32 before."""
+_FLUSHED: Final = torch.finfo(torch.float32).tiny
+"""What is smaller in float32 is 0 on some devices."""
 _SPREADS: Final = 32.0
 """How much more than some runs with noise show rounding to float32 may make of an element."""
 _AS_FAR: Final = 1.5
@@ -223,7 +225,7 @@ def not_rounded_once(compiled: torch.Tensor, exact: torch.Tensor, spread: torch.
     """
     form = torch.finfo(compiled.dtype)
     unit = torch.exp2(exact.abs().clamp_min(form.tiny).log2().floor_()) * form.eps
-    most = _ONCE * unit if spread is None else _ONCE * unit + _SPREADS * spread
+    most = _ONCE * unit + _FLUSHED if spread is None else _ONCE * unit + _FLUSHED + _SPREADS * spread
     is_known = compiled.isfinite() & exact.isfinite()
     off = ((compiled.double() - exact).abs() > most) & is_known
     return float(off.double().mean())

@@ -1,4 +1,4 @@
-"""Recorded loops as a function of tensors, by ATen: in their dtypes, or in fp64."""
+"""Recorded loops as a function of tensors, by ATen: in their dtypes, half types in float32, or in fp64."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -139,15 +139,16 @@ class _Turn:
 
     def _computed(self, name: str, arguments: tuple[Any, ...]) -> Any:
         if name == "load":
-            return self._loaded(*arguments[:2])
+            return _widened(self._loaded(*arguments[:2]))
         if name == "constant":
-            return torch.tensor(self._given(arguments[0]), dtype=self._as_asked(arguments[1]), device=self._device)
+            dtype = _computed_in(self._as_asked(arguments[1]))
+            return torch.tensor(self._given(arguments[0]), dtype=dtype, device=self._device)
         if name in ("index_expr", "value_expr"):
             found = self._evaluated(arguments[0])
-            return torch.as_tensor(found, dtype=self._as_asked(arguments[1]), device=self._device)
+            return torch.as_tensor(found, dtype=_computed_in(self._as_asked(arguments[1])), device=self._device)
         given = [self._given(one) for one in arguments]
         if name == "to_dtype":
-            return given[0].to(self._as_asked(arguments[1]))
+            return _widened(given[0].to(self._as_asked(arguments[1])))
         if name in _TO_INTEGERS:
             return _TO_INTEGERS[name](given[0]).to(arguments[1])
         if name == "wrapped":
@@ -187,7 +188,7 @@ class _Turn:
             reach = [step * (extent - 1) for step, extent in zip(steps, self._extents, strict=True)]
             ends = offset + sum(min(0, one) for one in reach), offset + sum(max(0, one) for one in reach)
             if ends[0] >= 0 and ends[1] < memory.numel() and all(step >= 0 for step in steps):
-                return memory.as_strided(self._extents, steps, offset)
+                return memory.as_strided(self._extents, steps, memory.storage_offset() + offset)
         place = torch.as_tensor(self._evaluated(index), device=self._device)
         # What lies outside is masked: the value there is not used.
         return memory[place.clamp(0, max(0, memory.numel() - 1))]
@@ -198,7 +199,7 @@ class _Turn:
             return values[0]
         along = list(range(len(recorded.ranges), len(self._extents)))
         if recorded.dtype.is_floating_point:
-            values = [one.to(self._as_asked(recorded.dtype)) for one in values]
+            values = [one.to(_computed_in(self._as_asked(recorded.dtype))) for one in values]
         value = values[0]
         match recorded.reduction:
             case "sum" | "dot":
@@ -253,6 +254,15 @@ def _memory(operand: Operand, value: Any, known: Mapping[Any, int]) -> torch.Ten
             value = value.narrow(at, 0, 1)
     seen.copy_(value)
     return flat
+
+
+def _widened(value: torch.Tensor) -> torch.Tensor:
+    return value.to(_computed_in(value.dtype))
+
+
+def _computed_in(dtype: torch.dtype) -> torch.dtype:
+    """The type in which kernels compute with values of `dtype`: they round to a half type what they store."""
+    return torch.float32 if dtype.is_floating_point and dtype.itemsize < torch.float32.itemsize else dtype
 
 
 def _like(value: Any, other: Any) -> Any:

@@ -22,7 +22,7 @@ def norm(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def positions(x: Tensor, frequencies: Tensor) -> Tensor:
-    angles = torch.arange(x.shape[1]).float()[:, None] * frequencies.float()[None] * 0.01
+    angles = torch.arange(x.shape[1], device=x.device).float()[:, None] * frequencies.float()[None] * 0.01
     return x * torch.sin(angles).to(x.dtype) + x
 
 
@@ -30,6 +30,14 @@ def logarithm(x: Tensor, weight: Tensor) -> Tensor:
     wide = x.float()
     scaled = (wide.square().log1p() * wide).to(x.dtype)
     return scaled * weight + x
+
+
+def spread(x: Tensor, y: Tensor, z: Tensor, weight: Tensor) -> Tensor:
+    """Two kernels read how far values spread around their mean, which eager rounds on the way."""
+    wide = (x + (y + z)).float()
+    variance, mean = torch.var_mean(wide, -1, keepdim=True, correction=0)
+    normal = ((wide - mean) * torch.rsqrt(variance + 1e-5)).to(x.dtype)
+    return ((wide - mean) * torch.rsqrt(variance + 2e-5) * 1.5 + normal @ weight).to(x.dtype)
 
 
 def parts(x: Tensor) -> Tensor:
@@ -73,6 +81,8 @@ def main() -> None:
     else:
         torch.compile(norm)(torch.rand(64, 32).bfloat16(), torch.rand(32).bfloat16())
         torch.compile(overflow)(torch.full((3, 5), 1e-10).half())
+        x, y, z = torch.randn(3, 128, 16).bfloat16()
+        torch.compile(spread)(x, y, z, torch.randn(16, 16).bfloat16())
     torch.compile(positions)(torch.randn(4, 64, 32).bfloat16(), torch.rand(32).bfloat16())
 
 
