@@ -48,6 +48,16 @@ def test_mistakes_in_forms_that_only_a_gpu_has(
     assert [one.others for one in found] == [()] * len(found)
 
 
+def test_attention_of_cudnn_under_autocast_is_not_accused(tmp_path: Path) -> None:
+    autocast: list[str | Path] = [ON_DEVICE.with_name("in_dtype.py"), "autocast", "cuda"]
+    words = ["cuda", *autocast, MODELS_IN / program("segformer"), "segformer", "inference"]
+
+    done = run([*COMMAND, "numerics", "--dump", "dump", ON_DEVICE, *words], tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert summary(Dump(tmp_path / "dump")).wrong == 0
+
+
 @pytest.mark.harmless
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("model", MODELS)

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.fx import Graph
 
-from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import in_fp64
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import called_in_fp64, in_fp64
 
 KERNELS = ("flash", "efficient", "cudnn")
 
@@ -55,6 +55,25 @@ def test_the_backward_of_a_gpus_attention_is_that_of_a_cpus(kernel: str, is_caus
     assert bias in ([], [None])
     for one, other in zip((query, key, value), of_cpu(given, is_causal=is_causal), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_gpus_attention_that_is_called_is_that_of_a_cpu(kernel: str) -> None:
+    """cuDNN's own takes numbers in fp64 for twice as many in a half type, and gives something."""
+    target = getattr(torch.ops.aten, f"_scaled_dot_product_{kernel}_attention").default
+    given = {**inputs(bias=False), "compute_log_sumexp": False}
+    names = [one.name for one in target._schema.arguments if not one.kwarg_only]
+    args = [given.get(name, target._schema.arguments[at].default_value) for at, name in enumerate(names)]
+
+    result, *others = called_in_fp64(target, args, {"scale": given["scale"]}, ("of eager", 1, 2))
+
+    three = [given[name] for name in ("query", "key", "value")]
+    wanted = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(*three, scale=given["scale"])[0]
+    torch.testing.assert_close(result, wanted, rtol=1e-12, atol=1e-12)
+    assert others == [1, 2]
+    backward = getattr(torch.ops.aten, f"_scaled_dot_product_{kernel}_attention_backward").default
+    with pytest.raises(NotImplementedError):
+        called_in_fp64(backward, args, {}, None)
 
 
 def test_a_bias_has_a_gradient_if_it_was_asked_for() -> None:

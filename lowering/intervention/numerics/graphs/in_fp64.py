@@ -30,9 +30,9 @@ def in_fp64(node: Node, own: Any) -> Callable[..., Any]:
     if name_of(node.target) == _CONVOLUTION:
         return _convolution
     if name_of(node.target) in _ATTENTIONS:
-        return lambda *args, **kwargs: (_attention(_by_name(node, args, kwargs)), *own[1:])
+        return lambda *args, **kwargs: (_attention(_by_name(node.target, args, kwargs)), *own[1:])
     if name_of(node.target) in _THEIR_BACKWARDS and has_no_dropout(node):
-        return lambda *args, **kwargs: _attention_backward(_by_name(node, args, kwargs), own)
+        return lambda *args, **kwargs: _attention_backward(_by_name(node.target, args, kwargs), own)
     return _packed_linear if name_of(node.target) in _PACKED_LINEAR else node.target  # type: ignore[return-value]
 
 
@@ -46,9 +46,20 @@ def _convolution(x: torch.Tensor, weight: torch.Tensor, *others: Any, **options:
     return torch.cat([convolution(one, weight, *others, **options) for one in torch.split(x, samples)])
 
 
-def _by_name(node: Node, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def called_in_fp64(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any], own: Any) -> Any:
+    """What an operator that is called below autograd gives for arguments in fp64; `own` is that in its dtypes. Raises
+    NotImplementedError, or what the operator does.
+    """
+    if str(operator) in _ATTENTIONS:
+        return _attention(_by_name(operator, args, kwargs)), *own[1:]
+    if str(operator) in _THEIR_BACKWARDS:  # cuDNN's takes numbers in fp64 for such in half types
+        raise NotImplementedError(str(operator))
+    return operator(*args, **kwargs)
+
+
+def _by_name(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of an operator."""
-    names = (one.name for one in node.target._schema.arguments)  # type: ignore[union-attr]
+    names = (one.name for one in operator._schema.arguments)
     return {**dict(zip(names, args, strict=False)), **kwargs}
 
 

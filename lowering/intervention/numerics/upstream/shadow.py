@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import raised, widened
+from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import called_in_fp64, raised, widened
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     is_higher_order,
     operator_without_form,
@@ -285,7 +285,7 @@ class Shadow(_Mode):  # type: ignore[misc]
     @staticmethod
     def _repeated(func: Any, args: Any, kwargs: Any, found: Any, noise: Noise | None) -> Any:
         """What an operator gives for arguments in fp64. What was there before has no noise yet where it is added up."""
-        return func(*(args if noise is None else noise.in_sums(func, args, found)), **kwargs)
+        return called_in_fp64(func, args if noise is None else noise.in_sums(func, args, found), kwargs, found)
 
     def sweep(self) -> None:
         """Let go of the shadows of memory that is no longer there."""
