@@ -111,7 +111,7 @@ def unresolved_text(answer: Ambiguous | Unknown) -> str:
     there = (
         f"near: {_few(answer.near)}" if answer.near else f"{words.label}{_few(answer.there)}" if answer.there else ""
     )
-    parts = [clause, there or words.none, words.more.format(root=answer.root) if there else ""]
+    parts = [clause, there or ("" if answer.why else words.none), words.more.format(root=answer.root) if there else ""]
     return f"{said}: {'; '.join(part for part in parts if part)}"
 
 

@@ -91,7 +91,7 @@ class GroupTraffic:
         if row.kind == "extern":
             self._extern(found, row, [])
         elif row.kind != "nop":
-            for access in _needed(row):
+            for access in data_reads(row):
                 found.load(access, self._points(row))
             for access in row.writes:
                 found.store(access)
@@ -155,7 +155,7 @@ class GroupTraffic:
         for row in rows:
             points, number = self._points(row), passes[row.name]
             own: dict[_Key, list[Access]] = {}
-            for access in _needed(row):
+            for access in data_reads(row):
                 maker = written.get(access.buffer)
                 if maker is not None and (
                     passes[maker.name] == number
@@ -194,7 +194,7 @@ class GroupTraffic:
         return any(isinstance(size, str) for node in nodes if node for value in node.values for size in value.size)
 
 
-def _needed(row: Operation) -> list[Access]:
+def data_reads(row: Operation) -> list[Access]:
     """The accesses that read data; a buffer that is mutated in place is also listed as read, only to keep the order."""
     changed = {access.into for access in row.writes if access.into}
     into = {access.buffer for access in row.writes if access.into}

@@ -75,7 +75,7 @@ class PairChoice:
     ) -> None:
         """`nodes` are those of the graph, in order. `group_of` is the scheduler node that an operation ended in,
         `outcome` what became of two operations, `shared` the bytes that one kernel for both would save and whether they
-        share a buffer; `computes` tells whether an operation computes a node that is an origin.
+        share a buffer or a part of one; `computes` tells whether an operation computes a node that is an origin.
         """
         self._rows = rows
         self._nodes = {node.name: node for node in nodes}
@@ -164,9 +164,9 @@ class PairChoice:
             )
         return found
 
-    def _key(self, choice: _Choice) -> tuple[int, int, int, int, int]:
+    def _key(self, choice: _Choice) -> tuple[int, int, int, bool, int, int]:
         orders = self._rows[choice.a].order, self._rows[choice.b].order
-        return (RANK.index(choice.outcome), choice.distance, -choice.saved, *orders)
+        return (RANK.index(choice.outcome), choice.distance, -choice.saved, not choice.is_sharing, *orders)
 
 
 class _Place(NamedTuple):

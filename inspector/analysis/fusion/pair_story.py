@@ -6,9 +6,11 @@ from typing import Final, Literal
 
 import msgspec
 
+from inspect_compile.analysis.cost.group_traffic import data_reads
 from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.fusion.dependencies import Between
 from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
+from inspect_compile.analysis.fusion.memories import Memories, memories
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.pair_choice import Chosen, OtherPair, Outcome, PairChoice, ResolvedOperations
 from inspect_compile.analysis.fusion.shared_bytes import Common, SharedBytes, shared_bytes
@@ -18,7 +20,7 @@ from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.lowering.sources import Sources
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
-from inspect_compile.facts import KernelBody, Location, Lowering, Node
+from inspect_compile.facts import KernelBody, Location, Lowering, Node, Operation
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
@@ -70,6 +72,20 @@ class ComputedAgain(msgspec.Struct, frozen=True):
     kernels: tuple[str, ...]
 
 
+class TwoNames(msgspec.Struct, frozen=True):
+    """Memory that both touch, each by a name of its own: one buffer is a part or a view of the other, or is written in
+    its place.
+    """
+
+    a: str
+    """The buffer that the first touches."""
+    b: str
+    is_written: bool
+    """Whether the first writes it; it only reads it otherwise."""
+    is_read: bool
+    """Whether the second reads its own; it only writes it otherwise."""
+
+
 class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """Two operations of one graph. `why A B --json` prints it."""
 
@@ -109,6 +125,8 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     """
     again: tuple[ComputedAgain, ...] = ()
     """Nodes of the two that other kernels compute again."""
+    two_names: tuple[TwoNames, ...] = ()
+    """Memory that the two operations touch by two names; nothing is counted as saved of it."""
 
 
 class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group"):
@@ -172,7 +190,8 @@ class FusionStories:
     def _choice(self) -> PairChoice:
         def shared(a: str, b: str) -> tuple[int, bool]:
             common = self._before.of(a, b)
-            return common.saved, bool(common.buffers)
+            rows = self._before.rows
+            return common.saved, bool(common.buffers) or any(self._two_names(rows[a], rows[b]))
 
         return PairChoice(self._before.rows, self._nodes, self._group_of, self._outcome, shared, self._is_computed_in)
 
@@ -186,6 +205,10 @@ class FusionStories:
     def _sources(self) -> Sources:
         return Sources(self._dump, self.graph)
 
+    @cached_property
+    def _memories(self) -> Memories:
+        return memories(self._dump, self.graph)
+
     def _kernel_of(self, operation: str) -> str:
         """The kernel that runs an operation; empty if none does."""
         call = self._calls.get(self._before.rows[operation].members[0])
@@ -197,6 +220,8 @@ class FusionStories:
         The origins include what an operation was made from, even if that is in a buffer by now.
         """
         row = self._before.rows[operation]
+        if row.kind == "nop":
+            return False
         body = self._statements.body(self.graph, self._kernel_of(operation), row.members)
         if body is not None and node in self._computing and not _is_in(node, body):
             return False
@@ -238,7 +263,7 @@ class FusionStories:
         rounds = tuple(self.ledger.met(a, b)) if a != b else ()
         decisive = _decisive(rounds, outcome)
         is_index = decisive is not None and decisive.code in _DIFFERING
-        touched = ((*row.reads, *row.writes) for row in (rows[a], rows[b]))
+        touched = ((*data_reads(row), *row.writes) for row in (rows[a], rows[b]))
         found = tuple(differences(*touched)) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
         is_apart = outcome in ("apart", "one-kernel")
@@ -259,7 +284,20 @@ class FusionStories:
             legality=self._legality(groups, decisive, reason, between) if is_apart else "",
             others=chosen.others,
             again=() if outcome == "apart" else tuple(self._again(sides, asked)),
+            two_names=tuple(self._two_names(rows[a], rows[b])) if is_apart else (),
         )
+
+    def _two_names(self, first: Operation, second: Operation) -> Iterator[TwoNames]:
+        """What the first hands over stands alone where there is such."""
+        (written, read), (changed, taken) = map(_touched, (first, second))
+        handed = [TwoNames(a, b, True, True) for a in written for b in taken if self._is_one(a, b)]
+        yield from handed
+        if not handed:
+            yield from (TwoNames(a, b, True, False) for a in written for b in changed if self._is_one(a, b))
+            yield from (TwoNames(a, b, False, b in taken) for a in read for b in taken | changed if self._is_one(a, b))
+
+    def _is_one(self, a: str, b: str) -> bool:
+        return a != b and self._memories.is_one(a, b)
 
     def _again(
         self, sides: tuple[Side, Side], asked: tuple[ResolvedOperations, ResolvedOperations]
@@ -333,6 +371,12 @@ def _lines(dump: Dump, graph: str, nodes: list[Node]) -> dict[str, Location]:
 def _is_in(node: str, body: KernelBody) -> bool:
     """True if a kernel computes something of the node."""
     return any(name == node and loops for name, loops in zip(body.nodes, body.loops, strict=False))
+
+
+def _touched(row: Operation) -> tuple[dict[str, None], dict[str, None]]:
+    """The buffers that it writes, and those whose data it reads."""
+    writes, reads = ({one.buffer: None for one in part} for part in (row.writes, data_reads(row)))
+    return writes, reads
 
 
 def _look_of(decisive: Candidate | None) -> Candidate | None:

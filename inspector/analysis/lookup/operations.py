@@ -8,6 +8,7 @@ from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
 from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
+from inspect_compile.analysis.lookup.vanished import vanished
 from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
@@ -38,6 +39,8 @@ def find_operations(
         return Found(together)
     for index, name in enumerate(names):
         if not any(meant[index].operations for meant in found.values()):
+            if why := vanished(dump, graph, name):
+                return Unknown(name, "operation", dump.root, among=graph or "", why=why)
             known = (known for one in graphs for known in _names(dump, one))
             return unknown(dump, name, "operation", known, graph or "")
     each = [

@@ -23,6 +23,7 @@ _MOST_BETWEEN: Final = 4
 _BETWEEN: Final = "intermediate-nodes"
 _UNFUSABLE: Final = "unfusable"
 """Code of a pair with a library call: no kernel is generated that could hold both."""
+_NO_COMMON: Final = "no-common-buffer"
 _BOTH: Final = 2
 _KINDS: Final = ("two launches", "two loops of one launch", "library calls")
 OUTCOMES: Final = {
@@ -124,6 +125,8 @@ def because(story: "PairStory") -> str:
     if decisive is None:
         return "they were never in the same round of the scheduler"
     words = _orders(story) or (story.reason.meaning.rstrip(".") if story.reason else one_line(decisive.reason))
+    if decisive.code == _NO_COMMON and story.two_names:
+        words = "torch tries only pairs that use one buffer by one name"
     if decisive.won:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
@@ -170,6 +173,13 @@ def names_words(miss: "Miss") -> str:
     return f"{clean(miss.a)}, {clean(miss.b)}: {few([clean(name) for name in miss.buffers], _MOST_BUFFERS, ' ')}"
 
 
+def _also(between: "tuple[Between, ...]", one: str = "one kernel") -> str:
+    """What stands between may do nothing at run time, like a concatenation whose parts are written in their place."""
+    is_run = any(node.kind != "nop" for node in between)
+    wrong = f"{one} would also be wrong" if is_run else f"torch would also refuse {one} for both"
+    return f"{wrong}: {_stands(between)}"
+
+
 def _stands(between: "tuple[Between, ...]") -> str:
     return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
 
@@ -202,7 +212,7 @@ def miss_words(miss: "Miss") -> str:
         return f"{between_words(miss.between)} must run between: {path}"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
     if miss.between:
-        return f"{words}; one kernel would also be wrong: {_stands(miss.between)}"
+        return f"{words}; {_also(miss.between)}"
     reason = by_code(miss.code)
     is_decided = miss.is_checked or miss.code == _UNFUSABLE or (reason is not None and reason.about == "legality")
     return words if is_decided else f"{words}; not checked whether one kernel would be correct"
@@ -248,9 +258,11 @@ def number_words(row: "Candidate") -> Iterator[str]:
 
 def _cost(story: "PairStory") -> str:
     common = story.common
-    if not common.buffers:
-        return " No buffer is touched by both."
-    shown = common.buffers[:_MOST_BUFFERS]
+    only_written = {one.a for one in story.two_names if not one.is_read}
+    buffers = [name for name in common.buffers if name in common.handed or name not in only_written]
+    if not buffers:
+        return _two_names(story)
+    shown = buffers[:_MOST_BUFFERS]
     handed = " ".join(name for name in shown if name in common.handed)
     read = " ".join(name for name in shown if name not in common.handed)
     told = []
@@ -259,7 +271,7 @@ def _cost(story: "PairStory") -> str:
     if read:
         told.append(f"{'both' if told else 'Both'} read {clean(read)}")
     what = ", and ".join(told)
-    if left := len(common.buffers) - len(shown):
+    if left := len(buffers) - len(shown):
         what += f" and {left} more"
     most = "up to " if story.saved.is_unsure else ""
     saved = byte_text(story.saved.saved)
@@ -269,13 +281,26 @@ def _cost(story: "PairStory") -> str:
     return f" {what}{less}."
 
 
+def _two_names(story: "PairStory") -> str:
+    """`op0 writes buf0, and op3 reads buf2: one memory, or a part of it, by two names.`"""
+    if not story.two_names:
+        return " No buffer is touched by both."
+    told = []
+    for one in story.two_names[:_MOST_BUFFERS]:
+        first = f"{story.a.operation} {'writes' if one.is_written else 'reads'} {clean(one.a)}"
+        told.append(f"{first}, and {story.b.operation} {'reads' if one.is_read else 'writes'} {clean(one.b)}")
+    left = len(story.two_names) - len(told)
+    return f" {'; '.join(told)}{f' and {left} more' if left else ''}: one memory, or a part of it, by two names."
+
+
 def _with_legality(story: "PairStory", words: str) -> str:
     """Something else decided; whether it would be right too is another question, which torch may not have come to."""
     is_profit = story.reason is not None and story.reason.about == "profit"
     if story.legality == "illegal":
         begins = "This is about gain, but" if is_profit else f"{words};"
         path = path_words(story.a.group, story.between, story.b.group)
-        return f"{begins} one kernel would also be wrong: {_stands(story.between)}: {path}"
+        one = "one loop" if story.outcome == "one-kernel" else "one kernel"
+        return f"{begins} {_also(story.between, one)}: {path}"
     told = (_LEGALITY if is_profit else _ELSE).get(story.legality)
     return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
 
