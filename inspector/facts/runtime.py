@@ -112,6 +112,8 @@ class CudaGraph(Fact, frozen=True, kw_only=True, tag="cuda_graph"):
     """The first recordings."""
     skipped: str = ""
     """Why it does not run as a CUDA graph."""
+    is_on_cpu: bool = False
+    """It runs on a CPU alone, which has no CUDA graphs."""
     where: str | None = None
     """Source line of the cause."""
     pool_bytes: Int64 | None = None

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from inspect_compile.facts import CudaGraph, Location, Remark
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.call_sites import CALL_SITES
@@ -13,6 +15,9 @@ from inspect_compile.torch_compat import inductor as names
 from inspect_compile.torch_compat import runtime as runtime_names
 
 PROBE = "lowering.cudagraphs"
+_ON_CPU = 'a CPU has none, so that what asks for them, such as mode="reduce-overhead", brings nothing there'
+_WITHOUT_ANY = {"cpu", "meta"}
+"""Types of devices that have no CUDA graphs."""
 _UNLESS = "unless each is the result of another CUDA graph"
 _KNOB = "torch._inductor.config.triton.cudagraphs"
 
@@ -39,21 +44,17 @@ def install_compiled(probes: Probes) -> None:
         if not reason and not _Process.runs:
             static = argument(args, kwargs, 9, "static_input_idxs")
             reason, where = _at_run_time(made, static), _written_at(lowered, _mutated(made, static))
-        if reason and scope is not None:
+        if scope is None:
+            return
+        row = CudaGraph(graph=scope.graph, compile_id=scope.compile_id, mode=scope.kind)
+        if reason and lowered.device_types <= _WITHOUT_ANY:
+            probes.sink.add(msgspec.structs.replace(row, skipped=_ON_CPU, is_on_cpu=True))
+        elif reason:
             remark = _remark(scope.graph, str(reason), where)
             probes.sink.add(remark)
-            probes.sink.add(
-                CudaGraph(
-                    graph=scope.graph,
-                    compile_id=scope.compile_id,
-                    mode=scope.kind,
-                    skipped=skip_words(str(reason)),
-                    where=remark.where,
-                )
-            )
-
-        elif scope is not None and not _Process.runs and getattr(made, "cudagraph_info", None) is not None:
-            probes.sink.add(CudaGraph(graph=scope.graph, compile_id=scope.compile_id, mode=scope.kind))
+            probes.sink.add(msgspec.structs.replace(row, skipped=skip_words(str(reason)), where=remark.where))
+        elif not _Process.runs and getattr(made, "cudagraph_info", None) is not None:
+            probes.sink.add(row)
 
     probes.wrap(PROBE, names.COMPILED_GRAPH, after=compiled)
 

@@ -47,7 +47,7 @@ class Report(NamedTuple):
     line: str = ""
     """The line that is blamed, without what it is indented by; for a kernel only."""
     options: tuple[str, ...] = ()
-    """Of `numerics`."""
+    """Of `numerics`; of what does not compute wrong results, of `run`."""
     status: tuple[int, ...] = ()
     """Its exit status, if another one than 1 for what is wrong and 0 for what is right will do."""
     table: str = "findings"
@@ -73,6 +73,8 @@ class Report(NamedTuple):
 
 NOT_COMPARED: Final = 3
 EAGER: Final = ("--eager",)
+GPU: Final = ("--target", "sm_90")
+"""A CPU has no CUDA graphs."""
 TWO_CALLS: Final = ("--calls", "1-2")
 
 WRONG: Final = (
@@ -271,7 +273,7 @@ PUZZLING: Final = (
     Report("pytorch", 195285, "buffer_copied_each_call", MEMORY, learns=("field[1:-1] = field[1:-1] * 0.5 + 1.0",)),
     Report("pytorch", 184542, "scatter_through_a_view", MEMORY, table="overview", learns=('"allocated_bytes":0',)),
     Report("pytorch", 154652, "unrolled_cell", OVERHEAD, learns=("compil", "hidden = torch.tanh(x[at]")),
-    Report("pytorch", 117281, "no_cuda_graph", OVERHEAD, learns=("mutated", "cache[:, 1] = y")),
+    Report("pytorch", 117281, "no_cuda_graph", OVERHEAD, options=GPU, learns=("mutated", "cache[:, 1] = y")),
 )
 """What else people ask: one row of `show findings`, or of another table, says it. What fails is the first finding."""
 

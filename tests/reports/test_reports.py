@@ -195,7 +195,8 @@ def test_each_is_answered(report: Report, tmp_path: Path, inductor_cache: Path, 
 def test_what_a_person_asks_is_in_one_row(
     report: Report, tmp_path: Path, inductor_cache: Path, tally: Counter[str]
 ) -> None:
-    inspected([program(report)], tmp_path, environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)})
+    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    inspected([program(report)], tmp_path, options=report.options, environment=environment)
 
     shown = run([*COMMAND, "show", "dump", report.table, "--json"], tmp_path).stdout.splitlines()
 

@@ -49,6 +49,8 @@ class CudagraphRow(msgspec.Struct, frozen=True, tag_field="fact", tag="cudagraph
     """Recordings of which only the number is known."""
     skipped: str
     """Why it does not run as a CUDA graph."""
+    is_on_cpu: bool
+    """It runs on a CPU alone: nothing that a program changes would make it one."""
     where: str | None
     """Source line of the cause; of the program's own capture the line that captures."""
     pool_bytes: int | None

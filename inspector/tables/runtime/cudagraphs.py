@@ -69,7 +69,7 @@ def cudagraphs_table(request: Request) -> RenderableType:
     if not rows:
         where = "" if request.graph is None else " in this graph"
         return styled(
-            f'no CUDA graph was asked for{where}: torch.compile(…, mode="reduce-overhead") does, and torch.cuda.graph',
+            f'no CUDA graph is recorded{where}: torch.compile(…, mode="reduce-overhead") asks for one on a GPU',
             "dim",
         )
     pools = {row.device: row.pool_bytes for row in rows if row.pool_bytes is not None}

@@ -7,9 +7,12 @@ import pytest
 import torch._inductor.config
 
 from inspect_compile.analysis.dumps.rows import symbols
+from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.lowering.inlining import inlined
+from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Realize, Remark
+from inspect_compile.knowledge.overview.findings import NO_CUDAGRAPH
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
 from tests.traced import untold_nodes, untraced_buffers
@@ -96,10 +99,13 @@ def test_layout_constraints(told: Told) -> None:
     assert found[("convolution",)].endswith("to_fx_strides")
 
 
-def test_why_there_is_no_cuda_graph(told: Told) -> None:
-    (row,) = told("no-cudagraphs", "4")
-    assert row.message.startswith("it does not run as a CUDA graph: ")
-    assert row.knob == "torch._inductor.config.triton.cudagraphs"
+def test_a_cpu_has_no_cuda_graphs(dump: Dump, told: Told) -> None:
+    """torch says "multiple devices" of it: nothing that a program could change."""
+    assert told("no-cudagraphs", "4") == []
+    (row,) = cudagraph_rows(dump)
+    assert (row.state, row.is_on_cpu) == ("skipped", True)
+    assert row.skipped.startswith("a CPU has none, so that what asks for them")
+    assert [one for one in findings(dump) if one.kind == NO_CUDAGRAPH] == []
 
 
 def test_reasons_have_the_numbers_that_torch_weighed(dump: Dump) -> None:

@@ -52,7 +52,7 @@ def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
         if row.graph and row.graph not in names:
             continue
         launches = len(launch_traffic(dump, row.graph).launches) if row.graph else 0
-        if row.skipped:
+        if row.skipped and not row.is_on_cpu:
             cost = costs.of_launching(launches)
             yield Finding(
                 kind=NO_CUDAGRAPH,
