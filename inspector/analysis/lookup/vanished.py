@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.names import ProgramLine, few
+from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.passes.changes import passes_of
 from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
@@ -64,11 +65,16 @@ def _in_graph(dump: Dump, graph: str, asked: _Asked) -> str:
 
 def _without_operation(dump: Dump, graph: str, nodes: Sequence[Node]) -> str:
     lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
+    virtual = inlined(dump, graph)
     told = []
     for node in nodes[:_MOST]:
         row = lowered.get((node.graph, node.name))
         way = "" if row is None else "size" if row.flops_kind == "size" else row.way
-        told.append(f"`{node.name}` is {_WAYS[way]}" if way in _WAYS else f"`{node.name}` is lowered to none")
+        value = virtual.get((node.graph, node.name))
+        if value is not None and value.operations:
+            told.append(f"`{node.name}` reads no buffer, and its code is in that of {_few(value.operations)}")
+        else:
+            told.append(f"`{node.name}` is {_WAYS[way]}" if way in _WAYS else f"`{node.name}` is lowered to none")
     return f"no operation is made for this: {', '.join(told)}"
 
 

@@ -5,7 +5,8 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import scheduled
+from inspect_compile.analysis.dumps.rows import lowered_nodes, scheduled
+from inspect_compile.analysis.lowering.from_nothing import readers
 from inspect_compile.analysis.lowering.ir_text import LOOPS
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Lowering, Operation, Realize
@@ -40,6 +41,8 @@ def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
     parts = _parts(rows)
     real = {key for ask in asks for key in ((ask.graph, ask.origin), parts.get((ask.graph, ask.origin or "")))}
     computing = _computing(scheduled(dump, graph))
+    places = {(of, node): names for of, own in computing.items() for node, names in own.items()}
+    from_nothing = readers(lowered_nodes(dump, graph), places)
     values = _values(rows, asks)
     own = {(graph, node) for (graph, _), node in values.items()}
     around = {found.graph: found for found in dump.rows(Graph, graph) if found.parent is not None}
@@ -53,7 +56,7 @@ def inlined(dump: Dump, graph: str) -> dict[NodeKey, Inlined]:
         place = key
         if row.graph not in computing and row.graph in around:
             place = around[row.graph].parent or "", around[row.graph].name
-        names = computing.get(place[0], {}).get(place[1], ())
+        names = computing.get(place[0], {}).get(place[1]) or from_nothing.get(place, ())
         consumers = dict.fromkeys(values[place[0], name] for name in names if (place[0], name) in values)
         found[key] = Inlined(
             graph=row.graph,

@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.analysis.dumps.rows import ResultCache, lowered_nodes
+from inspect_compile.analysis.lowering.from_nothing import readers
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
 
@@ -30,8 +31,9 @@ class NodeCoverage(msgspec.Struct, frozen=True):
     kernel, extern: the node is an origin of a generated or an extern kernel; view, getitem, constant: it needs no
     kernel; size: a number, or a check of one, on the host; subgraph: a nested graph replaces it; template: it was built
     into a template kernel of the enclosing graph; storage: its buffer is only allocated, and other kernels write it;
-    empty: its output has no elements; dead: nothing reads it, or only dead nodes do, or it is memory without values all
-    of which is written over before anything reads it.
+    inline: it reads no buffer, and its code is in that of each reader; empty: its output has no elements; dead: nothing
+    reads it, or only dead nodes do, or it is memory without values all of which is written over before anything reads
+    it.
     """
 
 
@@ -86,6 +88,7 @@ def _made(dump: Dump, graph: str) -> Coverage:
     parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
     nodes = lowered_nodes(dump, graph)
     unread = _unread(nodes, in_kernel.keys() | checks)
+    inline = readers(nodes, {key: (kind,) for key, kind in in_kernel.items()})
     found = []
     for node in nodes:
         key = node.graph, node.name
@@ -94,6 +97,8 @@ def _made(dump: Dump, graph: str) -> Coverage:
             where = "template"
         elif where == "missing" and _is_empty(node):
             where = "empty"
+        elif where == "missing" and inline.get(key):
+            where = "inline"
         elif where == "missing" and key in storage:
             where = "storage"
         elif where in ("missing", "dead") and key in checks:

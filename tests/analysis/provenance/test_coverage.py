@@ -5,13 +5,15 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import open_dump
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, kernel, lowered, made, node, operation
+from tests.running import inspected
 
 ACCOUNTED = set(
-    "kernel extern view getitem constant size subgraph template storage empty placeholder output dead".split()  # noqa: SIM905
+    "kernel extern view getitem constant size subgraph template storage inline empty placeholder output dead".split()  # noqa: SIM905
 )
 
 
@@ -90,3 +92,30 @@ def test_a_template_holds_its_subgraph(tmp_path: Path) -> None:
     )
 
     assert [(row.node, row.where) for row in coverage(dump, GRAPH).nodes] == [("sub", "template")]
+
+
+FROM_NOTHING = """
+import torch
+
+@torch.compile
+def f():
+    return torch.softmax(torch.full((2, 2), 0.3), -1)
+
+f()
+"""
+
+
+def test_code_that_reads_no_buffer_is_in_that_of_its_readers(tmp_path: Path) -> None:
+    """torch names such a value among no operation's origins, and drops the buffer that it gave it."""
+    program = tmp_path / "from_nothing.py"
+    program.write_text(FROM_NOTHING, encoding="utf-8")
+    done = inspected([program], tmp_path)
+    assert done.returncode == 0, done.stderr
+    dump = open_dump(tmp_path / "dump")
+    (found,) = outermost(dump)
+
+    where = {row.node: row.where for row in coverage(dump, found.graph).nodes}
+
+    assert {where["amax"], where["sub"], where["exp"]} == {"inline"}
+    assert "missing" not in where.values()
+    assert inlined(dump, found.graph)[found.graph, "amax"].count > 0
