@@ -23,6 +23,7 @@ SLOW: Final = frozenset(
         "contracts/test_planted.py",
         "diagrams/test_shared_constants.py",
         "hostile/test_screen.py",
+        "launch/test_forks.py",
         "launch/test_tune.py",
         "lowering/core/test_compile_names.py",
         "lowering/frontend/test_dynamo.py",

@@ -4,6 +4,7 @@ import _signal  # type: ignore[import-not-found] # `signal` itself takes longer 
 import atexit
 import os
 import sys
+import time
 
 from inspect_compile.child import last_resort
 from inspect_compile.child.imports import OURS, FoundAsAtStart, ImportWatch
@@ -15,8 +16,6 @@ from inspect_compile.outermost import guarded, silent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from inspect_compile.child.session import Session
     from inspect_compile.facts import Fact
 
@@ -106,7 +105,7 @@ def begin(text: str) -> None:
         watch(setting)
 
 
-def _try_out(setting: Setting, asked: "Mapping[str, str]") -> None:
+def _try_out(setting: Setting, asked: "dict[str, str]") -> None:
     """Be a trial of `tune`, in this process alone: its children are none, and do not see that it is."""
     from inspect_compile.child.probes import TRIAL
 
@@ -117,13 +116,21 @@ def _try_out(setting: Setting, asked: "Mapping[str, str]") -> None:
         else:
             os.environ[PYTHON_PATH] = setting.python_path
 
+    if "serves" in asked:
+        listed = os.listdir("/proc/self/fd")  # with that of the folder, which is closed then
+        asked["open"] = " ".join(one for one in listed if os.path.lexists(f"/proc/self/fd/{one}"))
+
+    def opened() -> tuple[str]:
+        asked["importing"] = repr(time.monotonic())
+        return (TRIAL.watches,)
+
     def imported(module: str) -> None:
         from importlib import import_module
 
         where, _, function = TRIAL.installer.partition(":")
         getattr(import_module(where), function)(asked)
 
-    ImportWatch(TRIAL.watches, lambda: (TRIAL.watches,), imported).install()
+    ImportWatch(TRIAL.watches, opened, imported).install()
 
 
 def watch(setting: Setting, session: "Session | None" = None) -> None:

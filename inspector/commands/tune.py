@@ -13,7 +13,8 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.compare.paired import Gain
-    from inspect_compile.facts.trials import Change, Repeated, TriedChange
+    from inspect_compile.dump import Writer
+    from inspect_compile.facts.trials import Change, Repeated, TrialRun, TriedChange
     from inspect_compile.knowledge.tuning import Candidate, Program
     from inspect_compile.launch.tune.search import Search
     from inspect_compile.launch.tune.trials import Trials
@@ -53,7 +54,7 @@ class Tune:
     def run(self, arguments: argparse.Namespace) -> int:
         """Search, print what was tried, and write the patch."""
         from inspect_compile.commands.program import command_of
-        from inspect_compile.dump import paths
+        from inspect_compile.dump import Writer, paths
         from inspect_compile.dump.root import make_root
         from inspect_compile.launch.tune.trials import Trials
 
@@ -68,11 +69,17 @@ class Tune:
         make_root(root)
         folder = root / paths.TRIALS
         folder.mkdir()
-        trials = Trials(path, argv, folder, limit=_LIMIT)
+        writer = Writer(root)
+
+        def ran(row: "TrialRun") -> None:
+            writer.add(row)
+            writer.flush()
+
+        trials = Trials(path, argv, folder, ran, limit=_LIMIT)
         try:
-            return _Tuning(trials, root, argv, arguments, until).run()
+            return _Tuning(trials, writer, root, argv, arguments, until).run()
         finally:
-            trials.clean()
+            trials.close()
 
 
 def _ask(arguments: argparse.Namespace) -> None:
@@ -90,12 +97,16 @@ class _Tuning:
     """One search, from the first run to the patch."""
 
     def __init__(
-        self, trials: "Trials", root: Path, argv: list[str], arguments: argparse.Namespace, until: float
+        self,
+        trials: "Trials",
+        writer: "Writer",
+        root: Path,
+        argv: list[str],
+        arguments: argparse.Namespace,
+        until: float,
     ) -> None:
-        from inspect_compile.dump import Writer
-
-        self._trials, self._root, self._argv, self._arguments, self._until = trials, root, argv, arguments, until
-        self._writer = Writer(root)
+        self._trials, self._writer, self._root = trials, writer, root
+        self._argv, self._arguments, self._until = argv, arguments, until
         self._script = ""
 
     def run(self) -> int:

@@ -75,7 +75,7 @@ from inspect_compile.facts.runtime import (
 )
 from inspect_compile.facts.schedule import Access, Counted, Operation
 from inspect_compile.facts.tiling import Loop, LoopNest, Tiling
-from inspect_compile.facts.trials import TriedChange, Tuned
+from inspect_compile.facts.trials import TrialRun, TriedChange, Tuned
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
@@ -92,7 +92,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     Launched, Measuring, StepAccount, StepTime, StepsProfiled,
     CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
     StatementsOf, LoadedLine,
-    Tuned, TriedChange,
+    TrialRun, Tuned, TriedChange,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -114,5 +114,5 @@ __all__ = [
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
     "StepAccount", "StepTime", "StepsProfiled", "Symbol", "Tangent", "Tensor", "Tiling",
-    "Timed", "TimerBegan", "TriedChange", "Tuned", "Tuning", "WrapperLine",
+    "Timed", "TimerBegan", "TrialRun", "TriedChange", "Tuned", "Tuning", "WrapperLine",
 ]  # fmt: skip

@@ -34,6 +34,23 @@ NOT_COMPARED: Final = "not compared"
 """Of a change it helps, of numbers there are none to compare."""
 FAILED: Final = "failed"
 
+BEFORE_TORCH: Final = "starting"
+IMPORTING: Final = "importing torch"
+BEFORE_STEPS: Final = "before steps"
+COMPILING: Final = "compiling"
+STEPPING: Final = "not timed"
+WAITING: Final = "waiting"
+TIMED: Final = "timed"
+COMPARING: Final = "comparing"
+ENDING: Final = "ending"
+STAGES: Final = (
+    BEFORE_TORCH, IMPORTING, BEFORE_STEPS, COMPILING, STEPPING, WAITING, TIMED, COMPARING, ENDING,
+)  # fmt: skip
+"""What a trial spends its time on, in about this order: up to the import of torch; that; up to the first step;
+compiles; steps before, between and behind those that are timed; waiting for its turn, or for others to have had all of
+theirs; its turns; comparing and writing the results; the end of its process.
+"""
+
 COMPILE: Final = "torch.compile"
 """What a change of kind `keyword` that is about calls of torch.compile changes; others name an optimizer's class."""
 
@@ -63,6 +80,13 @@ class Change(msgspec.Struct, frozen=True):
     value: bool | int | float | str | None
     keyword: str = ""
     places: tuple[Place, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """The change as a person would write it."""
+        if self.kind == "keyword":
+            return f"{self.of}({self.keyword}={self.value!r})"
+        return f"{self.of}({self.value!r})" if self.kind == "call" else f"{self.of} = {self.value!r}"
 
 
 class Repeated(msgspec.Struct, frozen=True):
@@ -102,6 +126,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     answer: str
     """The file that `Answer` is written to."""
+    asked: float = 0.0
+    """When it was asked for, by `time.monotonic`."""
     results: str
     """The folder of the results that others are compared with."""
     is_reference: bool = False
@@ -144,6 +170,14 @@ class Window(msgspec.Struct, frozen=True):
     """Of a step, the mean."""
 
 
+class Spent(msgspec.Struct, frozen=True):
+    """Time of a trial."""
+
+    on: str
+    """One of `STAGES`."""
+    seconds: float
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial saw."""
 
@@ -164,10 +198,45 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What the device has; on a CPU the machine."""
     compiles: Int64 = 0
     compile_seconds: float = 0.0
+    stages: tuple[Spent, ...] = ()
+    """Where its time went until this was written."""
+    answered: float = 0.0
+    """When that was, by `time.monotonic`, which all processes of a machine share."""
+    cpu_seconds: float = 0.0
+    """Of its process and of those that it has waited for, until then."""
+    loaded: tuple[str, ...] = ()
+    """Of the reference: modules of torch's compiler that were loaded behind the import of torch; empty if the program
+    has changed its environment since then, which some of them read when they are loaded.
+    """
     is_stopped: bool = False
     """Ended by the trial, once it had seen enough."""
     trouble: str = ""
     """What of the request could not be done."""
+
+
+class TrialRun(Fact, frozen=True, kw_only=True, tag="trial_run"):
+    """One run of the program that `tune` made, and where its time went."""
+
+    table: ClassVar[str] = "trials"
+    per_graph: ClassVar[bool] = False
+
+    number: Int64
+    """Its files in the folder `trials` begin with it."""
+    beside: Int64
+    """The number of the first of the runs that were at the same time."""
+    words: str
+    """What was changed; empty for the program as it is."""
+    began: float
+    """Seconds since the first run began."""
+    seconds: float
+    """Until its process had ended, and that of those beside it which are looked at first."""
+    stages: tuple[Spent, ...] = ()
+    """What they went to; empty where the run gave no answer."""
+    cpu_seconds: float = 0.0
+    why_not_ahead: str = ""
+    """Why it began no later than where the import of torch ended, or as a process of its own, and not as a fork of one
+    that had loaded torch's compiler, too. Empty for these.
+    """
 
 
 class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):

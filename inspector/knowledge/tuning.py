@@ -23,9 +23,8 @@ _UNSET: Final = ("None", "False", "'default'", "'inductor'", "{}")
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """One change, as a person would write it."""
+    """One change, or several that belong together."""
 
-    words: str
     changes: tuple[Change, ...]
     predicted: float | None = None
     """The most that it can save of a step, as findings say; None where none is about it."""
@@ -35,6 +34,11 @@ class Candidate(msgspec.Struct, frozen=True):
     """It computes with another precision than the program asked for: never kept unasked."""
     compiles_long: bool = False
     """It builds or measures much while it compiles, a minute and more: what runs beside it would wait for it."""
+
+    @property
+    def words(self) -> str:
+        """As a person would write it."""
+        return ", ".join(one.words for one in self.changes)
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -74,7 +78,7 @@ def without_compile(program: Program) -> Candidate | None:
     places = tuple(one.where for one in program.compiles)
     if not places:
         return None
-    return Candidate("torch.compile(disable=True)", (Change("keyword", COMPILE, True, "disable", places),))
+    return Candidate((Change("keyword", COMPILE, True, "disable", places),))
 
 
 def candidates(
@@ -106,30 +110,36 @@ def _promised_by(one: Candidate) -> str:
     return {"fused": OPTIMIZER, "mode": LAUNCH_BOUND}.get(keyword, "")
 
 
+def is_likelier(one: Candidate, kept: Candidate) -> bool:
+    """Is it likelier to help once `kept` is there? A step waits for the host's launches as a whole: where the optimizer
+    makes fewer of them, those of the compiled graphs are what is left, and the other way round.
+    """
+    return {_promised_by(one), _promised_by(kept)} == {OPTIMIZER, LAUNCH_BOUND}
+
+
 def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
     yield from _fused(program.optimizers)
     yield from _modes(program)
     yield from _threads(program)
     for knob in dict.fromkeys(knobs):
         for value in worth_trying(knob):
-            name = f"{INDUCTOR}{knob}"
-            yield Candidate(f"{name} = {value!r}", (Change("setting", name, value),))
+            yield Candidate((Change("setting", f"{INDUCTOR}{knob}", value),))
     if program.compiles:
         for name, value in _SETTINGS if not program.is_cuda else (*_CUDA_SETTINGS, *_SETTINGS):
             change = Change("setting", name, value)
-            yield Candidate(f"{name} = {value!r}", (change,), compiles_long=name.endswith(_SLOW))
+            yield Candidate((change,), compiles_long=name.endswith(_SLOW))
     if program.is_cuda:
-        yield Candidate("torch.backends.cudnn.benchmark = True", (_CUDNN,))
+        yield Candidate((_CUDNN,))
     if (without := without_compile(program)) is not None:
         yield without
     if program.is_cuda:
-        yield Candidate("torch.set_float32_matmul_precision('high')", (_TF32,), is_precision=True)
+        yield Candidate((_TF32,), is_precision=True)
 
 
 def _captures(hints: Iterable[str]) -> Iterator[Candidate]:
     """Settings that torch names where Dynamo stopped: each takes one kind of call into the graph."""
     for name in dict.fromkeys(name for hint in hints for name in _CAPTURE.findall(hint)):
-        yield Candidate(f"{name} = True", (Change("setting", name, True),))
+        yield Candidate((Change("setting", name, True),))
 
 
 _CAPTURE: Final = re.compile(r"\b(torch\._dynamo\.config\.\w+) = True\b")
@@ -148,7 +158,7 @@ _CUDA_SETTINGS: Final[tuple[tuple[str, bool], ...]] = (("torch._inductor.config.
 def _fused(optimizers: Sequence[Constructed]) -> Iterator[Candidate]:
     for name in dict.fromkeys(one.of for one in optimizers):
         places = tuple(one.where for one in optimizers if one.of == name)
-        yield Candidate(f"{name}(fused=True)", (Change("keyword", name, True, "fused", places),))
+        yield Candidate((Change("keyword", name, True, "fused", places),))
 
 
 def _modes(program: Program) -> Iterator[Candidate]:
@@ -158,11 +168,10 @@ def _modes(program: Program) -> Iterator[Candidate]:
     if places and program.is_cuda:
         for mode in (_GRAPHS, "max-autotune-no-cudagraphs"):
             change = Change("keyword", COMPILE, mode, "mode", places)
-            yield Candidate(f"torch.compile(mode={mode!r})", (change,), compiles_long=mode != _GRAPHS)
+            yield Candidate((change,), compiles_long=mode != _GRAPHS)
 
 
 def _threads(program: Program) -> Iterator[Candidate]:
     if not program.is_cuda:
         for count in sorted({1, program.threads // 2} - {0, program.threads}):
-            name = "torch.set_num_threads"
-            yield Candidate(f"{name}({count})", (Change("call", name, count),))
+            yield Candidate((Change("call", "torch.set_num_threads", count),))

@@ -4,14 +4,28 @@ import functools
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from inspect_compile.launch.replace import as_it_was_started, hold_interrupts, release_interrupts
 
 _PATIENCE: Final = 10.0
 """Seconds that a program gets to end after it was asked to."""
 
-Program = subprocess.Popen[bytes]
+
+class Running(Protocol):
+    """A program that was started, as subprocess has it."""
+
+    def poll(self) -> int | None:
+        """Its exit status, or the negative number of a signal; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The same once it has ended; raises subprocess.TimeoutExpired."""
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+
+    def kill(self) -> None:
+        """End it."""
 
 
 def status_of(
@@ -21,7 +35,7 @@ def status_of(
 
     KeyboardInterrupt ends the program and propagates.
     """
-    programs: list[Program] = []
+    programs: list[Running] = []
     try:
         start(path, argv, environment, log, programs)
         return programs[0].wait(seconds)
@@ -36,7 +50,7 @@ def start(
     argv: Sequence[str],
     environment: Mapping[str, str],
     log: Path,
-    programs: list[Program],
+    programs: list[Running],
     descriptors: Sequence[int] = (),
 ) -> None:
     """Start it, and add it to `programs`: a KeyboardInterrupt comes before or after both. It inherits `descriptors`."""
@@ -59,7 +73,7 @@ def start(
             release_interrupts(mask)
 
 
-def end(programs: Sequence[Program]) -> None:
+def end(programs: Sequence[Running]) -> None:
     """End those that still run; they may have received the Ctrl-C from the terminal too."""
     for program in programs:
         for ask in (program.terminate, program.kill):

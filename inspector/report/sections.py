@@ -66,7 +66,7 @@ TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("fusion", "Fusion", ("schedule", "fusion")),
     ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
     ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured", "steps")),
-    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays", "tried")),
+    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays", "tried", "trials")),
     ("time", "Time", ("time", "metrics", "overhead")),
 )
 """Name, title, and the tables in it; every table of `show` is in one of them."""

@@ -82,6 +82,7 @@ TABLES: Final[dict[str, Entry]] = {
     "ranks": Entry("inspect_compile.tables.compare.ranks:ranks", of_all_ranks=True),
     "replays": Entry("inspect_compile.tables.compare.replays:replays"),
     "tried": Entry("inspect_compile.tables.compare.tried:tried"),
+    "trials": Entry("inspect_compile.tables.compare.trials:trials"),
     "overhead": Entry("inspect_compile.tables.overview.overhead:overhead", of_all_ranks=True),
 }
 """A function takes a `Request`, and its options as keywords, and returns a renderable."""

@@ -290,6 +290,7 @@ ROWS: Final[dict[str, Rows]] = {
     "ranks": _ranks,
     "replays": _of("compare.replays:replay_rows"),
     "tried": _of("compare.tried:tried_rows"),
+    "trials": _of("compare.tried:trial_rows"),
     "overhead": _hooks,
 }
 """Name of a table → its rows."""

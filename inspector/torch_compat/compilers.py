@@ -60,6 +60,7 @@ HAS_KERNEL = Name("torch", "_C._dispatch_has_kernel_for_dispatch_key", "does aut
 CPP_BUILDER = Name(_CPP_BUILDER, "CppBuilder", "the command line of the C++ compiler")
 CPP_OPTIONS = Name(_CPP_BUILDER, "CppTorchDeviceOptions", "the flags for a kernel of the CPU")
 PICK_VEC_ISA = Name("torch._inductor.cpu_vec_isa", "pick_vec_isa", "the vector instructions that it writes kernels for")
+VEC_ISAS = Name("torch._inductor.cpu_vec_isa", "valid_vec_isa_list", "has this process asked what the processor has?")
 BUILDS = tuple(
     Name(module, attribute, "hands C++ code to a compiler: nothing of a replay is run, so it is left out")
     for module, attribute in (

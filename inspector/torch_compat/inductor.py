@@ -23,6 +23,7 @@ FUNCTIONALIZED = Name(
     _FUNCTIONALIZE, "auto_functionalized_dense", "an operator is called on copies of what it changes, or of a part"
 )
 FUNCTIONALIZED_V2 = Name(_FUNCTIONALIZE, "auto_functionalized_v2_dense", "the same for views of what it changes")
+TORCH_KEY = Name(_CODECACHE, "torch_key", "hashes torch's sources, once in a process that compiles")
 VIRTUALIZED = Name(_VIRTUALIZED, "V", "the graph and the debug context of the running thread")
 DEBUG_CONTEXT = Name(_DEBUG, "DebugContext", "one compile_fx_inner; its methods are what TORCH_COMPILE_DEBUG calls")
 DEBUG_ENTER = Name(_DEBUG, "DebugContext.__enter__", "the compile of one graph begins")

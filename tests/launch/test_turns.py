@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.launch.logged import Program, end, start
+from inspect_compile.launch.logged import Running, end, start
 from inspect_compile.launch.tune import turns
 from inspect_compile.launch.tune.turns import Player, take_turns
 
@@ -43,7 +43,7 @@ def order(folder: Path, monkeypatch: pytest.MonkeyPatch, many: Sequence[tuple[st
     """The names of the programs, in the order in which they had their turns."""
     monkeypatch.chdir(folder)
     players = [Player() for _ in many]
-    programs: list[Program] = []
+    programs: list[Running] = []
     try:
         for (name, turns), player in zip(many, players, strict=True):
             argv = [sys.executable, "-c", PROGRAM, str(player.descriptor), name, str(turns)]

@@ -39,10 +39,11 @@ from inspect_compile.facts import (
     StepAccount,
     StepTime,
     Timed,
+    TrialRun,
     TriedChange,
     Tuned,
 )
-from inspect_compile.facts.trials import Change, Place, Repeated
+from inspect_compile.facts.trials import Change, Place, Repeated, Spent
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
@@ -98,6 +99,7 @@ _OF_OTHER_RUNS: Final = frozenset(
         "ranks",
         "replays",
         "tried",
+        "trials",
     }
 )
 """Tables without rows in a plain run on a CPU."""
@@ -206,6 +208,7 @@ def hostile_dump(root: Path) -> Dump:
         Measuring(device=HOSTILE, how=HOSTILE, overhead=0.0),
         StepAccount(by=HOSTILE, steps=2, seconds=1.0, least=1.0, most=1.0, device=HOSTILE, busy=0.5),
         StepTime(kind=HOSTILE, what=HOSTILE, seconds=1.0, where=HOSTILE, region=HOSTILE, bound=HOSTILE),
+        TrialRun(number=1, beside=1, words=HOSTILE, began=0.0, seconds=2.0, stages=(Spent(HOSTILE, 1.0),)),
         Tuned(
             step=Repeated(HOSTILE, HOSTILE, Place(HOSTILE, 1)),
             device=HOSTILE,

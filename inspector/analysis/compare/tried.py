@@ -1,7 +1,7 @@
 """What `tune` tried on the program of a dump."""
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import TriedChange, Tuned
+from inspect_compile.facts import TrialRun, TriedChange, Tuned
 
 
 def tuned_of(dump: Dump) -> Tuned | None:
@@ -18,3 +18,8 @@ def tried_rows(dump: Dump, graph: str | None = None) -> list[Tuned | TriedChange
     """Both, as `show tried --json` prints them."""
     tuned = tuned_of(dump)
     return [*([] if tuned is None else [tuned]), *changes_tried(dump)]
+
+
+def trial_rows(dump: Dump, graph: str | None = None) -> list[TrialRun]:
+    """The runs in which that was tried, in the order in which they began."""
+    return list(dump.rows(TrialRun))

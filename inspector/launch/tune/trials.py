@@ -1,5 +1,7 @@
 """Runs a program as a trial, and reads what it answered."""
 
+import functools
+import json
 import math
 import os
 import shutil
@@ -13,9 +15,10 @@ import msgspec
 
 from inspect_compile.child.setting import Setting, python_path_without_bootstrap
 from inspect_compile.errors import CommandError
-from inspect_compile.facts.trials import OPTIMIZER_STEP, RESULTS, Answer, Repeated, Request
-from inspect_compile.launch.logged import Program, end, start, status_of
+from inspect_compile.facts.trials import ENDING, OPTIMIZER_STEP, RESULTS, Answer, Repeated, Request, Spent, TrialRun
+from inspect_compile.launch.logged import Running, end, start, status_of
 from inspect_compile.launch.replace import plain_environment
+from inspect_compile.launch.tune.forks import IS_POSSIBLE, ForkError, Forks
 from inspect_compile.launch.tune.turns import Player, take_turns
 
 _CACHES: Final = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
@@ -46,20 +49,49 @@ class Recorded(NamedTuple):
 class Trials:
     """The runs of one program, and their files."""
 
-    def __init__(self, path: str, argv: Sequence[str], folder: Path, *, limit: float) -> None:
-        """`folder` is for their files; `limit`: seconds that a run may take."""
-        self._path, self._argv, self._folder = path, list(argv), folder
+    def __init__(
+        self, path: str, argv: Sequence[str], folder: Path, tell: Callable[[TrialRun], None], *, limit: float
+    ) -> None:
+        """`folder` is for their files; `tell` gets each run; `limit`: seconds that one may take."""
+        self._path, self._argv, self._folder, self._tell = path, list(argv), folder, tell
         self._limit = limit
         self._count = 0
+        self._forks: Forks | None = None
+        self._why_not_ahead = "" if IS_POSSIBLE else "this system does not say what a process holds open"
+        self._first_began = time.monotonic()
 
     def first(self, record: Recorded, **asked: Any) -> Ran:
         """Run the program as it is, recorded; its results are those that others are compared with."""
         trial = self._trial(is_reference=True, **asked)
-        setting = self._setting(trial, record)
+        setting = self._setting({"request": str(trial.file)}, record)
         record.begin(record.root, setting)
         began = time.monotonic()
         status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
-        return self._ran(trial, status, began)
+        ran = self._ran(trial, status, trial, began)
+        if ran.answer is not None and not ran.failure and IS_POSSIBLE:
+            self._begin_forks(ran.answer.loaded)
+        return ran
+
+    def _begin_forks(self, loaded: Sequence[str]) -> None:
+        """Start what the other runs are forked from: with torch's compiler loaded, or at least torch."""
+        if not loaded:
+            self._why_not_ahead = "the program sets variables of its environment behind the import of torch"
+        for ahead in [loaded, ()] if loaded else [()]:
+            self._forks = Forks(
+                self._path, self._argv, functools.partial(self._serving, ahead), self._folder / "forked.log"
+            )
+            if not (why_not := self._forks.why_not(self._limit)):
+                return
+            self._end_forks(why_not)
+
+    def _serving(self, ahead: Sequence[str], descriptor: int) -> dict[str, str]:
+        return self._environment(self._setting({"serves": str(descriptor), "ahead": json.dumps(ahead)}))
+
+    def _end_forks(self, why: str) -> None:
+        """Each run is a process of its own from now on."""
+        if self._forks is not None:
+            self._forks.close()
+        self._forks, self._why_not_ahead = None, self._why_not_ahead or why
 
     def run(
         self, trials: Sequence[Mapping[str, Any]], *, at_once: bool, until: float = math.inf, **asked: Any
@@ -70,7 +102,20 @@ class Trials:
         at which they are ended.
         """
         if not at_once:
-            return [self._side_by_side([one], asked, until)[0] for one in trials]
+            return [self._run([one], asked, until)[0] for one in trials]
+        return self._run(trials, asked, until)
+
+    def _run(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], until: float) -> list[Ran]:
+        """Where the program as it is fails in a fork, it may need a process of its own."""
+        try:
+            ran = self._side_by_side(trials, asked, until)
+        except ForkError:
+            self._end_forks("what it was forked from has ended")
+            return self._side_by_side(trials, asked, until)
+        failed = [one.failure for own, one in zip(trials, ran, strict=True) if one.failure and not own["changes"]]
+        if self._forks is None or not failed or time.monotonic() >= until:
+            return ran
+        self._end_forks(f"a fork failed: {failed[0]}")
         return self._side_by_side(trials, asked, until)
 
     def _side_by_side(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], until: float) -> list[Ran]:
@@ -78,32 +123,39 @@ class Trials:
         made = [
             self._trial(turns=player.descriptor, **asked, **own) for own, player in zip(trials, players, strict=True)
         ]
-        programs: list[Program] = []
+        programs: list[Running] = []
         began = time.monotonic()
         until = min(until, began + self._limit * len(trials))
         try:
             for trial, player in zip(made, players, strict=True):
-                environment = self._environment(self._setting(trial, None))
-                start(self._path, self._argv, environment, trial.log, programs, [player.descriptor])
+                self._start(trial, player.descriptor, programs)
                 player.started(programs[-1])
             take_turns(players, until)
             return [
-                self._ran(trial, _status(program, until), began) for trial, program in zip(made, programs, strict=True)
+                self._ran(trial, _status(program, until), made[0], began)
+                for trial, program in zip(made, programs, strict=True)
             ]
         finally:
             end(programs)
             for player in players:
                 player.close()
 
+    def _start(self, trial: "_Trial", turns: int, programs: list[Running]) -> None:
+        if self._forks is not None:
+            self._forks.start(trial.file, trial.log, turns, programs)
+        else:
+            environment = self._environment(self._setting({"request": str(trial.file)}))
+            start(self._path, self._argv, environment, trial.log, programs, [turns])
+
     def _trial(self, **asked: Any) -> "_Trial":
         self._count += 1
         name = self._folder / f"{self._count:03}"
-        request = Request(answer=f"{name}.json", results=str(self._folder), **asked)
+        request = Request(answer=f"{name}.json", asked=time.monotonic(), results=str(self._folder), **asked)
         file = Path(f"{name}.request.json")
         file.write_bytes(msgspec.json.encode(request))
-        return _Trial(file, Path(request.answer), Path(f"{name}.log"))
+        return _Trial(self._count, request, file, Path(f"{name}.log"))
 
-    def _setting(self, trial: "_Trial", record: Recorded | None) -> Setting:
+    def _setting(self, trial: Mapping[str, str], record: Recorded | None = None) -> Setting:
         return Setting(
             root=str(self._folder if record is None else record.root),
             pid=0,
@@ -111,39 +163,61 @@ class Trials:
             plain=True,
             quiet=True,
             run=None if record is None else record.options,
-            trial={"request": str(trial.request), "is_recorded": "" if record is None else "yes"},
+            trial={**trial, "is_recorded": "" if record is None else "yes"},
         )
 
     def _environment(self, setting: Setting) -> dict[str, str]:
         caches = {name: str(self._folder / folder) for name, folder in _CACHES.items()}
         return dict(setting.environment({**plain_environment(), **caches}))
 
-    def _ran(self, trial: "_Trial", status: int | None, began: float) -> Ran:
+    def _ran(self, trial: "_Trial", status: int | None, first: "_Trial", began: float) -> Ran:
         answer = None
-        if trial.answer.exists():
-            answer = msgspec.json.decode(trial.answer.read_bytes(), type=Answer)
-        seconds = time.monotonic() - began
+        if (file := Path(trial.request.answer)).exists():
+            answer = msgspec.json.decode(file.read_bytes(), type=Answer)
+        now = time.monotonic()
+        seconds = now - began
+        self._tell(
+            TrialRun(
+                number=trial.number,
+                beside=first.number,
+                words=trial.words,
+                began=trial.request.asked - self._first_began,
+                seconds=now - trial.request.asked,
+                stages=() if answer is None else (*answer.stages, Spent(ENDING, now - answer.answered)),
+                cpu_seconds=0.0 if answer is None else answer.cpu_seconds,
+                why_not_ahead=self._why_not_ahead,
+            )
+        )
         failure = "" if status == 0 else _last_words(trial.log, status, seconds)
         if answer is not None and answer.trouble:
             failure = answer.trouble
         return Ran(answer, failure, seconds, trial.log)
 
-    def clean(self) -> None:
-        """Remove what was compiled and the results, which nothing else uses: a GB of a large model."""
+    def close(self) -> None:
+        """End what runs are forked from; remove what was compiled and the results, which nothing else uses."""
+        self._end_forks("")
         for folder in _CACHES.values():
             shutil.rmtree(self._folder / folder, ignore_errors=True)
         (self._folder / RESULTS).unlink(missing_ok=True)
 
 
 class _Trial(NamedTuple):
-    """The files of one run."""
+    """One run that was asked for, and its files."""
 
-    request: Path
-    answer: Path
+    number: int
+    request: Request
+    file: Path
+    """The request's."""
     log: Path
 
+    @property
+    def words(self) -> str:
+        """What is changed."""
+        changed = [one.words for one in self.request.changes]
+        return ", ".join([*changed, "parameters moved by a rounding"] if self.request.is_nudged else changed)
 
-def _status(program: Program, until: float) -> int | None:
+
+def _status(program: Running, until: float) -> int | None:
     try:
         return program.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from inspect_compile.facts.trials import IS_TIMED
-from inspect_compile.launch.logged import Program
+from inspect_compile.launch.logged import Running
 
 _TRY_AGAIN: Final = 0.005
 """Seconds until the next try for a turn that another search has."""
@@ -27,7 +27,7 @@ class Player:
     """One of them."""
 
     def __init__(self) -> None:
-        self.program: Program | None = None
+        self.program: Running | None = None
         self.is_timed = False
         """It has had all its turns, and waits to be let go."""
         self._ours, self._theirs = socket.socketpair()
@@ -37,7 +37,7 @@ class Player:
         """What the program inherits."""
         return self._theirs.fileno()
 
-    def started(self, program: Program) -> None:
+    def started(self, program: Running) -> None:
         """It has its end of the socket; ours of it is closed, so that the end of the program is seen."""
         self.program = program
         self._theirs.close()

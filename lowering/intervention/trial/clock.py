@@ -9,8 +9,22 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from inspect_compile.facts.trials import IS_TIMED, WANTS_TURN, WARM, Place, Repeated, Request, Window
+from inspect_compile.facts.trials import (
+    COMPARING,
+    COMPILING,
+    IS_TIMED,
+    STEPPING,
+    TIMED,
+    WAITING,
+    WANTS_TURN,
+    WARM,
+    Place,
+    Repeated,
+    Request,
+    Window,
+)
 from inspect_compile.lowering.intervention.trial.places import caller
+from inspect_compile.lowering.intervention.trial.stages import Stages
 
 _OFTEN: Final = 100
 """Repeated as often since the last compile, something has been seen enough."""
@@ -19,9 +33,10 @@ _OFTEN: Final = 100
 class Clock:
     """Takes the time whenever the program does what can bound a step."""
 
-    def __init__(self, request: Request, finished: Callable[[], None]) -> None:
+    def __init__(self, request: Request, stages: Stages, finished: Callable[[], None]) -> None:
         """`finished()` is called once the trial has seen enough; it does not return where it ends the program."""
         self._request = request
+        self._stages = stages
         self._finished = finished
         self._marks: dict[tuple[str, str, Place], list[float]] = {}
         self._last_compile = math.inf
@@ -43,10 +58,12 @@ class Clock:
     def compile_began(self, *_: Any) -> None:
         """A compile begins: the steps before it were not steady."""
         self._compiling = time.perf_counter()
+        self._stages.enter(COMPILING)
 
     def compile_ended(self, *_: Any) -> None:
         """A compile has ended."""
         self._last_compile = time.perf_counter()
+        self._stages.enter(STEPPING)
         if self._compiling is not None:
             self.compile_seconds += self._last_compile - self._compiling
         self.compiles += 1
@@ -57,6 +74,7 @@ class Clock:
         """The program does `what` now; `depth`: frames up to torch's or the program's."""
         if self._is_done:
             return
+        self._stages.first_step()
         asked = self._request.step
         if asked is not None:
             if what == asked.what and name == asked.name and caller(depth + 1) == asked.where:
@@ -83,6 +101,7 @@ class Clock:
             self._window, self._has_turn = None, False
             if len(self.windows) >= self._request.windows:
                 self._say_and_wait(IS_TIMED)
+                self._stages.enter(COMPARING)
                 self._done()
                 return
         if not self._has_turn:
@@ -96,11 +115,13 @@ class Clock:
     def _take_turn(self) -> None:
         """Wait until no other trial runs."""
         self._say_and_wait(WANTS_TURN)
+        self._stages.enter(TIMED)
         self._turns += 1
         self._has_turn = True
 
     def _say_and_wait(self, what: bytes) -> None:
         if self._request.turns >= 0:
+            self._stages.enter(WAITING)
             os.write(self._request.turns, what)
             os.read(self._request.turns, 1)
 

@@ -4,16 +4,19 @@ import atexit
 import functools
 import os
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 import msgspec
 
-from inspect_compile.facts.trials import COMPILED_CALL, OPTIMIZER_STEP, Answer, Request
+from inspect_compile.facts.trials import COMPARING, COMPILED_CALL, OPTIMIZER_STEP, Answer, Request
 from inspect_compile.lowering.intervention.trial.changes import Changes
 from inspect_compile.lowering.intervention.trial.clock import Clock
+from inspect_compile.lowering.intervention.trial.forks import loaded_since, serve
 from inspect_compile.lowering.intervention.trial.results import Results, nudge
+from inspect_compile.lowering.intervention.trial.stages import Stages
 from inspect_compile.probe import untraced
 from inspect_compile.torch_compat import runtime as names
 
@@ -25,19 +28,35 @@ ENOUGH: Final = 0
 
 
 def install(asked: Mapping[str, str]) -> None:
-    """Begin the trial that the file `asked["request"]` describes; torch has just been imported."""
-    _Trial(msgspec.json.decode(Path(asked["request"]).read_bytes(), type=Request)).install()
+    """Begin the trial that the file `asked["request"]` describes, or those that are asked for over the socket
+    `asked["serves"]`; torch has just been imported.
+    """
+    if "serves" not in asked:
+        request = _request(asked["request"])
+        _Trial(request, Stages(request.asked, float(asked["importing"]))).install()
+        return
+    file, turns = serve(asked)
+    request = msgspec.structs.replace(_request(file), turns=turns)
+    _Trial(request, Stages(request.asked, time.monotonic())).install()
+
+
+def _request(file: str) -> Request:
+    return msgspec.json.decode(Path(file).read_bytes(), type=Request)
 
 
 class _Trial:
     """What a trial asks for, and what it has seen so far."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, stages: Stages) -> None:
         self._request = request
+        self._stages = stages
         self._pid = os.getpid()
+        self._environment = dict(os.environ)
+        self._is_environment_kept = True
+        self._modules = frozenset(sys.modules)
         self._main = getattr(sys.modules["__main__"], "__file__", None) or ""  # Python forgets it before atexit
         self._results = Results(request.results, is_reference=request.is_reference)
-        self._clock = Clock(request, self._stop)
+        self._clock = Clock(request, stages, self._stop)
         self._nudged: set[int] = set()
         self._changes = Changes(request.changes, self._watched)
 
@@ -71,6 +90,7 @@ class _Trial:
         """What the program gets in the place of a compiled function; of a module, the same with another `forward`."""
         import torch
 
+        self._is_environment_kept &= dict(os.environ) == self._environment
         is_module = isinstance(compiled, torch.nn.Module)
         plain = compiled.forward if is_module else compiled
         name = type(model).__name__ if is_module else getattr(model, "__qualname__", type(model).__name__)
@@ -105,6 +125,7 @@ class _Trial:
 
         import torch
 
+        self._stages.enter(COMPARING)
         clock = self._clock
         is_cuda = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         if is_cuda:
@@ -113,12 +134,14 @@ class _Trial:
         else:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
             memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        distances = self._results.compared()
+        answered = time.monotonic()
         answer = Answer(
             main=self._main,
             repeated=clock.repeated(),
             windows=tuple(clock.windows),
             constructed=tuple(self._changes.constructed),
-            distances=self._results.compared(),
+            distances=distances,
             results=self._results.count,
             device=torch.cuda.get_device_name() if is_cuda else "cpu",
             threads=torch.get_num_threads(),
@@ -126,6 +149,13 @@ class _Trial:
             memory_bytes=memory,
             compiles=clock.compiles,
             compile_seconds=clock.compile_seconds,
+            stages=self._stages.until(answered),
+            answered=answered,
+            cpu_seconds=sum(
+                used.ru_utime + used.ru_stime
+                for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+            ),
+            loaded=loaded_since(self._modules) if self._request.is_reference and self._is_environment_kept else (),
             is_stopped=is_stopped,
             trouble="; ".join(self._changes.trouble),
         )

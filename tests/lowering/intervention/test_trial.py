@@ -11,6 +11,7 @@ from inspect_compile.facts.trials import COMPILE, OPTIMIZER_STEP, Change, Distan
 from inspect_compile.lowering.intervention.trial.changes import Changes
 from inspect_compile.lowering.intervention.trial.clock import Clock
 from inspect_compile.lowering.intervention.trial.results import Results, nudge
+from inspect_compile.lowering.intervention.trial.stages import Stages
 
 HERE = __file__
 
@@ -125,7 +126,7 @@ def stepped(clock: Clock) -> None:
 
 
 def test_windows_begin_again_behind_a_compile(tmp_path: Path) -> None:
-    first = Clock(Request(answer="", results=str(tmp_path)), lambda: None)
+    first = Clock(Request(answer="", results=str(tmp_path)), Stages(0.0, 0.0), lambda: None)
     for _ in range(3):
         stepped(first)
     (step,) = first.repeated()
@@ -133,7 +134,7 @@ def test_windows_begin_again_behind_a_compile(tmp_path: Path) -> None:
 
     ended: list[int] = []
     request = Request(answer="", results=str(tmp_path), step=step, windows=3, steps=2)
-    clock = Clock(request, lambda: ended.append(number))
+    clock = Clock(request, Stages(0.0, 0.0), lambda: ended.append(number))
     timed = []
     for number in range(30):
         if number == 10:

@@ -1,0 +1,112 @@
+"""A program that has imported torch, and becomes one trial after another from there on, each in a fork of its own.
+
+What comes before that, and what torch's compiler loads and computes once in each process, takes seconds of each trial;
+here it is spent once. What the program has begun by then may be nothing that a fork has not.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Final, NoReturn
+
+from inspect_compile.torch_compat import compilers, inductor
+
+_LONGEST: Final = 1 << 16
+"""Bytes of a message: a path and a number."""
+_COMPILER: Final = ("torch", "triton", "sympy", "mpmath")
+_HARMLESS: Final = (os.devnull, "/dev/urandom")
+"""Files that a fork may share with others."""
+
+
+def loaded_since(before: Collection[str]) -> tuple[str, ...]:
+    """The modules of torch and of what its compiler is made of that this process has loaded, but for those `before`,
+    and functions that its compiler has called once.
+    """
+    modules = [name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _COMPILER]
+    called = []
+    if compilers.VEC_ISAS.module in sys.modules and compilers.VEC_ISAS.load().cache_info().currsize:
+        called.append(str(compilers.PICK_VEC_ISA))  # which compiles to find that out
+    if inductor.TORCH_KEY.module in sys.modules:
+        called.append(str(inductor.TORCH_KEY))
+    return (*modules, *called)
+
+
+def serve(asked: Mapping[str, str]) -> tuple[str, int]:
+    """Answer the search until it closes its end. Returns in a fork: the file that says what trial it is, and the
+    descriptor of the socket of its turns.
+    """
+    connection = socket.socket(fileno=int(asked["serves"]))
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        connection.set_inheritable(False)
+        _load(json.loads(asked["ahead"]))
+        _say(connection, {"why_not": _why_not(_opened(besides=asked["open"].split()))})
+        if on_interrupt is not None:  # a Ctrl-C ends the search, which lets its forks end and then this process
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        while True:
+            text, descriptors, _, _ = socket.recv_fds(connection, _LONGEST, 2)
+            said: dict[str, Any] = json.loads(text) if text else _end()
+            if "poll" in said:
+                ended, status = os.waitpid(said["poll"], os.WNOHANG)
+                _say(connection, {"status": os.waitstatus_to_exitcode(status) if ended else None})
+                continue
+            numbers = random.getstate()  # a fork seeds it anew
+            child = os.fork()
+            if not child:
+                break
+            for one in descriptors:
+                os.close(one)
+            _say(connection, {"pid": child})
+    except BaseException:  # what would go on is a program that nobody watches
+        _end()
+    if on_interrupt is not None:
+        signal.signal(signal.SIGINT, on_interrupt)
+    random.setstate(numbers)
+    connection.close()
+    turns, log = descriptors
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.close(log)
+    return said["request"], turns
+
+
+def _end() -> NoReturn:
+    os._exit(0)
+
+
+def _say(connection: socket.socket, what: Mapping[str, object]) -> None:
+    connection.send(json.dumps(what).encode())
+
+
+def _load(ahead: Iterable[str]) -> None:
+    """What `loaded_since` has found in a first run."""
+    functions = {str(one): one for one in (inductor.TORCH_KEY, compilers.PICK_VEC_ISA)}
+    for name in ahead:
+        with contextlib.suppress(Exception):  # a module that something else has put there
+            if name in functions:
+                functions[name].load()()
+            else:
+                importlib.import_module(name)
+
+
+def _opened(besides: Collection[str]) -> Iterator[str]:
+    """What this process holds open, but for the descriptors `besides`."""
+    for number in os.listdir("/proc/self/fd"):
+        if number not in besides:
+            with contextlib.suppress(OSError):  # that of the folder itself
+                yield os.readlink(f"/proc/self/fd/{number}")
+
+
+def _why_not(opened: Iterable[str]) -> str:
+    """Why this process cannot be forked; empty if it can."""
+    if threading.active_count() > 1 or threading.current_thread() is not threading.main_thread():
+        return "it has begun a thread before it imports torch"
+    shared = sorted(target for target in opened if target not in _HARMLESS)
+    return f"it holds {shared[0]} open when torch is imported" if shared else ""
