@@ -4,6 +4,7 @@ import math
 import os
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -34,7 +35,7 @@ from inspect_compile.facts.trials import (
     Repeated,
     TriedChange,
 )
-from inspect_compile.knowledge.tuning import Candidate
+from inspect_compile.knowledge.tuning import Candidate, is_likelier
 from inspect_compile.launch.tune.trials import Ran, Trials
 
 _SAME: Final = 3
@@ -53,6 +54,8 @@ FEWEST: Final = WARM + 1 + 2 * _SPANS
 """The fewest steps behind the last compile that say anything."""
 _MOST_BESIDE: Final = 3
 """Changes that are tried at once, beside one run without them."""
+_LATELY: Final = 4
+"""Rounds of runs by which it is judged how long the next one takes."""
 _CORES: Final = 4
 """That each of them wants while it starts and compiles."""
 _MEMORY: Final = 0.7
@@ -119,7 +122,8 @@ class Search:
         self._until, self._tell = until, tell
         self._ends = math.inf
         """When runs are ended: those of the program as it is, and those of all kept changes together, never are."""
-        self._longest = 0.0
+        self._lately: deque[float] = deque(maxlen=_LATELY)
+        """How long the last runs took."""
         self._same: list[float] = []
         self._moves = Moves()
         self._plain: list[float] = []
@@ -181,7 +185,9 @@ class Search:
         return ""
 
     def search(self, candidates: Iterable[Candidate], *, with_precision: bool) -> None:
-        """Try each; those that were tried before something else was kept are tried again on top of it."""
+        """Try each; those that were tried before something else was kept are tried again on top of it, at once where
+        they are likelier to help then.
+        """
         waiting = list(candidates)
         while waiting:
             nothing: list[tuple[Candidate, int]] = []
@@ -204,6 +210,10 @@ class Search:
                         waiting.insert(0, one.candidate)
                     elif self._judge(one, with_precision=with_precision) == NO_GAIN:
                         nothing.append((one.candidate, kept))
+                if len(self.kept) > kept:
+                    likelier = [one for one, _ in nothing if is_likelier(one, self.kept[-1])]
+                    nothing = [one for one in nothing if one[0] not in likelier]
+                    waiting = sorted([*likelier, *waiting], key=lambda one: not is_likelier(one, self.kept[-1]))
             waiting = [candidate for candidate, kept in nothing if kept < len(self.kept)]
 
     def _next_of(self, waiting: Sequence[Candidate]) -> list[Candidate]:
@@ -303,7 +313,7 @@ class Search:
             step=self._step,
             **self._windows._asdict(),
         )
-        self._longest = max(self._longest, *(one.seconds for one in ran))
+        self._lately.append(max(one.seconds for one in ran))
         for request, one in zip(asked, ran, strict=True):
             if not request.changes and one.answer is not None and one.answer.windows:
                 self._plain.append(statistics.median(window.seconds for window in one.answer.windows))
@@ -311,7 +321,7 @@ class Search:
         return ran
 
     def _has_time(self, runs: int) -> bool:
-        return time.monotonic() + runs * self._longest < self._until
+        return time.monotonic() + runs * max(self._lately, default=0.0) < self._until
 
     def _row(
         self,
