@@ -12,9 +12,9 @@ from inspect_compile.share.tokens import FORMS
 _BEGINS: Final = rf"(?:(?<![A-Za-z0-9])|{ESCAPE})"
 
 TOKEN: Final = re.compile(
-    rf"{_BEGINS}(?:{'|'.join(form for forms in FORMS.values() for form in forms)})(?![A-Za-z0-9])"
+    rf"{_BEGINS}(?=[^\s\"'(]{{15}})(?:{'|'.join(form for forms in FORMS.values() for form in forms)})(?![A-Za-z0-9])"
 )
-"""Tokens of well-known services, recognisable by their form."""
+"""Tokens of well-known services, recognisable by their form; the look ahead passes over most words at once."""
 
 KEY: Final = re.compile(rf"{_BEGINS}(?<!git version: )(?:[0-9a-f]{{40}}|[0-9a-f]{{32}})(?![0-9A-Za-z])")
 """A key of 160 or 128 bits, as some services issue them. Not torch's own version, which is a git commit."""
@@ -28,22 +28,77 @@ PEM_BEGINS: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 PEM_ENDS: Final = re.compile(r"-----END ")
 
 _SECRET: Final = (
-    r"(?:pass(?:word|wd|phrase|code)|pwd|secret|credential|webhook|api[_-]?key|access[_-]?key|account[_-]?key|auth[_-]?key"
-    r"|client[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|service[_-]?key|storage[_-]?key"
-    r"|(?:auth|access|refresh|bearer|session|security|api|id)[_-]?token)"
+    r"(?=[abcdehilmprsw密パ비п])"  # faster than to try each of what follows
+    r"(?:pass[_-]?(?:word|wd|phrase|code)|pwd|secret|credential|webhook|passwort|mot[_-]?de[_-]?passe|contrase(?:ñ|n)a"
+    r"|senha|парол|密码|密碼|パスワード|비밀번호|sess(?:ion)?[_-]?id|connect\.sid"
+    r"|(?:api|access|account|auth|client|private|signing|encryption|service|storage|master|hmac|license|deploy"
+    r"|subscription)[_-]?key|(?:auth|access|refresh|bearer|session|security|api|id|identity)[_-]?token)"
 )
-_MEANS: Final = r"[\"'\])\\]{0,6}[ \t]{0,4}(?:[!=]==?|:=|=>?|:)[ \t]{0,4}"
-_LITERAL: Final = r"[rbuf]?(?:(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote))"
+_ANNOTATED: Final = r":[ \t]{0,4}[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,60}\])?[ \t]{0,4}=(?!=)"
+_MEANS: Final = (
+    rf"[\"'\[\])\\]{{0,6}}[ \t]{{0,4}}(?:[!=]==?|[:?]=|\|\|=|=>?|->|{_ANNOTATED}|:)[ \t]{{0,4}}"
+    r"(?:![\w/]{1,20}[ \t]{1,4})?"
+)
+_GIVEN: Final = (
+    r"(?:[\"'][ \t]{0,4},[ \t]{0,4}(?:\w{1,20}=)?|[({][ \t]{0,4}|[ \t]{1,4}"
+    r"|[\"']:[ \t]{0,4}\{[\"']\w{1,20}[\"']:[ \t]{0,4})(?=[rbuf]?\\?[\"'][^\"'\s])"
+)
+_SAID: Final = r"[ \t]{1,4}(?:is[ \t]{1,4}|\d[ \t]{1,4})?(?=[A-Za-z][^\s\"']{0,100}\d)"
+_LITERAL: Final = r"[rbuf]?(?:(?P<quote>\"{3}|'{3}|\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote))"
 _BARE: Final = r"(?P<bare>[^\s\"'`()\[\]{}<>,;.~\\][^\s\"'`()\[\]{}<>,;\\]{5,200})(?=[\s,;\"'\\)\]}&]|$)"
 
-ASSIGNED: Final = re.compile(rf"(?P<before>{_SECRET}\w{{0,40}}{_MEANS})(?:{_LITERAL}|{_BARE})", re.IGNORECASE)
-"""A name that says what follows it, `db_password`, and a quoted text or a word."""
+ASSIGNED: Final = re.compile(
+    rf"(?P<before>{_SECRET}[\w-]{{0,40}}(?:{_MEANS}|{_GIVEN}|{_SAID}))(?:{_LITERAL}|{_BARE})", re.IGNORECASE
+)
+"""A name that says what follows it, `db_password`, and a quoted text or a word; after a comma, in a call or a dict
+(`setenv('API_KEY', …`, `set_password(…`) only a quoted text, after a blank also a word with a digit in it.
+"""
 
-TOKEN_ASSIGNED: Final = re.compile(
-    rf"(?P<before>(?<![A-Za-z])(?:\w{{0,40}}_)?tokens?{_MEANS})(?P<quote>\\?[\"'])(?P<text>[\w.+/=-]{{12,4000}})(?P=quote)",
+OPTION: Final = re.compile(
+    r"(?=[-7abdlmoprstuw])"
+    rf"(?P<before>(?<![\w-])--[\w-]{{0,40}}(?:{_SECRET}|token(?=[ \t=]{{1,4}}[\"']?\w{{12}}))[ \t=]{{1,4}}"
+    rf"|\b(?:setenv|setx|set -\w{{1,3}})[ \t]{{1,4}}\w{{0,40}}{_SECRET}\w{{0,40}}[ \t]{{1,4}}"
+    r"|(?<!\w)(?:bindpw|requirepass|masterauth|pre-shared-key)[ \t]{1,4}"
+    r"|\blogin[ \t]{1,4}[^\s\"']{1,100}[ \t]{1,4}password[ \t]{1,4}|\bwandb[ \t]{1,4}login[ \t]{1,4}(?=\w{20})"
+    r"|(?<![\w-])(?:-u|--(?:proxy-)?user)[ \t=]{1,4}[\"']?[\w.-]{1,100}:|(?<![\w-])-U[ \t]{1,4}[\w.\\-]{1,100}%"
+    r"|\b(?:mysql\w{0,10}|mariadb|7z[ar]?|sshpass|docker login|az login|redis-cli|openssl|ldap\w{1,10}|unzip)\b"
+    r"[^\n|;&]{0,100}?[ \t]-[pPakw][ \t]?|\b(?:thin:|(?:sqlplus|sftp)[ \t]{1,4})[\w.-]{1,64}[/:](?=[^\s@/]{4,100}@))"
+    r"(?:(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){3,400})(?P=quote)|(?P<bare>[^\s\"'`|<>&;~-][^\s\"'`|<>;@]{3,400}))",
     re.IGNORECASE,
 )
-""""Token" usually refers to the number of a word: only a long quoted text is a credential."""
+"""What a command line or a file of settings gives to an option: of any program after a telling name, of some known ones
+also after one letter.
+"""
+
+TAGGED: Final = re.compile(
+    rf"(?P<before><[^<>\n]{{0,80}}?{_SECRET}[\w-]{{0,40}}[\"']?(?:>(?=[^<>\n]{{3,400}}</)|[ \t]{{1,4}}value=[\"']?))"
+    r"(?P<bare>[^<>\n\"'~]{3,400})",
+    re.IGNORECASE,
+)
+"""The text of an element, or its attribute `value`."""
+
+REVERSED: Final = re.compile(
+    r"(?P<before>)(?P<quote>[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,400})(?P=quote)"
+    rf"(?=[ \t]{{0,4}}[!=]=[ \t]{{0,4}}[\w.]{{0,40}}{_SECRET})",
+    re.IGNORECASE,
+)
+"""A quoted text that is compared with such a name."""
+
+QUERY: Final = re.compile(
+    r"(?P<before>[?&](?:code|state|sig|signature|token|key|auth|nonce)=)(?P<bare>[^\s&\"'<>~][^\s&\"'<>]{7,4000})",
+    re.IGNORECASE,
+)
+"""A parameter of a request, without the beginning of a URL."""
+
+TOKEN_ASSIGNED: Final = re.compile(
+    rf"(?P<before>(?<![A-Za-z])(?:(?:\w{{0,40}}_)?tokens?|_?auth|private-token|job-token){_MEANS})"
+    r"(?:(?P<quote>\\?[\"'])(?P<text>[\w.+/=-]{12,4000})(?P=quote)"
+    r"|(?P<bare>(?=[A-Za-z+/=-]{0,100}\d)[A-Za-z0-9+/=-]{20,4000})(?![\w.(\[]))",
+    re.IGNORECASE,
+)
+""""Token" usually refers to the number of a word: only a long quoted text is a credential, or a long word with a digit
+and no underscore.
+"""
 
 SHORT_ASSIGNED: Final = re.compile(
     rf"(?P<before>(?<![A-Za-z])(?:\w{{0,40}}_)?(?:pw|psk|pass|pin|otp|creds?){_MEANS})"
@@ -64,7 +119,14 @@ CHANGED: Final = re.compile(
 )
 """What it was before."""
 
-MEMBERS: Final = re.compile(r"(?P<before>[!=]= )(?P<text>[\[({](?=[^\n\])}\"']{0,400}[\"'])[^\n\])}]{1,4000}[\])}])")
+CONTAINED: Final = re.compile(
+    r"(?P<before>___dict_contains\(b?)(?P<quote>\\?[\"'])(?P<text>(?:(?!(?P=quote))[^\n]){1,4000})(?P=quote)"
+)
+"""A key that a guard looks for."""
+
+MEMBERS: Final = re.compile(
+    r"(?P<before>(?:[!=]=|(?<=\]) (?:not )?in) )(?P<text>[\[({](?=[^\n\])}\"']{0,400}[\"'])[^\n\])}]{1,4000}[\])}])"
+)
 """The same for lists of texts."""
 
 LITERAL: Final = re.compile(r"[rbuf]{0,2}([\"'])(?:(?!\1).){0,4000}\1", re.DOTALL)
@@ -80,15 +142,16 @@ WORDS_OF_TORCH: Final = re.compile(
 """Texts that stay where they are compared: of dtypes, devices, layouts, modes and names that torch has itself."""
 
 AUTHORIZATION: Final = re.compile(
-    r"(?P<before>\b(?:Bearer|Basic|Token|ApiKey|Api-Key|Digest|Negotiate|GenieKey)[ \t]{1,4})"
+    r"(?P<before>\b(?:Bearer|Basic|Token|ApiKey|Api-Key|Digest|Negotiate|GenieKey|bearer,)[ \t]{1,4})"
     r"(?P<text>[A-Za-z0-9+/_.=~-]{16,4000})"
 )
 """The value of an HTTP header."""
 
 HEADER: Final = re.compile(
-    r"(?P<before>\b(?:(?:Proxy-)?Authorization|(?:Set-)?Cookie(?=[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[\w.-]{1,200}=)"
+    r"(?P<before>\b(?:(?:Proxy-)?Authorization|WWW-Authenticate|(?:Ocp-Apim-Subscription|DD-Application)-Key"
+    r"|(?:Private|Job|Deploy)-Token|(?:Set-)?Cookie(?=[\"']?[ \t]{0,4}:[ \t]{0,4}[\"']?[\w.-]{1,200}=)"
     r"|X-[A-Za-z-]{0,40}?(?:Key|Token|Auth|Secret)[A-Za-z-]{0,20})[\"']?[ \t]{0,4}:[ \t]{0,4})"
-    r"(?P<quote>\\?[\"']?)(?P<text>[^\s\"'\\~][^\n\"'\\]{5,4000})",
+    r"(?P<quote>\\?[\"']?)(?P<text>[^\s\"'\\~](?:[^\n\"'\\]|(?<==)\"[^\"\n]{0,400}\"){5,4000})",
     re.IGNORECASE,
 )
 """A header that holds nothing else."""

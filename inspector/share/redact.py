@@ -28,19 +28,24 @@ _SET_VARIABLE: Final = re.compile(r"""(os\.environ\[(["'])\w+\2\] = )(["'])(.*)\
 _PLACE: Final = re.compile(r"[\w.+@%=~$#/\\:-]+")
 _BEHIND: Final = (
     credentials.HEADER,
+    credentials.TAGGED,
+    credentials.REVERSED,
     credentials.ASSIGNED,
     credentials.SHORT_ASSIGNED,
     credentials.TOKEN_ASSIGNED,
+    credentials.OPTION,
+    credentials.QUERY,
     credentials.AWS_SECRET,
     credentials.AUTHORIZATION,
     credentials.COMPARED,
+    credentials.CONTAINED,
     credentials.CHANGED,
     credentials.MEMBERS,
 )
 """Patterns with a group `before` that is kept, and a group with the secret."""
-_COMPARISONS: Final = (credentials.COMPARED, credentials.CHANGED, credentials.MEMBERS)
+_COMPARISONS: Final = (credentials.COMPARED, credentials.CONTAINED, credentials.CHANGED, credentials.MEMBERS)
 """Those of them for values of variables."""
-_TOLERANT: Final = (*_COMPARISONS, credentials.ASSIGNED, credentials.SHORT_ASSIGNED)
+_TOLERANT: Final = (*_COMPARISONS, credentials.ASSIGNED, credentials.SHORT_ASSIGNED, credentials.OPTION)
 """Those of them after whose names numbers and switches may follow too."""
 _OF_VARIABLES: Final = frozenset({"value", "before", "after"})
 """Fields with the value of a variable that a guard compares."""

@@ -63,6 +63,14 @@ PIECES = (
     "\n",
     "~",
     "'/a b",
+    "<password",
+    "password: a[",
+    "--a-",
+    "mysql a -",
+    "'a' == ",
+    "&code=",
+    "gAAAAAa",
+    "Ab0C",
     "ö",
 )
 

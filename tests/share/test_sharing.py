@@ -11,7 +11,7 @@ from inspect_compile.share import encodings
 from inspect_compile.share.secrets import Machine
 from inspect_compile.share.sharing import share
 from tests.handmade import GRAPH, at, ended, graph, kernel, made, node
-from tests.share.test_credentials import BEHIND_NAMES, LETTERS, TOKENS
+from tests.share.secret_texts import BEHIND_NAMES, KEY, LETTERS, TOKENS, UUID, WORD
 from tests.share.test_encodings import ENCODED
 
 MACHINE = Machine(("zebulon",), ("gpu07",), ("/home/zebulon",))
@@ -42,11 +42,11 @@ HIDDEN = tuple(
         "ask zebulon@acme.example.com",
     )
 )
-SECRETS = ("zebulon", "gpu07", "correcthorse", "battery-staple", "hunter22", "10.1.2.3", LETTERS[:16])
+SECRETS = ("zebulon", "gpu07", "correcthorse", "battery-staple", WORD, "10.1.2.3", LETTERS[:16], KEY[:16], UUID)
 
 
 def test_there_are_enough() -> None:
-    assert len({*PLAIN, *HIDDEN}) >= 150
+    assert len({*PLAIN, *HIDDEN}) >= 550
 
 
 @pytest.fixture
