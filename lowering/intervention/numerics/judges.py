@@ -108,7 +108,9 @@ class ByReference:
             return with_fields(row, reason=f"{node} is {_kind(eager)}, which is not what the buffer is")
         if is_whole:
             exact = self._from(row, sources)
-            row = self._held_to_one_rounding(compared(row, value, eager, node, exact), value, node, exact)
+            row = compared(row, value, eager, node, exact)
+            if not self._is_given_rounded_steps(row, sources):
+                row = self._held_to_one_rounding(row, value, node, exact)
             exact.passed(node)
             self._freed += value.numel() * _WIDE if exact.is_known else 0
             return row
@@ -120,12 +122,20 @@ class ByReference:
             return beyond_all(with_fields(row, **measured(value, eager, wide, lambda seed: wide)))
         return with_fields(row, is_equal=True)
 
+    def _is_given_rounded_steps(self, row: Checked, sources: frozenset[str]) -> bool:
+        """True if the launch is given a step of the lowering that is rounded to a half type. The exact value is that of
+        nodes, and goes past it.
+        """
+        plain = self._values(row)
+        steps = (plain.values.get(one) for one in sources if one in self._plans[row.graph].steps)
+        return any(isinstance(step, torch.Tensor) and _is_half(step) for step in steps)
+
     def _held_to_one_rounding(self, row: Checked, value: torch.Tensor, node: str, exact: Exacts) -> Checked:
         """`row`, wrong if a kernel that rounds once gives something else than the exact value, rounded once: for an
         error in float32 inside of it, which is small beside what rounding to a half type makes.
         """
-        is_half = value.is_floating_point() and value.dtype.itemsize < _SINGLE and value.numel() >= _FEWEST
-        if not is_half or row.unforced or row.is_step or row.no_exact or verdict(row) in (WRONG, NOT_COMPARABLE, EXACT):
+        is_held = _is_half(value) and value.numel() >= _FEWEST
+        if not is_held or row.unforced or row.is_step or row.no_exact or verdict(row) in (WRONG, NOT_COMPARABLE, EXACT):
             return row
         ideal = exact.of().value(node)
         if not_rounded_once(value, ideal) <= NOT_ONCE or not self._rounds_only_stored(row):
@@ -155,6 +165,10 @@ class ByReference:
             wanted = None if self._wanted is None else {name for name in self._wanted if name in plain.values}
             self._exacts[key] = Exacts(module, lambda: plain, sources, self._noise, wanted)
         return self._exacts[key]
+
+
+def _is_half(value: torch.Tensor) -> bool:
+    return value.is_floating_point() and value.dtype.itemsize < _SINGLE
 
 
 def described(row: Checked, value: torch.Tensor) -> Checked:

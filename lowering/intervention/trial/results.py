@@ -81,9 +81,14 @@ class Results:
             torch.save(self._kept, self._file)
             return ()
         reference = torch.load(self._file, weights_only=True)
-        return tuple(
-            _distance(name, reference[name], tensor) for name, tensor in self._kept.items() if name in reference
-        )
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)  # half a second at most; where several runs compare at once, their threads wait long
+        try:
+            return tuple(
+                _distance(name, reference[name], tensor) for name, tensor in self._kept.items() if name in reference
+            )
+        finally:
+            torch.set_num_threads(threads)
 
 
 def nudge(optimizer: Any, *, is_first: bool) -> None:
@@ -133,12 +138,13 @@ def _distance(name: str, expected: Any, tensor: Any) -> Distance:
         return Distance(name, dtype, math.inf)
     wide = torch.complex128 if expected.is_complex() else torch.float64
     a, b = expected.to(wide), tensor.to(wide)
-    is_finite = torch.isfinite(a)
-    if not torch.equal(is_finite, torch.isfinite(b)) or not torch.equal(
-        torch.nan_to_num(a[~is_finite]), torch.nan_to_num(b[~is_finite])
-    ):
-        return Distance(name, dtype, math.inf)
-    a, b = a[is_finite], b[is_finite]
+    is_finite, others = torch.isfinite(a), torch.isfinite(b)
+    if not (is_finite & others).all():
+        if not torch.equal(is_finite, others) or not torch.equal(
+            torch.nan_to_num(a[~is_finite]), torch.nan_to_num(b[~is_finite])
+        ):
+            return Distance(name, dtype, math.inf)
+        a, b = a[is_finite], b[is_finite]
     if not a.numel():
         return Distance(name, dtype, 0.0)
     scale = float(a.abs().square().mean().sqrt())

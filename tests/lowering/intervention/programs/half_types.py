@@ -3,10 +3,12 @@
 """
 
 import sys
+from typing import Final
 
 import torch
 from torch import Tensor
 from torch._inductor import config
+from torch._inductor.ir import TensorBox
 from torch._inductor.lowering import make_pointwise, register_lowering
 from torch._inductor.virtualized import ops
 
@@ -38,6 +40,22 @@ def spread(x: Tensor, y: Tensor, z: Tensor, weight: Tensor) -> Tensor:
     variance, mean = torch.var_mean(wide, -1, keepdim=True, correction=0)
     normal = ((wide - mean) * torch.rsqrt(variance + 1e-5)).to(x.dtype)
     return ((wide - mean) * torch.rsqrt(variance + 2e-5) * 1.5 + normal @ weight).to(x.dtype)
+
+
+def shifted(x: Tensor, shift: Tensor) -> Tensor:
+    """The second kernel reads the shift where Inductor keeps it, rounded, which is no node's value."""
+    half = shift.to(x.dtype)
+    return torch.sinh((x - half) @ x - half)
+
+
+def _from_realized(x: TensorBox, shift: TensorBox) -> TensorBox:
+    if not _REALIZED:
+        _REALIZED.append(make_pointwise(lambda value: value)(shift))
+        _REALIZED[0].realize()
+    return make_pointwise(ops.sub)(x, _REALIZED[0])
+
+
+_REALIZED: Final[list[TensorBox]] = []
 
 
 def parts(x: Tensor) -> Tensor:
@@ -84,6 +102,9 @@ def main() -> None:
         x, y, z = torch.randn(3, 128, 16).bfloat16()
         torch.compile(spread)(x, y, z, torch.randn(16, 16).bfloat16())
     torch.compile(positions)(torch.randn(4, 64, 32).bfloat16(), torch.rand(32).bfloat16())
+    if sys.argv[1] == "right":
+        register_lowering(torch.ops.aten.sub.Tensor)(_from_realized)
+        torch.compile(shifted)(torch.randn(64, 64).bfloat16(), torch.rand(64, 64))
 
 
 if __name__ == "__main__":
