@@ -297,7 +297,7 @@ _OF_TIMED = (*_CLOCKS, "start", "probes")
 _IS_TIME = re.compile(r"(time|_s|_ms|_us|_ns)$")
 """Names of times among torch's metrics."""
 _UUID = r"[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}"
-_BY_CHANCE = re.compile(rf"\d{{12,}}|0x[0-9a-f]+|{_UUID}|(?<=\"site\": )\d+")
+_BY_CHANCE = re.compile(rf"\d{{8,}}|0x[0-9a-f]+|{_UUID}|(?<=\"site\": )\d+")
 
 
 @dataclass(frozen=True)
