@@ -27,6 +27,7 @@ PROBES: Final[tuple[Entry, ...]] = (
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_skips"),
     Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.guarded_calls:install"),
     Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.frontend.unguarded_calls:install"),
+    Entry("torch._dynamo.decorators", "inspect_compile.lowering.frontend.unguarded_calls:install_alone"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.dynamo:install_graphs"),
     Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.call_path:install_backend"),
     Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
@@ -128,6 +129,8 @@ MEASURE: Final[tuple[Entry, ...]] = (
 
 COLLECTIVES: Final = "inspect_compile.lowering.runtime.collectives:recorded"
 """Reads a rank's collectives at its end; `function() -> list[Collective]`."""
+FAILED_CALL: Final = "inspect_compile.lowering.runtime.failed_calls:failed_call"
+"""Tells whether the error that ended the program came out of a graph's code; `function(error, root) -> list[Fact]`."""
 
 TORCH: Final = "torch"
 PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.program:MappedProgram"

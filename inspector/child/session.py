@@ -17,6 +17,7 @@ from inspect_compile.child.probes import (
     CHECK,
     CHECKED,
     COLLECTIVES,
+    FAILED_CALL,
     MAPPING,
     MEASURE,
     PROBES,
@@ -276,6 +277,7 @@ class Session:
         self._end_check()
         self.probes.tell_accounts()
         self._tell_collectives()
+        self._tell_failed_call()
         if not self.recorder.is_empty:
             for hook in self.probes.hooks:
                 if hook.state != "missing":
@@ -300,6 +302,17 @@ class Session:
                 self.recorder.add(fact)
         except Exception as error:
             self.notes.append(f"the collectives of this rank are not known: {describe(error)}")
+
+    def _tell_failed_call(self) -> None:
+        """Record what came out of a graph's code and ended the program."""
+        error = run_record.uncaught()
+        if error is None or not self.recorder.has_begun:
+            return
+        try:
+            for fact in _function(FAILED_CALL)(error, self.recorder.root):
+                self.recorder.add(fact)
+        except Exception as trouble:
+            self.notes.append(f"whether the error came out of compiled code is not known: {describe(trouble)}")
 
     def add_note(self, note: str) -> None:
         """Add a note to the run.json of a closed session."""

@@ -63,6 +63,10 @@ class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
     """Calls that are not among `checked`, of functions given to torch.compile that Dynamo had skipped."""
     disabled: Int64 = 0
     """Calls that are not among `checked`, of functions under `torch.compiler.disable`, wherever they were called."""
+    uncounted: Int64 = 0
+    """Functions that run eagerly and whose calls are counted nowhere: those that Dynamo skips and that torch.compile
+    was not given, rests after graph breaks too, and those of `torch.compiler.disable(recursive=False)`.
+    """
 
     @property
     def beyond_limit(self) -> int:

@@ -78,6 +78,11 @@ DISABLED = Name(
     "DisableContext.__call__",
     "torch.compiler.disable makes what is called in the place of a function",
 )
+DISABLED_ALONE = Name(
+    "torch._dynamo.decorators",
+    "get_nonrecursive_disable_wrapper",
+    "torch.compiler.disable(recursive=False) makes what is called in the place of a function",
+)
 SET_FRAME_STRATEGY = Name(
     "torch._C._dynamo.eval_frame", "set_code_exec_strategy", "Dynamo is never offered a function of ours"
 )

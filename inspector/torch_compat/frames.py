@@ -78,3 +78,9 @@ COMPILES_FRAME = Frame(
     ("one_graph",),
     "a frame was compiled too often: with fullgraph=True torch raises an error, and else runs it eagerly",
 )
+ISSUES_GUARD = Frame(
+    "torch.fx.experimental.symbolic_shapes",
+    "ShapeEnv.produce_guards_verbose.<locals>.issue_guard",
+    ("guard",),
+    "a condition on sizes becomes a guard: which one, where that fails",
+)

@@ -23,8 +23,9 @@ from inspect_compile.lowering.core.program_values import described
 from inspect_compile.lowering.core.scopes import compile_id, torch_object
 from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
-from inspect_compile.lowering.frontend.failures import failed_line
+from inspect_compile.lowering.frontend.failures import failed_condition, failed_line
 from inspect_compile.lowering.frontend.guarded_calls import COUNTS
+from inspect_compile.lowering.frontend.shapes import line_of
 from inspect_compile.lowering.frontend.unguarded_calls import UNGUARDED, FunctionCode
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import dynamo as names
@@ -106,7 +107,7 @@ def install_frames(probes: Probes) -> None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
             error = sys.exc_info()[1]
             record_error(probes, "dynamo_error", error)
-            failed_at = _failed_at(metrics) or failed_line(error)
+            failed_at = _failed_at(metrics) or failed_line(error) or line_of(failed_condition(error))
             tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), failed_at)
         elif attempt.graphs:
             tell(attempt, "compiled", None)

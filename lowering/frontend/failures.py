@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 from inspect_compile.facts import Location
 from inspect_compile.lowering.core.fx_nodes import user_line
 from inspect_compile.lowering.core.scopes import Scope
+from inspect_compile.lowering.core.values import is_frame
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.failures import AT_HAND, INDUCTOR, STAGES
+from inspect_compile.torch_compat.frames import ISSUES_GUARD
 
 
 class Failed(NamedTuple):
@@ -46,6 +48,14 @@ def failed_line(error: BaseException | None) -> Location | None:
             if found := next(filter(None, reversed(lines)), None):
                 return found
     return None
+
+
+def failed_condition(error: BaseException | None) -> str:
+    """The condition on sizes that torch could make no guard of; empty if it failed elsewhere."""
+    for frame, _ in [] if error is None else traceback.walk_tb(error.__traceback__):
+        if is_frame(frame, ISSUES_GUARD):
+            return str(getattr(frame.f_locals.get(ISSUES_GUARD.variables[0]), "expr", ""))
+    return ""
 
 
 def _inside(error: BaseException | None) -> Iterator[tuple[str, FrameType]]:

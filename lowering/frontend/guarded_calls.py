@@ -47,6 +47,7 @@ class _Counts:
             limited=self.limited,
             skipped=UNGUARDED.skipped,
             disabled=UNGUARDED.disabled,
+            uncounted=len(UNGUARDED.uncounted),
         )
 
     def facts(self) -> list[Fact]:

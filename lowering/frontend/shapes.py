@@ -1,6 +1,6 @@
 """Conditions on symbolic sizes that are added while a frame is compiled, and symbols that become numbers."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from inspect_compile.facts import Location, ShapeGuard
 from inspect_compile.lowering.core import values
@@ -13,6 +13,13 @@ from inspect_compile.torch_compat import traced as names
 from inspect_compile.torch_compat.compilers import TRACING_CONTEXT
 
 PROBE = "lowering.shapes"
+
+
+class _Added:
+    """The lines of the conditions of the compile that runs, or ran last: torch keeps them as text, cut short."""
+
+    graph = ""
+    lines: ClassVar[dict[str, Location]] = {}
 
 
 def install(probes: Probes) -> None:
@@ -39,17 +46,28 @@ def install(probes: Probes) -> None:
 def _record(probes: Probes, what: str, expression: str, shapes: Any, symbols: list[Any], reason: str) -> None:
     if RUNNING.is_loading:  # what was added when it was compiled is kept with it
         return
+    graph, where = compile_id() or "", _traced_line()
+    if graph != _Added.graph:
+        _Added.graph = graph
+        _Added.lines.clear()
+    if where is not None:
+        _Added.lines.setdefault(expression, where)
     sources = [f"{symbol} = {source_name(one)}" for symbol in symbols for one in shapes.var_to_sources.get(symbol, ())]
     probes.sink.add(
         ShapeGuard(
-            graph=compile_id() or "",
+            graph=graph,
             what=what,
             expression=expression,
             sources=tuple(dict.fromkeys(sources)),
             reason=reason,
-            where=_traced_line(),
+            where=where,
         )
     )
+
+
+def line_of(condition: str) -> Location | None:
+    """The line that made a condition of the compile that runs, or ran last."""
+    return _Added.lines.get(condition)
 
 
 def _traced_line() -> Location | None:

@@ -71,6 +71,8 @@ class UnguardedCalls:
         """A function that is skipped → its calls until then."""
         self._ended = 0
         """Calls of functions that were skipped, and of which Dynamo was asked again after `torch._dynamo.reset()`."""
+        self.uncounted: set[FunctionCode] = set()
+        """Functions that run eagerly, and of whose calls nothing tells."""
         nothing: dict[Any, None] = {}
         # Called with the context. The cache keeps nothing, and counts.
         self.callback = functools.lru_cache(maxsize=0)(nothing.get)
@@ -107,6 +109,8 @@ class UnguardedCalls:
         """Dynamo does not compile this function, and may not be asked about it again."""
         if code in self._of:
             self._skipped.setdefault(code, self._calls(code))
+        elif len(self.uncounted) < _MOST and not is_library(code.file):
+            self.uncounted.add(code)
 
     def looks(self, code: FunctionCode) -> None:
         """Dynamo is asked about this function."""
@@ -149,6 +153,17 @@ def install(probes: Probes) -> None:
         probes.wrap(PROBE, names.COMPILES, after=compiled),
         probes.wrap(PROBE, names.DISABLED, after=disabled),
     )
+
+
+def install_alone(probes: Probes) -> None:
+    """Hook the making of functions that are disabled without what they call: nothing is read in their calls."""
+
+    def disabled(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+        code = _code_of(argument(args, kwargs, 0, "fn"))
+        if code is not None:
+            UNGUARDED.uncounted.add(code)
+
+    UNGUARDED.hooks += (probes.wrap(PROBE, names.DISABLED_ALONE, after=disabled),)
 
 
 def _code_of(given: Any) -> FunctionCode | None:

@@ -87,6 +87,8 @@ class RunSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="run_summary
     """Of so many calls of functions, of rests after graph breaks (all but the first of each) and of disabled functions;
     0 if they were not counted, or `eager_calls` is.
     """
+    uncounted_functions: int = 0
+    """Functions that run eagerly and whose calls are not among these: no hook sees them."""
     broken_lines: int = 0
     """Number of lines that the graph breaks are at: one line may break the graph of several frames."""
 

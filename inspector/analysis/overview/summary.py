@@ -17,7 +17,7 @@ from inspect_compile.analysis.overview.eager import eager, eager_calls
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Kernel, Operation, Recompile, Remark
+from inspect_compile.facts import Frame, Graph, GraphBreak, GuardedCalls, Kernel, Operation, Recompile, Remark
 
 
 def summarize_run(dump: Dump) -> RunSummary:
@@ -42,6 +42,7 @@ def summarize_run(dump: Dump) -> RunSummary:
         eager_calls=sum(without.values()),
         eager_calls_why=without,
         checked_calls=counted,
+        uncounted_functions=sum(row.uncounted for row in dump.rows(GuardedCalls)),
         broken_lines=len({(row.where and (row.where.file, row.where.line)) for row in dump.rows(GraphBreak)}),
     )
 

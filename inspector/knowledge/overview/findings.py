@@ -80,6 +80,7 @@ CUDAGRAPH_AGAIN: Final = "cudagraph-again"
 MEMORY: Final = "memory"
 NUMERICS: Final = "numerics"
 FAILED: Final = "failed-compile"
+FAILED_CALL: Final = "failed-call"
 TUNED: Final = "tuned"
 INCOMPLETE: Final = "incomplete"
 PROBE: Final = "probe"
@@ -380,6 +381,7 @@ WORDS: Final[dict[str, Words]] = {
     MEMORY: Words("memory that is kept for reuse raises the peak"),
     NUMERICS: Words("a result is not what the program computes without torch.compile"),
     FAILED: Words("a compile failed"),
+    FAILED_CALL: Words("compiled code raised an error when it was called, and the program ended"),
     TUNED: Words("a change of the program makes its steps faster: it was tried"),
     INCOMPLETE: Words("a graph is not complete in this dump"),
     PROBE: Words("a probe of this tool saw nothing, so that something is missing in this dump"),
@@ -469,7 +471,7 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = (
-    Kind(FAILED, "a compile failed, with the stage, the node and the compiler's own error"),
+    Kind(FAILED, "a compile, or a call of what was compiled, failed: the stage, the node and the error itself"),
     Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics"),
     Kind(TUNED, "a change that was tried makes the program's steps faster", "tune"),
     Kind(BREAK, "a graph break: Python runs a part of the function"),

@@ -71,7 +71,9 @@ def eager_words(run: RunSummary) -> str:
     if not run.checked_calls:
         return told
     share = f"{run.eager_calls / run.checked_calls:.0%}: {_reasons(run.eager_calls_why)}"
-    return f"{told}, {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share})"
+    told = f"{told}, {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share})"
+    left_out = number_of(run.uncounted_functions, "function")
+    return f"{told}, without calls of {left_out} that nobody counts" if run.uncounted_functions else told
 
 
 def _reasons(why: dict[str, int]) -> str:

@@ -71,6 +71,9 @@ def test_each_failed_compile_stands_before_all_else(ended: Ended) -> None:
     if "of_a_pass" in ended.failed:
         passes = known[line_of("return x + torch.tensor(5.0).cumsum(0)")]
         assert (passes.what, passes.parts[0].node) == ("a compile failed: passes over the graph", "cumsum")
+    if "of_a_guard" in ended.failed:
+        guard = known[line_of("return torch.nn.functional.layer_norm(nested, [12]).values().sum()")]
+        assert guard.why == "IndexError: list index out of range"
     pattern = known[line_of("return scores.softmax(-1) @ value")]
     assert "no attention on Tuesdays" in pattern.why
     lowered = known[line_of("return torch.lgamma(a)")]

@@ -59,6 +59,11 @@ def of_a_pattern(query, key, value):
     return scores.softmax(-1) @ value
 
 
+def of_a_guard(values, offsets):
+    nested = torch.nested.nested_tensor_from_jagged(values, offsets)
+    return torch.nn.functional.layer_norm(nested, [12]).values().sum()
+
+
 def of_a_backend(x):
     return x * 3
 
@@ -75,6 +80,7 @@ for function, arguments, backend in (
     (no_lowering, (x,), "inductor"),
     (in_a_branch, (x,), "inductor"),
     (of_a_pattern, torch.rand(3, 1, 2, 8, 8).unbind(), "inductor"),
+    (of_a_guard, (torch.randn(20, 12, requires_grad=True), torch.tensor([0, 6, 11, 14, 20])), "inductor"),
     (of_a_backend, (x,), broken),
     (well, (x,), "inductor"),
 ):

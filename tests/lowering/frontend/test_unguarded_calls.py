@@ -197,3 +197,46 @@ def test_a_disabled_module_is_copied_and_pickled_as_it_is_alone(tmp_path: Path) 
     script = tmp_path / "copied.py"
     script.write_text(COPIED)
     assert inspected([script], tmp_path).stdout == plain([script], tmp_path).stdout
+
+
+UNCOUNTED = """
+import torch
+
+
+def inner(x):
+    for _ in range(2):
+        torch._dynamo.graph_break()
+        x = x + 1
+    return x
+
+
+@torch.compiler.disable(recursive=False)
+def alone(x):
+    return x * 5
+
+
+@torch.compiler.disable
+def disabled(x):
+    return x * 7
+
+
+def outer(x):
+    return disabled(alone(inner(x * 2) * 3))
+
+
+code = torch.compile(outer, backend="eager")
+for _ in range(4):
+    code(torch.ones(4))
+"""
+
+
+def test_functions_of_whose_calls_nothing_tells_are_said_to_be_left_out(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(UNCOUNTED)
+    done = inspected(["script.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    told = summarize_run(Dump(tmp_path / "dump"))
+
+    assert told.eager_calls_why == {"disabled": 4}
+    assert told.uncounted_functions == 2
+    assert eager_words(told).endswith(", without calls of 2 functions that nobody counts")

@@ -9,15 +9,17 @@ from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Lowering
+from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Lowering, Remark
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.compiler_errors import CompilerError, errors_in
-from inspect_compile.knowledge.overview.findings import FAILED, WORDS
+from inspect_compile.knowledge.overview.findings import FAILED, FAILED_CALL, WORDS
 from inspect_compile.knowledge.overview.nothing import advice_for, first_line
 
 _INTERRUPTED: Final = ("KeyboardInterrupt", "SystemExit")
 _MOST_PARTS: Final = 2
+_FAILED_CALL: Final = "failed-call"
+"""Code of the remark on an error that came out of a graph's code."""
 
 
 class _Statement(NamedTuple):
@@ -54,6 +56,17 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             to_do=advice_for(reason) or "",
             names=(frame.graph,),
         )
+    for row in dump.rows(Remark):
+        if row.code == _FAILED_CALL and row.graph in names:
+            yield Finding(
+                kind=FAILED,
+                graph=row.graph,
+                what=WORDS[FAILED_CALL].what,
+                parts=parts_at(row.place),
+                sure=MEASURED,
+                why=row.message,
+                names=(row.graph,),
+            )
 
 
 def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
