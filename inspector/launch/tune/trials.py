@@ -1,7 +1,6 @@
 """Runs a program as a trial, and reads what it answered."""
 
 import functools
-import json
 import math
 import os
 import shutil
@@ -69,23 +68,24 @@ class Trials:
         status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
         ran = self._ran(trial, status, trial, began)
         if ran.answer is not None and not ran.failure and IS_POSSIBLE:
-            self._begin_forks(ran.answer.loaded)
+            self._begin_forks(Path(trial.request.answer), is_ahead=bool(ran.answer.loaded))
         return ran
 
-    def _begin_forks(self, loaded: Sequence[str]) -> None:
-        """Start what the other runs are forked from: with torch's compiler loaded, or at least torch."""
-        if not loaded:
+    def _begin_forks(self, first: Path, *, is_ahead: bool) -> None:
+        """Start what the other runs are forked from: with what the run with the answer `first` has loaded of torch's
+        compiler, or at least with torch.
+        """
+        if not is_ahead:
             self._why_not_ahead = "the program sets variables of its environment behind the import of torch"
-        for ahead in [loaded, ()] if loaded else [()]:
-            self._forks = Forks(
-                self._path, self._argv, functools.partial(self._serving, ahead), self._folder / "forked.log"
-            )
+        for ahead in (str(first), "") if is_ahead else ("",):
+            serving = functools.partial(self._serving, ahead)
+            self._forks = Forks(self._path, self._argv, serving, self._folder / "forked.log")
             if not (why_not := self._forks.why_not(self._limit)):
                 return
             self._end_forks(why_not)
 
-    def _serving(self, ahead: Sequence[str], descriptor: int) -> dict[str, str]:
-        return self._environment(self._setting({"serves": str(descriptor), "ahead": json.dumps(ahead)}))
+    def _serving(self, ahead: str, descriptor: int) -> dict[str, str]:
+        return self._environment(self._setting({"serves": str(descriptor), "ahead": ahead}))
 
     def _end_forks(self, why: str) -> None:
         """Each run is a process of its own from now on."""

@@ -14,8 +14,12 @@ import socket
 import sys
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, NoReturn
 
+import msgspec
+
+from inspect_compile.facts.trials import Answer
 from inspect_compile.torch_compat import compilers, inductor
 
 _LONGEST: Final = 1 << 16
@@ -41,12 +45,16 @@ def loaded_since(before: Collection[str]) -> tuple[str, ...]:
 def serve(asked: Mapping[str, str]) -> tuple[str, int]:
     """Answer the search until it closes its end. Returns in a fork: the file that says what trial it is, and the
     descriptor of the socket of its turns.
+
+    `asked["ahead"]` is the answer of a first run whose modules are loaded, or empty; `asked["open"]` are descriptors
+    that were there at the start.
     """
     connection = socket.socket(fileno=int(asked["serves"]))
     on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         connection.set_inheritable(False)
-        _load(json.loads(asked["ahead"]))
+        if asked["ahead"]:
+            _load(msgspec.json.decode(Path(asked["ahead"]).read_bytes(), type=Answer).loaded)
         _say(connection, {"why_not": _why_not(_opened(besides=asked["open"].split()))})
         if on_interrupt is not None:  # a Ctrl-C ends the search, which lets its forks end and then this process
             signal.signal(signal.SIGINT, signal.SIG_IGN)
