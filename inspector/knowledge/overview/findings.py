@@ -455,7 +455,7 @@ WORDS: Final[dict[str, Words]] = {
     ATTENTION_BY_HAND: Words(
         "attention that is written by hand runs as matrix products and a softmax, and its scores pass through memory",
         "torch.nn.functional.scaled_dot_product_attention(query, key, value, attn_mask=…, scale=…) computes it in one"
-        " kernel",
+        " kernel, each with the axes batch, heads, rows, size of a head",
     ),
     SLOW_PROBES: Words("this tool itself took a noticeable part of the run"),
 }

@@ -32,6 +32,7 @@ WHY = {
     "mask": "the mask has 3 axes",
     "sizes": "head sizes of 16 and 8",
     "by hand": "patterns of attention do not match",
+    "by einsum": "patterns of attention do not match",
     "learnt": "the mask is learnt",
 }
 MATH = 0

@@ -5,13 +5,14 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.findings.attention import einsum
 from inspect_compile.facts import DynamoNode, Tensor
 from inspect_compile.knowledge.kernels.attention import Call
 from inspect_compile.knowledge.kernels.parameters import split_arguments
 
 _OPERATOR: Final = "scaled_dot_product_attention"
 _PARAMETERS: Final = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-_PRODUCTS: Final = frozenset(("matmul", "bmm"))
+_PRODUCTS: Final = frozenset(("matmul", "bmm", einsum.EINSUM))
 _SOFTMAX: Final = "softmax"
 _LAST: Final = -1
 _SWAPS: Final = frozenset(("transpose", "swapaxes", "swapdims", "permute", "mT"))
@@ -109,17 +110,12 @@ def _written(softmax: DynamoNode, nodes: Mapping[str, DynamoNode]) -> Attention 
         has_dropout |= (
             name == _DROPOUT and "training=False" not in reader.arguments and ", False" not in reader.arguments
         )
-    query, key = _operands(before[-1], nodes)
-    first, second = _operands(after[-1], nodes)
-    weights = after[-2].name
-    if query is None or key is None or first is None or second is None:
+    multiplied = _scores(before[-1], nodes)
+    value = _value(after[-1], after[-2].name, nodes, is_turned=is_turned)
+    if multiplied is None or value is None:
         return None
-    if [one.name == weights for one in (first, second)] != [not is_turned, is_turned]:
-        return None
-    value = _turned(first.values[0]) if is_turned else second.values[0]
     call = Call(
-        query.values[0],
-        _turned(key.values[0]),
+        *multiplied,
         value,
         masks[0].values[0] if masks else None,
         has_dropout=has_dropout,
@@ -127,6 +123,29 @@ def _written(softmax: DynamoNode, nodes: Mapping[str, DynamoNode]) -> Attention 
     if len({len(tensor.size) for _, tensor in call.named}) > 1 or len(call.query.size) <= _MATRIX:
         return None
     return Attention(call, (*reversed(before), *after[1:]), is_by_hand=True, masks=tuple(masks))
+
+
+def _scores(product: DynamoNode, nodes: Mapping[str, DynamoNode]) -> tuple[Tensor, Tensor] | None:
+    """The query and the key that are multiplied."""
+    first, second = _operands(product, nodes)
+    if first is None or second is None:
+        return None
+    both = first.values[0], second.values[0]
+    return einsum.scores(product, both) if _name(product) == einsum.EINSUM else (both[0], _turned(both[1]))
+
+
+def _value(product: DynamoNode, weights: str, nodes: Mapping[str, DynamoNode], *, is_turned: bool) -> Tensor | None:
+    """What is multiplied with the weights; `is_turned`: they have a row for each key."""
+    first, second = _operands(product, nodes)
+    if first is None or second is None or (first.name == weights) == (second.name == weights):
+        return None
+    is_second = second.name == weights
+    both = first.values[0], second.values[0]
+    if _name(product) == einsum.EINSUM:
+        return None if is_turned else einsum.value(product, both, is_second=is_second)
+    if is_second != is_turned:
+        return None
+    return _turned(both[0]) if is_turned else both[1]
 
 
 def _is_step(node: DynamoNode, others: list[DynamoNode]) -> bool:
