@@ -6,6 +6,7 @@ SLOW: Final = frozenset(
     {
         "analysis/cost/test_kernel_traffic.py",
         "analysis/findings/test_attention.py",
+        "analysis/findings/test_ddp_cuts.py",
         "analysis/findings/test_findings.py",
         "analysis/findings/test_mutations.py",
         "analysis/findings/test_repeated.py",

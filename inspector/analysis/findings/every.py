@@ -18,7 +18,7 @@ from inspect_compile.analysis.findings import (
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
-from inspect_compile.analysis.findings.frontend import breaks, caches, failures, recompiles, repeated
+from inspect_compile.analysis.findings.frontend import breaks, caches, ddp_cuts, failures, recompiles, repeated
 from inspect_compile.analysis.findings.gpu import half_precision, kernels, matmul_precision, second_stages
 from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.findings.memory import mutations
@@ -43,6 +43,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     caches.cache_misses,
     composed.found,
     mutations.found,
+    ddp_cuts.found,
     fusions.found,
     second_stages.found,
     copies.found,

@@ -97,6 +97,7 @@ INPUT: Final = "input"
 UNROLLED: Final = "compile-time"
 LAYERS: Final = "compile-time-layers"
 MUTATION: Final = "mutation"
+DDP_CUTS: Final = "ddp-cuts"
 ATTENTION: Final = "attention"
 ATTENTION_BY_HAND: Final = "attention-by-hand"
 
@@ -444,6 +445,11 @@ WORDS: Final[dict[str, Words]] = {
         " inputs and Python numbers are alike; each call then takes the time of its guards, and nothing is fused"
         " across layers",
     ),
+    DDP_CUTS: Words(
+        "the graph is cut where a bucket of DistributedDataParallel ends, and values pass through memory there",
+        "a larger bucket_cap_mb cuts less often; torch._dynamo.config.optimize_ddp = False cuts nowhere, but then no"
+        " gradient is sent before the whole backward is done: time both",
+    ),
     MUTATION: Words(
         "an input that is written into at a few places is copied as a whole, in each call",
         "write each slice by an index: x[torch.arange(begin, end, device=x.device)] = values, in the place of"
@@ -486,6 +492,7 @@ KINDS: Final = (
     Kind(LAYOUT_CHANGES, "a library turns what a convolution reads and writes into another layout", "steps"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
     Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer"),
+    Kind(DDP_CUTS, "a graph is cut where a bucket of DistributedDataParallel ends"),
     Kind(MUTATION, "an input that is written into at a few places is copied as a whole"),
     Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel"),
     Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),

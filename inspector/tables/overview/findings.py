@@ -137,7 +137,15 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
     """The command that shows more."""
     if found.kind == kinds.MISSED_FUSION:
         return why_command(dump_argument, *found.names, *which)
-    if found.kind in (kinds.ATTENTION, kinds.COPY, kinds.MUTATION, kinds.LAYOUT, kinds.PADDING, kinds.SPILL):
+    if found.kind in (
+        kinds.ATTENTION,
+        kinds.COPY,
+        kinds.DDP_CUTS,
+        kinds.MUTATION,
+        kinds.LAYOUT,
+        kinds.PADDING,
+        kinds.SPILL,
+    ):
         return command(dump_argument, "kernel", *found.names, *which)
     if found.kind == kinds.FAILED:
         has_kernel = found.names[:1] not in ((), (found.graph,))
