@@ -37,7 +37,7 @@ def tuned(*words: str) -> dict[str, TriedChange]:
 def test_what_helps_is_kept_and_what_changes_the_numbers_is_not(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = tuned("--minutes", "3", "steps.py", "100", "compiled")
+    rows = tuned("--minutes", "10", "steps.py", "100", "compiled")
     said = capsys.readouterr().out
 
     fused = rows["Slow(fused=True)"]
