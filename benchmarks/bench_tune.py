@@ -137,7 +137,8 @@ def tuned(name: str, device: str, minutes: float, runs: int, folder: Path, keep:
 def _keep(keep: Path, name: str, printed: str, folder: Path) -> None:
     keep.mkdir(parents=True, exist_ok=True)
     (keep / f"{name}.txt").write_text(printed)
-    for file in (folder / "dump" / "tried.jsonl", *(folder / "dump" / "trials").glob("*[0-9].json")):
+    dump = folder / "dump"
+    for file in (dump / "tried.jsonl", dump / "trials.jsonl", *(dump / "trials").glob("*[0-9].json")):
         if file.exists():
             shutil.copy(file, keep / f"{name}.{file.name}")
 
