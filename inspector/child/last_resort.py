@@ -98,7 +98,7 @@ def say(start: "Process", note: str) -> None:
 def _write(path: str, pid: int, kind: str, note: str) -> None:
     """Change the run.json of process `pid`, ended by an exception of that `kind` or by none."""
     with open(path, encoding="utf-8", opener=_opened) as file:
-        run = json.load(file)
+        run = json.JSONDecoder().decode(file.read())
     if run["pid"] != pid or (run["status"] != "running" and note in run["notes"]):
         return
     if run["status"] == "running":
@@ -108,7 +108,7 @@ def _write(path: str, pid: int, kind: str, note: str) -> None:
     beside = f"{path}.{pid}.tmp"
     try:
         with open(beside, "w", encoding="utf-8", opener=_opened) as file:
-            json.dump(run, file, indent=2)
+            file.write(json.JSONEncoder(indent=2).encode(run))
             file.write("\n")
         os.replace(beside, path)
     except BaseException:

@@ -13,6 +13,8 @@ BOOTSTRAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bootstrap"
 
 _WORDS = 1000
 """Characters of a command that are passed on: with a variable of 128 kB the system starts no process."""
+_AS_JSON, _FROM_JSON = json.JSONEncoder().encode, json.JSONDecoder().decode
+"""Not `json.dumps` and `json.loads`, which a test may have replaced."""
 MORE = "…"
 """Stands for the words of a command beyond that."""
 
@@ -100,12 +102,12 @@ class Setting:
 
     def encode(self) -> str:
         """The variable's value."""
-        return json.dumps(vars(self))
+        return _AS_JSON(vars(self))
 
     @classmethod
     def decode(cls, text: str) -> "Setting":
         """The inverse of `encode`; raises ValueError or TypeError for anything else."""
-        return cls(**json.loads(text))
+        return cls(**_FROM_JSON(text))
 
     def environment(self, base: Mapping[str, str]) -> dict[str, str]:
         """`base` with the bootstrap added."""

@@ -109,6 +109,60 @@ LONG = {
     "C++ wrapper": case("ahead_of_time", "wrapper"),
 }
 
+WAYS = {
+    "uses_the_library": (
+        *("asyncio", "contextvars", "code", "doctest", "unittest", "cprofile", "runpy", "threads", "processes"),
+        *("excepthooks", "atexit", "atexit_at_once", "mock", "inspect", "copies", "alone", "sqlite", "ctypes"),
+        *("sorting", "generators", "finalizers", "warnings", "contexts", "logging", "logging_off"),
+    ),
+    "hears_signals": (
+        *("blocked", "wakes_up", "profiled", "itself", "children", "no_children", "pipe", "computes_long", "faults"),
+        *("collected", "callback_raises", "frozen", "often", "never", "references", "counts", "descriptors"),
+        *("profile_of_calls", "monitoring", "audits"),
+    ),
+    "replaces_more": (
+        *("time_goes_back", "time_stands_still", "time_jumps", "no_clocks", "another_year", "no_sleep", "sorted_"),
+        *("json_", "hashes", "threads", "numbers", "language", "environment", "path", "modules", "streams", "argv"),
+        *("umask", "directory", "digits", "import_"),
+    ),
+    "compiles_otherwise": (
+        *("many_recompiles", "the_limit", "the_limit_raises", "inner_compile", "another_backend", "reloads", "deep"),
+        *("conditional", "own_operator", "own_gradient", "hooks_of_tensors", "subclass", "vmap", "compiled_autograd"),
+        *("optimizer", "checkpoint", "disabled", "inference", "scripted", "sizes", "runs_us", "explains"),
+    ),
+}
+"""Programs of which each argument is one of its own."""
+
+ENVIRONMENTS: dict[str, dict[str, str]] = {
+    "development mode": {"PYTHONDEVMODE": "1"},
+    "no docstrings": {"PYTHONOPTIMIZE": "2"},
+    "memory is checked": {"PYTHONMALLOC": "debug"},
+    "faults are told": {"PYTHONFAULTHANDLER": "1"},
+    "ASCII": {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "PYTHONUTF8": "0"},
+    "nothing is buffered": {"PYTHONUNBUFFERED": "1"},
+    "deprecations are errors": {"PYTHONWARNINGS": "error::DeprecationWarning"},
+    "no folder on the path": {"PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"},
+    "other hashes": {"PYTHONHASHSEED": "7"},
+    "one thread": {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"},
+    "no workers": {"TORCHINDUCTOR_COMPILE_THREADS": "1"},
+    "workers": {"TORCHINDUCTOR_COMPILE_THREADS": "4"},
+    "no caches": {"TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"},
+    "freezing": {"TORCHINDUCTOR_FREEZING": "1"},
+    "a wrapper in C++": {"TORCHINDUCTOR_CPP_WRAPPER": "1"},
+    "autotuning": {"TORCHINDUCTOR_MAX_AUTOTUNE": "1"},
+    "other names of kernels": {"TORCHINDUCTOR_UNIQUE_KERNEL_NAMES": "0"},
+    "no home": {"HOME": "/nonexistent"},
+    "all logs": {"TORCH_LOGS": "+dynamo,+aot,+inductor"},
+    "logs and a trace": {"TORCH_LOGS": "+dynamo,output_code", "TORCH_TRACE": "trace"},
+}
+
+WAY_CASES = {f"{program}, {way}": case(program, way, **CACHES_OFF) for program, ways in WAYS.items() for way in ways}
+WAY_CASES["hears_signals, faults"] = replace(WAY_CASES["hears_signals, faults"], by_chance=(r"Extension modules: .*",))
+ENVIRONMENT_CASES = {
+    name: replace(case("one_kernel", **environment), by_chance=(*TIMES, *TRACE))
+    for name, environment in ENVIRONMENTS.items()
+}
+
 UNSEEN = {
     "no UTF-8": Case("writes_at_exit.py", ("gr\udcfc/m\udcffdel.py", "\udcfe"), path="gr\udcfc/m\udcffdel.py"),
 }
@@ -133,6 +187,18 @@ def test_hostile_program(case: Case, place: Place) -> None:
 @pytest.mark.harmless
 @pytest.mark.parametrize("case", LONG.values(), ids=LONG.keys())
 def test_other_hostile_program(case: Case, place: Place) -> None:
+    assert recorded(unharmed(place, case))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("case", WAY_CASES.values(), ids=WAY_CASES.keys())
+def test_way(case: Case, place: Place) -> None:
+    assert recorded(unharmed(place, case))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("case", ENVIRONMENT_CASES.values(), ids=ENVIRONMENT_CASES.keys())
+def test_environment(case: Case, place: Place) -> None:
     assert recorded(unharmed(place, case))
 
 
