@@ -160,9 +160,10 @@ def environment() -> None:
 
 
 def path() -> None:
+    print(f(X))
     sys.path.clear()
     sys.path_hooks.clear()
-    print(f(X))
+    print(torch.compile(torch.cos)(X))
 
 
 def modules() -> None:

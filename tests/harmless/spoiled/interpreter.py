@@ -2,11 +2,13 @@
 
 Our modules are loaded with a call of `__spoil__` at the head of each function. Each program reads SPOILED, a file with
 JSON: the `functions` that raise, the `kind` of exception, the file that gets the names of those that were `reached`.
+With SPOILED_QUICKLY the patterns of attention and the like are known already, which take half of a small compile.
 """
 
 import ast
 import atexit
 import builtins
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -109,9 +111,17 @@ class _Finder(MetaPathFinder):
 def _forked() -> None:
     if not is_watched:  # by the program itself, which goes on
         reached.clear()
+        _untraced()
     with open(SPOILED) as file:
         spoiled.clear()
         spoiled.update(json.load(file))
+
+
+def _untraced() -> None:
+    """Dynamo is offered all that runs after a graph break: it is to pass by what stands in our functions here alone."""
+    from inspect_compile.probe.untraced import untraced  # type: ignore[import-not-found,unused-ignore]
+
+    untraced(spoil, what_they_call=True)
 
 
 def _tell() -> None:
@@ -135,4 +145,15 @@ def prepare() -> None:
         importlib.import_module(entry.installer.partition(":")[0])
 
 
+def prepare_torch() -> None:
+    """Register its patterns, as far as it lets us."""
+    import torch
+
+    patterns = importlib.import_module("torch._inductor.fx_passes.joint_graph")
+    with contextlib.suppress(TypeError):
+        patterns.lazy_init(torch.device("cpu"))
+
+
 prepare()
+if "SPOILED_QUICKLY" in os.environ:
+    prepare_torch()
