@@ -150,7 +150,7 @@ def prepare_torch() -> None:
     import torch
 
     patterns = importlib.import_module("torch._inductor.fx_passes.joint_graph")
-    with contextlib.suppress(TypeError):
+    with contextlib.suppress(AttributeError, TypeError):
         patterns.lazy_init(torch.device("cpu"))
 
 
