@@ -204,8 +204,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """When that was, by `time.monotonic`, which all processes of a machine share."""
     cpu_seconds: float = 0.0
     """Of its process and of those that it has waited for, until then."""
-    loaded: tuple[str, ...] = ()
-    """Of the reference: modules of torch's compiler that were loaded behind the import of torch; empty if the program
+    loaded: tuple[str, ...] | None = ()
+    """Of the reference: modules of torch's compiler that were loaded behind the import of torch; None if the program
     has changed its environment since then, which some of them read when they are loaded.
     """
     is_stopped: bool = False

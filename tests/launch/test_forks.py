@@ -53,6 +53,7 @@ def test_a_fork_computes_and_takes_turns_as_the_program_does(runs: Runs) -> None
     assert [row.why_not_ahead for row in runs.told] == ["", "", ""]
     assert all(len(one.windows) == 3 for one in both)
     assert all(one.distances and max(distance.error for distance in one.distances) == 0 for one in both)
+    assert runs.first.loaded is not None
     assert "torch._dynamo.eval_frame" in runs.first.loaded
     spent = {one.on: one.seconds for one in runs.told[1].stages}
     whole = {one.on: one.seconds for one in runs.told[0].stages}
@@ -83,6 +84,7 @@ def test_what_cannot_be_forked_runs_from_its_beginning(runs: Runs, why: str) -> 
 
 @pytest.mark.parametrize("runs", [("plain",)], indirect=True)
 def test_where_what_is_forked_is_gone_runs_begin_anew(runs: Runs) -> None:
+    runs.run()
     forks = runs._trials._forks
     assert forks is not None
     os.kill(forks._programs[0].pid, 9)  # type: ignore[attr-defined]

@@ -56,6 +56,8 @@ class Trials:
         self._limit = limit
         self._count = 0
         self._forks: Forks | None = None
+        self._ahead: list[str] = []
+        """Answers whose modules are still to be tried to be loaded in what runs are forked from; empty for none."""
         self._why_not_ahead = "" if IS_POSSIBLE else "this system does not say what a process holds open"
         self._first_began = time.monotonic()
 
@@ -67,28 +69,29 @@ class Trials:
         began = time.monotonic()
         status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
         ran = self._ran(trial, status, trial, began)
-        if ran.answer is not None and not ran.failure and IS_POSSIBLE:
-            self._begin_forks(Path(trial.request.answer), is_ahead=bool(ran.answer.loaded))
+        if ran.answer is not None and ran.answer.loaded is None:
+            self._why_not_ahead = "the program sets variables of its environment behind the import of torch"
+        self._ahead = [trial.request.answer, ""] if not self._why_not_ahead else [""] if IS_POSSIBLE else []
         return ran
 
-    def _begin_forks(self, first: Path, *, is_ahead: bool) -> None:
-        """Start what the other runs are forked from: with what the run with the answer `first` has loaded of torch's
-        compiler, or at least with torch.
+    def _begin_forks(self) -> None:
+        """Start what runs are forked from, once: with what the first run has loaded of torch's compiler, or at least
+        with torch.
         """
-        if not is_ahead:
-            self._why_not_ahead = "the program sets variables of its environment behind the import of torch"
-        for ahead in (str(first), "") if is_ahead else ("",):
+        while self._ahead and self._forks is None:
+            ahead = self._ahead.pop(0)
             serving = functools.partial(self._serving, ahead)
             self._forks = Forks(self._path, self._argv, serving, self._folder / "forked.log")
-            if not (why_not := self._forks.why_not(self._limit)):
-                return
-            self._end_forks(why_not)
+            if why_not := self._forks.why_not(self._limit):
+                self._end_forks(why_not)
 
     def _serving(self, ahead: str, descriptor: int) -> dict[str, str]:
         return self._environment(self._setting({"serves": str(descriptor), "ahead": ahead}))
 
-    def _end_forks(self, why: str) -> None:
-        """Each run is a process of its own from now on."""
+    def _end_forks(self, why: str, *, is_final: bool = False) -> None:
+        """Each run is a process of its own from now on, unless what is next in `_ahead` can be forked."""
+        if is_final:
+            self._ahead.clear()
         if self._forks is not None:
             self._forks.close()
         self._forks, self._why_not_ahead = None, self._why_not_ahead or why
@@ -107,15 +110,16 @@ class Trials:
 
     def _run(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], until: float) -> list[Ran]:
         """Where the program as it is fails in a fork, it may need a process of its own."""
+        self._begin_forks()
         try:
             ran = self._side_by_side(trials, asked, until)
         except ForkError:
-            self._end_forks("what it was forked from has ended")
+            self._end_forks("what it was forked from has ended", is_final=True)
             return self._side_by_side(trials, asked, until)
         failed = [one.failure for own, one in zip(trials, ran, strict=True) if one.failure and not own["changes"]]
         if self._forks is None or not failed or time.monotonic() >= until:
             return ran
-        self._end_forks(f"a fork failed: {failed[0]}")
+        self._end_forks(f"a fork failed: {failed[0]}", is_final=True)
         return self._side_by_side(trials, asked, until)
 
     def _side_by_side(self, trials: Sequence[Mapping[str, Any]], asked: Mapping[str, Any], until: float) -> list[Ran]:

@@ -54,7 +54,7 @@ def serve(asked: Mapping[str, str]) -> tuple[str, int]:
     try:
         connection.set_inheritable(False)
         if asked["ahead"]:
-            _load(msgspec.json.decode(Path(asked["ahead"]).read_bytes(), type=Answer).loaded)
+            _load(msgspec.json.decode(Path(asked["ahead"]).read_bytes(), type=Answer).loaded or ())
         _say(connection, {"why_not": _why_not(_opened(besides=asked["open"].split()))})
         if on_interrupt is not None:  # a Ctrl-C ends the search, which lets its forks end and then this process
             signal.signal(signal.SIGINT, signal.SIG_IGN)
