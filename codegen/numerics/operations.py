@@ -64,6 +64,8 @@ class Body:
     """Where in the kernel's source torch put the statement that stores."""
     ranges: dict[str, int] = field(default_factory=dict)
     """Loop variable → how many values it has, from 0, if that is a number."""
+    symbolic: dict[str, Any] = field(default_factory=dict)
+    """The same of the others, in symbols of sizes."""
     along: str = ""
     """The loop variable along which the lanes of a vector lie; empty in a scalar body."""
     within: str = ""
@@ -174,8 +176,14 @@ def _body(kernel: Any) -> Body | None:
         variables, ranges = getattr(kernel, "itervars", None) or (), getattr(kernel, "ranges", None) or ()
         known[1].along = _variable(variables, getattr(kernel, "tiling_idx", None))
         known[1].within = _variable(variables, getattr(kernel, "outer_idx", None))
-        sizes = zip(variables, ranges, strict=False)
-        known[1].ranges = {str(one): int(size) for one, size in sizes if getattr(size, "is_number", False)}
+        sizes = {str(one): size for one, size in zip(variables, ranges, strict=False)}
+        known[1].ranges = {one: int(size) for one, size in sizes.items() if getattr(size, "is_number", False)}
+        symbols = {name: symbol for symbol, name in getattr(getattr(kernel, "args", None), "sizevars", {}).items()}
+        known[1].symbolic = {
+            one: size.subs({argument: symbols.get(str(argument), argument) for argument in size.free_symbols})
+            for one, size in sizes.items()
+            if one not in known[1].ranges and hasattr(size, "free_symbols")
+        }
     return known[1]
 
 

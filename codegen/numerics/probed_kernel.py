@@ -109,9 +109,11 @@ class ProbedKernel(WithPoints):
             )
         ]
 
-    def has_place(self, buffer: str, position: int) -> bool:
-        """True if the buffer is known to have such an element, and where the loops get to it."""
-        return any(_place(body, buffer, position) for body in self._all if _stores(body, buffer))
+    def has_place(self, buffer: str, position: int, sizes: Mapping[str, int]) -> bool:
+        """True if the buffer is known to have such an element, and where the loops get to it. `sizes`: what symbols
+        stand for.
+        """
+        return any(_place(body, buffer, position, sizes) for body in self._all if _stores(body, buffer))
 
     def missing(self, buffer: str, position: int) -> Missing | None:
         """Why the element of the buffer is never stored; None if that is not known."""
@@ -185,9 +187,20 @@ def _stores(body: Body, buffer: str) -> bool:
     return any(store.buffer == buffer for store in body.stores)
 
 
-def _place(body: Body, buffer: str, position: int) -> dict[str, int]:
+def _place(body: Body, buffer: str, position: int, sizes: Mapping[str, int] | None = None) -> dict[str, int]:
     indices = (store.index for store in body.stores if store.buffer == buffer)
-    return next((place for index in indices if (place := place_of(index, body.ranges, position))), {})
+    ranges = body.ranges
+    if sizes:
+        indices = (_known(index, sizes) for index in indices)
+        told = {name: _known(size, sizes) for name, size in body.symbolic.items()}
+        ranges = ranges | {name: int(size) for name, size in told.items() if getattr(size, "is_number", False)}
+    return next((place for index in indices if (place := place_of(index, ranges, position))), {})
+
+
+def _known(expression: Any, sizes: Mapping[str, int]) -> Any:
+    """The expression with the sizes that its symbols stand for."""
+    symbols = getattr(expression, "free_symbols", ())
+    return expression.subs({one: sizes[str(one)] for one in symbols if str(one) in sizes}) if symbols else expression
 
 
 def probed_kernel(function: Any, bodies: Lines) -> ProbedKernel | str:

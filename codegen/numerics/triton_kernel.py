@@ -56,7 +56,7 @@ class TritonKernel(WithPoints):
         due = {store.variable for body in self._all for store in body.stores if store.buffer == buffer}
         return [at for at in self.stored if self.points[at].name in due]
 
-    def has_place(self, buffer: str, position: int) -> bool:
+    def has_place(self, buffer: str, position: int, sizes: Mapping[str, int]) -> bool:
         """False: it is not looked at which elements the axes get to."""
         return False
 

@@ -59,14 +59,17 @@ class Statements:
         values: Any,
         other_lane: int | None = None,
         reduced: dict[tuple[int, str], StatementValue] | None = None,
+        *,
+        sizes: Mapping[str, int],
     ) -> None:
         """`kernel` is the kernel's probed form, and `values` what it wrote out as it stored `element`. `memory` is that
         of its arguments. `other_lane`: which lane of vectors is looked at in loops that do not store the element, or
         which element of a row that the kernel has at once. `reduced` keeps what all lanes of the same `values` have in
-        common: reductions of rows.
+        common: reductions of rows. `sizes`: what symbols of indices stood for.
         """
         self._kernel = kernel
         self._memory = memory
+        self._sizes = sizes
         self._element = element
         self._values = values
         self._store = values.store
@@ -90,6 +93,8 @@ class Statements:
         self.reads: list[Read] = []
         """The statements that read elements of buffers which the kernel writes."""
         self._read: Element | None = None
+        self.is_whole = True
+        """False if it read something of which it is not known where the same kernel stored it."""
 
     def evaluated(self) -> list[Evaluated]:
         """The statements around the store, in the order of the source."""
@@ -311,6 +316,7 @@ class Statements:
             if memory.dtype.is_floating_point and before is not None and not math.isnan(before):
                 return before
             self._read = self._part(memory, position, there)
+            self.is_whole = self.is_whole and self._read is not None
             return None
         self._read = Element(buffer, position)
         # What the kernel stored there is looked at next, if it can be. In a loop that is too much, and what is there
@@ -338,7 +344,7 @@ class Statements:
         for name in names:
             part = self._memory[name]
             at = position + (memory.address - part.address) // part.dtype.itemsize
-            if self._kernel.has_place(name, at):
+            if self._kernel.has_place(name, at, self._sizes):
                 return Element(name, at)
         return None
 
@@ -350,7 +356,7 @@ class Statements:
             known = loops.get(f"{name}_tail", loops.get(name))
             if known is None:
                 variable = self._known.get((id(body), name))
-                known = None if variable is None else variable[0]
+                known = self._sizes.get(name) if variable is None else variable[0]
             if known is None:
                 return None
             inside = int(loops.get(f"{name}_inner", 0)) if name == body.within else 0

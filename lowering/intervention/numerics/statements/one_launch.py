@@ -87,6 +87,8 @@ class OneLaunch:
         """The worst element of the result; None if it is not known where it is."""
         self.memory: dict[str, Memory] = {}
         """Buffer → what it held when the launch was made."""
+        self.sizes: dict[str, int] = {}
+        """Symbol → the size that it stood for in the call."""
         self.sources: frozenset[str] = frozenset()
         """The FX nodes whose values the launch got."""
 
@@ -131,6 +133,7 @@ class OneLaunch:
         self._kernel_here.close()
 
     def _remember(self, launch: Launch, local: dict[str, Any]) -> None:
+        self.sizes = {name: value for name, value in local.items() if type(value) is int}
         for name in launch.names:
             tensor = local.get(name)
             if isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided:

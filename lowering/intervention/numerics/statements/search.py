@@ -94,7 +94,7 @@ def _looked(
                 said = _with(found, buffer=element.buffer, element=element.position, blamed=missing.line, why=STORE)
                 return said if missing.left_out is None else _left_out(said, missing.left_out)
             continue
-        look = _Look(element, Statements(kernel, launch.memory, element, values))
+        look = _Look(element, Statements(kernel, launch.memory, element, values, sizes=launch.sizes))
         said = _said(found, element, look.evaluated)
         if not look.evaluated:
             said = _with(said, reason="the loop that stores it is in a form that is not understood")
@@ -123,6 +123,8 @@ def _looked(
         return _left_out(said, left_out)
     if not first.evaluated:
         return _with(said, reason="the loop that stores it is in a form that is not understood")
+    if not all(look.statements.is_whole for look in looks):
+        return _with(said, reason="it reads what the same kernel stores, and it is not known where")
     slack = HALF if row.not_once is None else SINGLE
     graph = Graph(module, launch.sources, lambda node: exact_of(node, launch.sources), slack)
     for look in reversed(looks):  # those whose results others read come first
@@ -145,7 +147,7 @@ def _missing(kernel: Any, launch: OneLaunch, element: Element) -> Any:
     for name in sorted(kernel.written & launch.memory.keys()):
         part = launch.memory[name]
         position = (address - part.address) // part.dtype.itemsize
-        if part.here.data_ptr() == whole.here.data_ptr() and kernel.has_place(name, position):
+        if part.here.data_ptr() == whole.here.data_ptr() and kernel.has_place(name, position, launch.sizes):
             return kernel.missing(name, position)
     return None
 
@@ -183,7 +185,7 @@ def _of_inner_loops(kernel: Any, launch: OneLaunch, element: Element) -> Iterato
         earlier = values.lanes
         reduced: dict[tuple[int, str], StatementValue] = {}
         for lane in _some(max(map(len, values.lanes.values()))):
-            yield Statements(kernel, launch.memory, element, values, lane, reduced).evaluated()
+            yield Statements(kernel, launch.memory, element, values, lane, reduced, sizes=launch.sizes).evaluated()
 
 
 def _some(lanes: int) -> Sequence[int]:
