@@ -8,6 +8,7 @@ import pytest
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
+from inspect_compile.facts import Operation
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parent / "programs" / "two_names.py"
@@ -74,8 +75,11 @@ def test_a_concatenation_that_is_in_place_computes_none_of_its_parts(dump: Dump,
 def test_a_view_that_a_call_makes_is_memory_of_its_input(dump: Dump, capsys: Capture) -> None:
     told = story(dump, capsys, "view_as_complex", line_of("before ="))
     assert told["two_names"] or told["common"]["buffers"]
-    (one,) = story(dump, capsys, "op6", "op8", "--graph", "model__0_inference_0.0")["two_names"]
-    assert one["is_written"]
+    rows = [row for row in dump.rows(Operation) if row.phase == "pre_fusion" and row.ir_type == "FallbackKernel"]
+    first, second = rows[0].name, rows[1].name
+    told = story(dump, capsys, first, second, "--graph", rows[0].graph)
+    # In older versions of torch what is handed over is an element of what the call returned.
+    assert told["common"]["buffers"] or [one["is_written"] for one in told["two_names"]] == [True]
 
 
 def test_what_is_only_overwritten_is_not_said_to_be_read(dump: Dump, capsys: Capture) -> None:

@@ -8,7 +8,7 @@ import msgspec
 from inspect_compile.facts import DynamoNode, Tensor
 
 EINSUM: Final = "einsum"
-_EQUATION: Final = re.compile(r"'\s*([a-zA-Z ]+),([a-zA-Z ]+)->([a-zA-Z ]+)'")
+_EQUATION: Final = re.compile(r"'([a-zA-Z ]{1,200}),([a-zA-Z ]{1,200})->([a-zA-Z ]{1,200})'")
 _MATRIX: Final = 2
 
 
