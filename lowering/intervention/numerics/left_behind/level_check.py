@@ -1,7 +1,7 @@
 """What the passes made of a graph's results: the graph as it was before them, run beside the one that is lowered."""
 
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from typing import Any, Final
 
 from torch.fx import GraphModule, Node
@@ -153,7 +153,8 @@ class LevelCheck:
         known.update(node.name for node in module.graph.find_nodes(op="placeholder"))
         memories = {plain.values.memory(name) for name in known}
         wrong = {row.buffer for row in rows if row.against == BEFORE_PASSES and verdict(row) == WRONG}
-        explained = _made_of(module, {row.node for row in judged if verdict(row) == WRONG})
+        callers = self._callers({row.graph for row in rows if row.kernel and verdict(row) == WRONG})
+        explained = _made_of(module, {row.node for row in judged if verdict(row) == WRONG} | callers)
         launches = {row.index for row in judged if verdict(row) == WRONG}
         beside = {row.node for row in judged if row.index in launches and verdict(row) == NOT_COMPARABLE}
         told = []
@@ -188,6 +189,14 @@ class LevelCheck:
             if verdict(row) == WRONG:
                 told.append(row)
         return told
+
+    def _callers(self, graphs: Container[str]) -> set[str]:
+        """The nodes that call any of these nested graphs."""
+        return {
+            node
+            for node, nested in self._plan.nested.items()
+            if any(each.graph in graphs for plan in nested.values() for each in plan.all_graphs())
+        }
 
     def refused(self, left: Left) -> list[Checked]:
         """A row for each result and changed input of what the compiled code `left` behind, where ATen does not run the
