@@ -24,6 +24,7 @@ from inspect_compile.facts import KernelBody, Location, Lowering, Node, Operatio
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
+from inspect_compile.knowledge.fusion.templates import TEMPLATES
 
 Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unchecked", ""]
 
@@ -31,6 +32,7 @@ _WRONG: Final = "legality"
 _ALLOWED: Final = ("allowed", "deferred", "slower", "undone")
 """Verdicts on pairs that torch allowed."""
 
+_NOT_GENERATED: Final = ("extern", "nop")
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
 """Codes about indices, for which the two index expressions are shown."""
 
@@ -109,7 +111,9 @@ class PairStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why"):
     common: Common
     """What both operations touch."""
     saved: Common
-    """What the two scheduler nodes that they ended in touch: what a fusion would still save."""
+    """What the two scheduler nodes that they ended in touch: what a fusion would still save; nothing if no kernel that
+    torch can generate would hold both.
+    """
     between: tuple[Between, ...]
     """What must run after one and before the other of these nodes, in order."""
     legality: Legality
@@ -267,6 +271,7 @@ class FusionStories:
         found = tuple(differences(*touched)) if is_index else ()
         reason = by_code(decisive.code) if decisive is not None and decisive.code else None
         is_apart = outcome in ("apart", "one-kernel")
+        can_be_one = _can_be_one(rows[a], rows[b])
         between = self.ledger.between(*groups, _look_of(decisive)) if is_apart else ()
         return PairStory(
             graph=self.graph,
@@ -275,11 +280,14 @@ class FusionStories:
             outcome=outcome,
             rounds=rounds,
             decisive=decisive,
-            reason=reason and KnownReason(reason.code, reason.meaning, reason.about, reason.advice, reason.knob),
+            reason=reason
+            and KnownReason(
+                reason.code, reason.meaning, reason.about, reason.advice if can_be_one else "", reason.knob
+            ),
             knobs=knobs_of(reason, {one.kind for one in found}, {rows[a].kind, rows[b].kind}, rows[b].device),
             differences=found,
             common=_common(self._before, a, b),
-            saved=_common(self._after, *groups),
+            saved=_common(self._after, *groups) if can_be_one else Common(0, (), ()),
             between=between,
             legality=self._legality(groups, decisive, reason, between) if is_apart else "",
             others=chosen.others,
@@ -353,6 +361,23 @@ class FusionStories:
         """The scheduler node after fusion that contains an operation."""
         row = self._before.rows.get(operation)
         return self.ledger.final.get(row.members[0] if row is not None else operation, operation)
+
+
+def _can_be_one(*pair: Operation) -> bool:
+    """True if torch can generate a kernel that holds both, with the right settings and were nothing else in the way: of
+    a library call the one that a template replaces, and only with a pointwise operation before or after it.
+    """
+    generated = [row for row in pair if row.kind not in _NOT_GENERATED]
+    calls = [row for row in pair if row.kind in _NOT_GENERATED]
+    if not calls:
+        return True
+    return len(calls) == 1 and _operator(calls[0]) in TEMPLATES and generated[0].kind == "pointwise"
+
+
+def _operator(row: Operation) -> str:
+    """`topk` of `torch.ops.aten.topk.default`, `addmm` of `extern_kernels.addmm`."""
+    called = (row.extern_kernel or "").removeprefix("torch.ops.").split(".")
+    return called[1] if len(called) > 1 else ""
 
 
 def _lines(dump: Dump, graph: str, nodes: list[Node]) -> dict[str, Location]:

@@ -127,6 +127,8 @@ def because(story: "PairStory") -> str:
     words = _orders(story) or (story.reason.meaning.rstrip(".") if story.reason else one_line(decisive.reason))
     if decisive.code == _NO_COMMON and story.two_names:
         words = "torch tries only pairs that use one buffer by one name"
+    if decisive.code == _UNFUSABLE:
+        words = _not_generated(story)
     if decisive.won:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
@@ -134,6 +136,18 @@ def because(story: "PairStory") -> str:
         path = path_words(story.a.group, story.between, story.b.group)
         return f"{between_words(story.between)} must run between the two: {path}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
+
+
+def _not_generated(story: "PairStory") -> str:
+    """`op1 is a result of a library call, op3 is a library call (topk): torch fuses only code that it generates`."""
+    told = []
+    for side in (story.a, story.b):
+        if side.kind == "extern":
+            call = f"a library call ({one_line(side.node)})" if side.kernel else "a result of a library call"
+            told.append(f"{clean(side.operation)} is {call}")
+        elif side.kind == "nop":
+            told.append(f"{clean(side.operation)} does nothing at run time")
+    return f"{', '.join(told)}: torch fuses only code that it generates"
 
 
 def _orders(story: "PairStory") -> str:
