@@ -88,7 +88,7 @@ def _heads(call: Call) -> Iterator[Refusal]:
         return
     heads = [tensor.size[-3] for _, tensor in call.named]
     batches = [tensor.size[0] for _, tensor in call.named]
-    if len({len(tensor.size) for _, tensor in call.named}) == 1 and len(set(batches)) > 1:
+    if all(len(tensor.size) == _AXES for _, tensor in call.named) and len(set(batches)) > 1:
         yield Refusal(
             f"query, key and value have batches of {_listed(batches)}", "expand() them to one batch before the call"
         )
@@ -114,6 +114,12 @@ def _mask(call: Call) -> Iterator[Refusal]:
         yield Refusal(
             f"the mask has {len(mask.size)} axes: fused kernels take 2 (lengths) or 4 (batch, heads, lengths)",
             "give the mask an axis of heads: mask.unsqueeze(1), of size 1 if it is the same for each head",
+        )
+    has_no_batch = call.torch >= _UNBATCHED and len(call.query.size) == _AXES - 1
+    if call.device == "cpu" and has_no_batch and len(mask.size) == _AXES and mask.size[0] != 1:
+        yield Refusal(
+            f"the mask has a batch of {mask.size[0]}, and the query has none",
+            "give query, key and value the batch of the mask: query.unsqueeze(0), expanded",
         )
     if call.device != "cpu" and mask.stride and mask.stride[-1] != 1:
         yield Refusal(f"the last axis of the mask has stride {mask.stride[-1]}", "pass mask.contiguous()", (mask,))

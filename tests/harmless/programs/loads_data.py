@@ -1,4 +1,5 @@
-"""A DataLoader's worker, started as the argument says (fork or spawn), compiles; so does the program, before it."""
+"""A DataLoader's worker, started as the argument says (fork or spawn), compiles for a size of its own; so does the
+program, before it."""
 
 import sys
 
@@ -16,7 +17,7 @@ class Numbers(Dataset[torch.Tensor]):
         return 4
 
     def __getitem__(self, index: int) -> torch.Tensor:
-        return scaled(torch.full((2,), float(index)))
+        return scaled(torch.full((3,), float(index)))
 
 
 if __name__ == "__main__":
