@@ -38,6 +38,7 @@ WHY = {
     "by einsum": "patterns of attention do not match",
     "learnt": "the mask is learnt",
 }
+MENDED = WHY.keys() - {"learnt"}
 if version_of(torch.__version__) >= (2, 14):  # three axes, and one head for all, are fused as they are
     del WHY["axes"], WHY["heads"]
 
@@ -74,7 +75,7 @@ def test_all_that_is_advised_is_fused(recorded: tuple[Dump, Dump]) -> None:
     plain, mended = recorded
     assert not told(mended)
     fused = [row for row in mended.rows(Node) if row.stage == "post_grad" and "scaled_dot_product_flash" in row.target]
-    assert len(fused) == len(WHY.keys() - {"learnt"}) + len(("fused", "copied"))
+    assert len(fused) == len(MENDED) + len(("fused", "copied"))
     promised = sum(row.bytes or 0 for name, row in told(plain).items() if name != "learnt")
     assert moved(mended) < moved(plain) - promised // 2
 
