@@ -2,14 +2,20 @@
 
 from pathlib import Path
 
+import pytest
+import torch
+
 from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO, DYNAMO_GRAPH, FUNCTION, JOINT_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
+from tests.private_names import version
 from tests.running import COMMAND, run
 
 PROGRAM = Path(__file__).parent / "programs" / "references.py"
+IS_OLD = version(torch.__version__) < (2, 15)
+"""Later releases keep the copies that these need, and the backward of a function of the program's own."""
 REINPLACES = "reinplace_inplaceable_ops"
 
 
@@ -44,6 +50,7 @@ def test_a_pass_is_named_that_is_wrong_inside_of_nested_graphs(tmp_path: Path, i
         assert found == {("post_grad_custom_pre_pass", BEFORE_PASSES)}, name
 
 
+@pytest.mark.skipif(not IS_OLD, reason="torch keeps the copy")
 def test_a_custom_operator_whose_argument_lost_its_copy(tmp_path: Path, inductor_cache: Path) -> None:
     """torch takes the copy out: the level is named at which the operator is still called on copies."""
     (rows,) = checked("rolled", tmp_path, inductor_cache).values()
@@ -67,10 +74,10 @@ def test_a_backward_of_the_programs_own_that_dynamo_leaves_out(tmp_path: Path, i
     found = {one.graph: one for one in uncompared(Dump(tmp_path / "dump"))}
     beside = checked("--eager clipped pushed mapped", tmp_path / "eager", inductor_cache)
 
-    assert [one.step for one in found.values()] == [FUNCTION, FUNCTION]
+    assert [one.step for one in found.values()] == ([FUNCTION, FUNCTION] if IS_OLD else [FUNCTION])
     assert all("Dynamo captured the forward of Clipped" in one.reason for one in found.values())
     levels = {name: {row.level for row in rows if row.verdict == WRONG} for name, rows in beside.items()}
-    assert levels == {"clipped": {DYNAMO}, "pushed": {DYNAMO}, "mapped": set()}
+    assert levels == {"clipped": {DYNAMO} if IS_OLD else set(), "pushed": {DYNAMO}, "mapped": set()}
 
 
 def test_what_aten_refuses_to_run_and_a_jump_of_given_values(tmp_path: Path, inductor_cache: Path) -> None:
@@ -80,7 +87,7 @@ def test_what_aten_refuses_to_run_and_a_jump_of_given_values(tmp_path: Path, ind
     found = checked("shifted floored", tmp_path, inductor_cache)
 
     assert {row.level for row in found["shifted"] if row.verdict == WRONG} <= {"remove_noop_ops", REINPLACES}
-    assert {row.buffer for row in found["shifted"] if row.verdict == WRONG} >= {"arg0_1"}
+    assert {row.buffer for row in found["shifted"] if row.verdict == WRONG} >= ({"arg0_1"} if IS_OLD else set())
     assert {row.kernel for row in found["floored"] if row.verdict == WRONG} == {"cpp_fused_floor_divide_0"}
 
 

@@ -171,6 +171,8 @@ def given(name: str) -> tuple[torch.Tensor, ...]:
     x = torch.linspace(-0.5, 1.0, 16).view(4, 4)
     if name == "added":
         return (x.clone().requires_grad_(),)
+    if name == "shifted":  # longer than what a processor reads at once
+        return (torch.linspace(-0.5, 1.0, 128).view(32, 4),)
     if name == "bumped":
         return x[0], x[1], torch.zeros(2)
     return (torch.tensor([1.0, 0.5, 6.0]), torch.tensor([0.1, 0.1, 0.2])) if name == "floored" else (x,)
