@@ -10,6 +10,7 @@
 # make bench-all  the same for all models, 11 pairs, and against torch's own switches (some hours)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
+# make reference  write the tables of docs/dump.md, and docs/dump.schema.json, anew from inspector/facts
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -37,7 +38,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -85,6 +86,9 @@ pictures: $(VENV)/.for-development links
 	$(BIN)/inspect-compile run --no-tui --dump build/pictures samples/missed_fusion.py
 	$(BIN)/inspect-compile draw build/pictures schedule --findings -o docs/images/findings.svg
 	rm docs/images/*.dot
+
+reference: $(VENV)/.for-development links
+	PYTHONPATH=build/typing $(BIN)/python scripts/dump_reference.py
 
 check: $(VENV)/.for-development lint types contracts pytest
 

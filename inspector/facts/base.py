@@ -27,19 +27,29 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag_field="fact"
 
 
 class Location(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """A line of the program, as the compiler recorded it, and the calls that led to it."""
+    """A line of the program, its own or one of a library that it calls, and the calls that led to it.
+
+    What is empty is left out of the file.
+    """
 
     file: str
+    """The file."""
     line: Int64
+    """The line in it."""
     function: str = ""
+    """The function that the line is in."""
     code: str = ""
+    """The line's text, where it could be read."""
     site: Int64 = 0
-    """The `CallSite` of the innermost call, which may be in a function of torch's that this line calls; 0 if unknown.
+    """The number of the call site of the innermost call, which may be in a function of torch's that this line calls
+    (`call_site`); 0 if unknown.
     """
     caller: "Location | None" = None
-    """The line that called this one's function, with its own caller: filled in when a dump is read, from `site`."""
+    """The location that called this one's function, with its own caller: filled in from `site` when a dump is read, and
+    not in the file, but in what commands print.
+    """
     module: str = ""
-    """Path of the nn.Module in which an operator on a line of a library ran, `layers.0.attention`; empty for others."""
+    """Of an operator on a line of a library, the path of the nn.Module that ran it, `layers.0.attention`."""
 
     def calls(self) -> "Iterator[Location]":
         """The line, what called it, and so on."""
@@ -56,8 +66,12 @@ class Tensor(msgspec.Struct, frozen=True, gc=False):
     """
 
     dtype: str
+    """torch's name of it: `float32`."""
     size: tuple[Int64 | str, ...]
+    """The length of each dimension; a text where it is symbolic."""
     stride: tuple[Int64 | str, ...] = ()
+    """The stride of each, likewise."""
     device: str = ""
+    """Where it is."""
     bytes: Int64 | None = None
-    """Size of the contents, with symbols at their hints; None if a size has no hint."""
+    """Bytes of its contents, symbols at their hints; None where there is no hint."""

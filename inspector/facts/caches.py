@@ -9,34 +9,50 @@ from inspect_compile.facts.frontend import DynamoFact
 
 
 class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
-    """One lookup in torch's FX-graph or AOTAutograd cache."""
+    """One lookup in torch's FX-graph or AOTAutograd cache.
+
+    `graph` holds the compile id.
+    """
 
     cache: str
+    """`fx_graph`, `aot_autograd`."""
     outcome: str
-    """hit, miss, bypass (torch could not use the cache) or passed over.
-
-    Passed over: the lookup was made to miss, so that there is a lowering to watch.
+    """`hit`, `miss`, `bypass` (torch could not use it), `passed over` (we made it miss, so that there is a lowering to
+    watch).
     """
     reason: str | None = None
-    """Why torch could not use the cache; with `--cache auto` when the facts of a hit were recorded, or why nothing that
-    is kept was used.
+    """Of a `bypass`: torch's; with `--cache auto` when the facts of a `hit` were recorded, and why what was `passed
+    over` or missed could not be served.
     """
     stored: bool | None = None
-    """Where it was passed over: is there something that torch could have taken? None where that is not known."""
+    """Where it was `passed over`: whether something lay under the key, which torch could have taken if its guards hold
+    here; None where that is not known (a remote cache).
+    """
     key: str = ""
+    """Of the look-up, where torch made one."""
     components: dict[str, str] = {}
-    """The parts of the key: name → checksum. Two keys differ if any of these do."""
+    """What that key is made of, name → check sum: two keys differ where these do. Torch tells those of the AOTAutograd
+    cache only when it logs them.
+    """
 
 
 class KernelLookup(DynamoFact, frozen=True, kw_only=True, tag="kernel_cache"):
-    """One lookup in a cache of compiled kernels; `graph` is the compile id."""
+    """One lookup in a cache of compiled kernels, in the program's own process: those of torch's compile workers are not
+    seen.
+
+    `graph` holds the compile id.
+    """
 
     cache: str
-    """cpp (torch's cache of C++ kernels), triton (Triton's own) or autotune (which configuration was the fastest)."""
+    """`cpp` (torch's cache of C++ kernels), `triton` (Triton's own), `autotune` (which configuration of a Triton kernel
+    was the fastest).
+    """
     kernel: str
+    """The kernel."""
     outcome: str
-    """hit or miss."""
+    """`hit`, `miss`."""
     key: str = ""
+    """Of the look-up; empty for `autotune`, which is looked up by the file of the source."""
     components: dict[str, str] = {}
     """The parts of the key: name → checksum. Two keys differ if any of these do."""
 
@@ -45,19 +61,25 @@ class KeyMember(msgspec.Struct, frozen=True, gc=False):
     """One setting, input, argument or line in a part of a key."""
 
     checksum: str
-    """torch's own; of a line of a graph, one of its text."""
+    """torch's own; of a line of a graph, that of its text."""
     value: str = ""
-    """The value as torch prints it, shortened; a part of it may change from run to run, as an address does."""
+    """As torch prints it, at most 500 characters; a part of it may change from run to run, as an address does."""
 
 
 class KeyPart(Fact, frozen=True, kw_only=True, tag="key_part"):
-    """A part of a key, told once for all lookups whose `components` have this checksum under this name."""
+    """A part of a key, told once for all lookups whose `components` have this checksum under this name.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "keys"
     per_graph: ClassVar[bool] = False
 
     name: str
+    """torch's name: `gm` (the graph), `example_inputs`, `inductor_config`."""
     checksum: str
+    """As in `components`."""
     members: dict[str, KeyMember] = {}
-    """`max_autotune` → what it was set to; by index for a list, by line for the text of a graph, "" for a single value.
+    """A setting by its name, an input by its index, a line of a graph's code by its number, a single value by an empty
+    name. Of a graph the first 2,000 lines; after 100,000 members of a process only check sums are recorded.
     """

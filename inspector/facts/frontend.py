@@ -15,54 +15,93 @@ class DynamoFact(Fact, frozen=True, kw_only=True):
 
 
 class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
-    """One attempt to compile a Python frame, written when it ended."""
+    """One attempt to compile a Python frame, written when it ended.
+
+    `graph` holds the compile id.
+    """
 
     function: str
+    """The frame's function."""
     file: str
+    """Its file."""
     line: Int64
+    """The line that it begins at."""
     status: str
-    """compiled, no graph (nothing to compile in it), skipped, restarted or failed."""
+    """`compiled`, `no graph` (nothing to compile in it), `skipped`, `restarted`, `failed`."""
     attempt: Int64 = 0
+    """Which attempt, from 0."""
     graphs: Int64 = 0
+    """How many graphs came of it."""
     nodes: Int64 = 0
+    """How many FX nodes these have."""
     seconds: float = 0.0
+    """Seconds that the attempt took."""
     reason: str | None = None
+    """Of a frame that was not compiled."""
     caller: Location | None = None
+    """Who called it; for the rest of a function behind a graph break the line that ended the part before."""
     guard_seconds: float | None = None
-    """Time of one evaluation of its guards, as torch measured it when they were made, with caches flushed."""
+    """One check of its guards, as torch times it in every compile, right after it has flushed the caches: calls in a
+    loop pay less. What it takes to enter the compiled code is not measured.
+    """
     failed_at: Location | None = None
-    """For an attempt that failed, the line that torch names."""
+    """Of an attempt that failed, the line that torch names; else None."""
     dynamic: str = ""
     """torch.compile's `dynamic`, or a setting like it: `True`, `False`; empty where torch decides by what changes."""
     limit: str = ""
-    """The setting whose limit earlier compiles had reached, so that it was not compiled: `recompile_limit`."""
+    """The setting whose limit earlier compiles had reached, so that it was not compiled: `recompile_limit`; else empty.
+    """
 
 
 class Skip(DynamoFact, frozen=True, kw_only=True, tag="skip"):
-    """A frame of the program that Dynamo did not try to compile: it runs as it is. Not reported by torch 2.11."""
+    """A frame of the program that Dynamo did not try to compile, or gave up without a graph: it runs as it is.
+
+    Torch up to 2.12 does not tell these; those of Python's and of installed packages' own files are left out.
+
+    `graph` is empty.
+    """
 
     function: str
+    """The frame's function."""
     file: str
+    """Its file."""
     line: Int64
+    """The line that it begins at."""
     reason: str
+    """torch's words."""
     caller: Location | None = None
+    """Who called it."""
 
 
 class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
-    """How often functions were called that Dynamo had looked at before, and their rests after graph breaks."""
+    """How often functions were called that Dynamo had looked at before, and their rests after graph breaks.
+
+    Missing where a hook of the program's own took the place of the one that counts, and where one of ours failed.
+
+    `graph` is empty.
+    """
 
     checked: Int64
-    """Calls for which torch checked guards."""
+    """Calls for which torch checked guards, of functions and of their rests after graph breaks: all but the first of
+    each, and none of functions that it skips.
+    """
     fitted: Int64
     """Of these, calls that fitted a compile, which ran."""
     attempts: Int64
     """Of these, calls that led to an attempt to compile the frame again."""
     limited: Int64
-    """Of these attempts, those that a limit ended: the call ran eagerly."""
+    """Of these attempts, those that a limit ended, so that the call ran eagerly. What is left of `checked` ran eagerly,
+    too.
+    """
     skipped: Int64 = 0
-    """Calls that are not among `checked`, of functions given to torch.compile that Dynamo had skipped."""
+    """Calls that are not among `checked`: of functions given to torch.compile that failed to compile or were skipped,
+    after the call in which they were. Of another function that Dynamo skips, such as one that is called at a graph
+    break, nobody is told.
+    """
     disabled: Int64 = 0
-    """Calls that are not among `checked`, of functions under `torch.compiler.disable`, wherever they were called."""
+    """Calls that are not among `checked`: of functions under `torch.compiler.disable` that are not torch's, wherever
+    they were called; not with `recursive=False`.
+    """
     uncounted: Int64 = 0
     """Functions that run eagerly and whose calls are counted nowhere: those that Dynamo skips and that torch.compile
     was not given, rests after graph breaks too, and those of `torch.compiler.disable(recursive=False)`.
@@ -75,31 +114,47 @@ class GuardedCalls(DynamoFact, frozen=True, kw_only=True, tag="guarded_calls"):
 
 
 class GraphBreak(DynamoFact, frozen=True, kw_only=True, tag="graph_break"):
-    """A place where one graph ended before the frame did."""
+    """A place where one graph ended before the frame did.
+
+    `graph` holds the compile id.
+    """
 
     reason: str
+    """Why, in torch's words."""
     explanation: str | None = None
+    """torch's explanation."""
     hints: tuple[str, ...] = ()
+    """torch's hints."""
     where: Location | None = None
+    """The line of the program."""
     stack: tuple[Location, ...] = ()
+    """The frames around it, outermost first."""
 
 
 class SideEffect(DynamoFact, frozen=True, kw_only=True, tag="side_effect"):
-    """A change of an object of the program's that Dynamo took out of the graph, and makes after it."""
+    """A change of an object of the program's that Dynamo took out of the graph, and makes after it.
+
+    Torch up to 2.12 does not tell these.
+
+    `graph` holds the compile id.
+    """
 
     source: str
     """What is changed, in torch's words: `L['self']`, `G['SEEN']`; empty for an object that the frame itself made."""
     type: str
     """Its class."""
     lines: tuple[Location, ...] = ()
-    """The lines that change it, each once."""
+    """A location for each line that changes it."""
 
 
 class ShapeGuard(DynamoFact, frozen=True, kw_only=True, tag="shape_guard"):
-    """A condition on symbolic sizes that was added while a frame was compiled, or a symbol that became a number."""
+    """A condition on symbolic sizes that was added while a frame was compiled, or a symbol that became a number.
+
+    `graph` holds the compile id.
+    """
 
     what: str
-    """guard or specialization."""
+    """`guard` or `specialization`."""
     expression: str
     """`s77 <= 2`; for a specialization `s77 == 4`."""
     sources: tuple[str, ...] = ()
@@ -107,7 +162,7 @@ class ShapeGuard(DynamoFact, frozen=True, kw_only=True, tag="shape_guard"):
     reason: str = ""
     """torch's word for how it came about: `eval`, `runtime_assert`, `range_refined_to_singleton`."""
     where: Location | None = None
-    """The line that was traced."""
+    """The line that was traced; None while no line of the program is, as in Inductor."""
 
 
 class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -116,18 +171,19 @@ class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     compile_id: str
     """The compile id of the earlier compile."""
     condition: str
-    """torch's words: `n == 0`, `tensor 'x' size mismatch at index 0. expected 8, actual 9`."""
+    """In torch's words: `n == 0`, `tensor 'x' size mismatch at index 0. expected 8, actual 9`."""
     what: str = ""
-    """What has changed: `n`, `size of x in dimension 0`, `dtype of x`; empty if torch's text is not known."""
+    """What is not as it was: `n`, `size of x in dimension 0`, `dtype of x`; empty where torch's words are not known."""
     before: str = ""
+    """The old value; no code of the program is run for it, and contents of tensors are not recorded."""
     after: str = ""
-    """The old and the new value, if they can be described without running the program's code."""
+    """The new value, likewise."""
     source: str = ""
     """The expression that was checked, `x`."""
     value: str = ""
     """Its value now: `float32[9, 4]`, `3`; the class of other objects."""
     where: Location | None = None
-    """The source line that made the guard, if torch names it."""
+    """The source line that made the guard, if torch names it with the failure."""
     hint: str = ""
     """torch's hint."""
     holder: str = ""
@@ -139,15 +195,21 @@ class FailedGuard(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
-    """A frame was compiled again because these guards of the earlier compiles failed."""
+    """A frame was compiled again because these guards of the earlier compiles failed.
+
+    `graph` holds the compile id.
+    """
 
     function: str
+    """The frame's function."""
     file: str
+    """Its file."""
     line: Int64
+    """The line that it begins at."""
     reasons: tuple[str, ...]
     """torch's words: `0/0: n == 0 # return x * n # net.py:4 in f`, followed by a stack trace."""
     failed: tuple[FailedGuard, ...] = ()
-    """The same parsed, with the values; newest compile first."""
+    """The same parsed, with the values; the newest compile first."""
 
     @property
     def failed_guards(self) -> tuple[str, ...]:
@@ -156,44 +218,64 @@ class Recompile(DynamoFact, frozen=True, kw_only=True, tag="recompile"):
 
 
 class Guard(DynamoFact, frozen=True, kw_only=True, tag="guard"):
-    """One condition under which the compiled code is reused."""
+    """One condition under which the compiled code is reused.
+
+    `graph` holds the compile id.
+    """
 
     table: ClassVar[str] = "guards"
 
     kind: str
+    """torch's name of the guard, `TENSOR_MATCH`."""
     source: str
+    """What it looks at, `L['x']`."""
     code: tuple[str, ...] = ()
+    """The conditions as Python expressions."""
     where: Location | None = None
+    """The line of the program that needed it."""
     value: str = ""
-    """The value that it checked when it was made: `float32[8, 4]`; empty if not known."""
+    """What it looked at when it was made: `float32[8, 4]`, a number or text, of other objects the class; empty where
+    torch keeps nothing to look at.
+    """
 
 
 class Call(Fact, frozen=True, kw_only=True, tag="call"):
-    """One function that a graph passed through; `graph` holds the compile id, if there is one."""
+    """One function that a graph passed through between Dynamo and the code that runs; `graph` holds the compile id, if
+    there is one.
+    """
 
     table: ClassVar[str] = "calls"
     per_graph: ClassVar[bool] = False
 
     index: Int64
-    """Index among all calls of the process, in the order in which they began."""
+    """Position among all calls of the process, in the order in which they began."""
     parent: Int64 | None
-    """The caller; None for the first call of a compile, and for a backward that is compiled later."""
+    """The `index` of the call that it ran inside of; None for the first of a compile, and for a backward that is
+    compiled when the program first needs it.
+    """
     stage: str
-    """backend, compile_fx, aot_autograd, joint, partition, inference, forward, backward, inner, lowering, load,
-    codegen, scheduler, wrapper or cudagraphs."""
+    """`backend` (Dynamo calls it), `compile_fx`, `aot_autograd`, `joint` (its trace, forward and backward as one),
+    `partition`, `inference`, `forward` or `backward` (Inductor is handed one graph), `inner` (it is compiled, or found
+    compiled), `lowering`, `load`, `codegen`, `scheduler`, `wrapper` (what is put around the generated code),
+    `cudagraphs`.
+    """
     function: str
-    """`compile_fx`; for a backend, the program's name of it."""
+    """Its name, `compile_fx`; of a backend what the program calls it."""
     defined: str
-    """`torch/_inductor/compile_fx.py:2685`."""
+    """Its place, `torch/_inductor/compile_fx.py:2685`."""
     received: str
-    """Its input: `GraphModule, 5 nodes, 3 inputs`."""
+    """What went in: the class of a graph, nodes, example inputs."""
     returned: str = ""
-    """Its output: `call /tmp/…/cab.py:90`, `GraphLowering, 4 operations, 4 buffers`."""
+    """What came out: the callable and where it is defined; below partials, bound methods and what only keeps Dynamo
+    out.
+    """
     inductor_graph: str | None = None
-    """The graph's name, once Inductor has given it one."""
+    """The graph's name, from the moment Inductor has one."""
     seconds: float = 0.0
     """Duration, including the calls inside it."""
     error: str | None = None
     """The exception that it raised."""
     note: str = ""
-    """What else affects the output: options, compilers that were passed on, why CUDA graphs are off."""
+    """Options of the backend; the compilers that one on AOTAutograd hands on; whether CUDA graphs wrap the code, and
+    why not.
+    """

@@ -11,36 +11,48 @@ class Lowering(Fact, frozen=True, kw_only=True, tag="lowering"):
     table: ClassVar[str] = "lowering"
 
     index: Int64
+    """Position among the graph's lowerings."""
     node: str
+    """The FX node."""
     op: str
+    """Its `op`."""
     target: str
+    """Its `target`."""
     way: str
-    """placeholder, constant, lowering, fallback, decomposition, view, pattern, getitem, subgraph, output or dead."""
+    """`placeholder`, `constant`, `lowering`, `fallback`, `decomposition`, `view`, `pattern`, `getitem`, `subgraph`,
+    `output`, `dead`, `failed`.
+    """
     via: str = ""
-    """The function that lowered it, `convolution torch/_inductor/kernel/conv.py:420`."""
+    """The function that lowered it, and its place: `convolution torch/_inductor/kernel/conv.py:449`."""
     constraint: str | None = None
-    """The layout constraint that was first applied to its arguments."""
+    """The layout constraint that was applied to its arguments first."""
     arguments: tuple[str, ...] = ()
-    """args and kwargs; IR of another node is written as `%name`."""
+    """Positional arguments, then `name=value`; another node's IR stands as `%name`."""
     result: str = ""
-    """The resulting IR as torch prints it, at that time."""
+    """The IR that came out, as torch printed it at that moment; buffers of earlier rows, and inputs of an extern kernel
+    that a `realize` row tells, stand in it with name and layout only; the user's stacks and an operator's schema are
+    left out; of the output node what the outputs are once they are real.
+    """
     same_as: str | None = None
     """The node whose result it passes on unchanged; `result` is then empty."""
     buffers: tuple[str, ...] = ()
+    """Buffers that were made meanwhile."""
     operations: tuple[str, ...] = ()
+    """Operations that were made meanwhile."""
     flops: Int64 = 0
+    """Its floating-point operations (docs/flops.md)."""
     flops_kind: str = ""
-    """matmul, convolution, attention, pointwise, reduction, none (views, copies, inputs), size (numbers on the host),
-    other or unknown.
-
-    See docs/flops.md.
+    """`matmul`, `convolution`, `attention`, `pointwise`, `reduction`, `none` (views, copies, inputs), `size` (numbers
+    on the host), `other` or `unknown` (docs/flops.md).
     """
     special: Int64 = 0
-    """The part of `flops` that is transcendental functions."""
+    """Those of `flops` that are transcendental functions."""
     flops_text: str = ""
-    """`flops` as an expression, `2048*s77`; empty if no size is symbolic."""
+    """`flops` as an expression, `2048*s77`; empty where no size is symbolic."""
     seconds: float = 0.0
+    """Seconds that it took, nested graphs included."""
     error: str | None = None
+    """The exception that ended it."""
 
 
 class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
@@ -49,24 +61,26 @@ class Realize(Fact, frozen=True, kw_only=True, tag="realize"):
     table: ClassVar[str] = "realize"
 
     index: Int64
-    """Index of the lowering row that was being made."""
+    """The `lowering` row that was being made."""
     node: str | None
-    """The FX node that was being lowered."""
+    """The node that was being lowered."""
     buffer: str | None
-    """The buffer that it got, or already had."""
+    """The buffer that it became or was already."""
     realized: bool
-    """False if it was already realized, and nothing happened."""
+    """False: it was in a buffer already, and nothing happened."""
     reason: str
-    """In plain words if the place is known, else the name of the caller."""
+    """In plain words with torch's numbers; where we don't know them, the name of who asked."""
     caller: str
     """Who asked, as function file:line; functions that only forward a request are left out."""
     through: str = ""
-    """The innermost forwarding function: `ExternKernel.copy_input torch/_inductor/ir.py:6860`."""
+    """The innermost function that only passed the ask on: `ExternKernel.copy_input` copies for who asked."""
     origin: str | None = None
     """The FX node whose value it is."""
     ir: str = ""
-    """What it was before: Pointwise, Reduction, …"""
+    """What it had been: `Pointwise`, `Reduction`, …"""
     text: str = ""
-    """The buffer as torch prints it, after it was realized."""
+    """The buffer as torch printed it when it had become real."""
     numbers: dict[str, Int64] = {}
-    """What torch weighed, if it did: users, reads and operations of the value, and the limit of each."""
+    """What torch weighed where the lowering of the node itself asked: `users`, `reads` (buffers), `operations`; the
+    limits `reads_limit` (of a value that several use), `gathered_limit` (reads of any value), `operations_limit`.
+    """

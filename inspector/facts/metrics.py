@@ -12,7 +12,7 @@ class Metrics(Fact, frozen=True, kw_only=True, tag="metrics"):
     per_graph: ClassVar[bool] = False
 
     of: str
-    """frame (Dynamo, and what it called), backward (compiled later), or runtime (autotuning in the first call)."""
+    """`frame` (Dynamo, and what it called), `backward` (compiled later), `runtime` (autotuning in the first call)."""
     values: dict[str, str | Int64 | float | bool] = {}
     """torch's names → values, without those that are not set; settings and stacks are recorded elsewhere."""
 

@@ -40,22 +40,21 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 
     calls: Ranges = ((1, 1),)
+    """First and last of each run of calls of a graph, from 1."""
     every: Int64 = 0
     """And each so-manieth call, from the first one; 0 for none."""
     graphs: tuple[str, ...] = ()
     """Only graphs with one of these in their names; empty for all."""
     repeats: bool = False
-    """Run checked calls again, to find results that are not the same each time."""
+    """Whether they were made again, to find results that are not the same each time."""
     nonfinite: bool = False
-    """Look for what makes NaN and Inf, in the place of all else."""
+    """Whether results were looked through for NaN and Inf, and nothing was compared."""
     recorder: bool = False
     """The light form of that: a flag for each call, and what is examined is the call that raises it."""
     eager: bool = False
     """Call the program's own functions beside the compiled ones, and compare what they return."""
     keep: Int64 = 0
-    """How many bytes of inputs of wrong launches may be kept in the dump; for the recorder, how many bytes of memory
-    inputs may take that a call could need to be made again.
-    """
+    """How many bytes of inputs of wrong launches could be kept; with `recorder`, how much memory inputs could take."""
     exact: bool = False
     """Compute exact values for results of graphs, too, that are so near to those of the level above that none could
     make them wrong.
@@ -63,8 +62,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     offload: bool = False
     """Values wait in a temporary file, and not in memory, for the launches that need them."""
     continue_with: Literal["compiled", "reference"] = "compiled"
-    """Whose results the program gets from checked calls: those of the compiled code, or of the FX graph node by node.
-    """
+    """Whose results the program got: `compiled` or `reference`."""
 
     def __post_init__(self) -> None:
         if self.recorder and (self.nonfinite or self.repeats or self.eager):
@@ -115,14 +113,15 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     index: Int64
     """Position of the launch in the call; -1 for a result of the graph."""
     turn: Int64 = 0
-    """In a nested graph, which time it ran in the call, from 1: of a loop's body, which turn; 0 in other graphs."""
+    """In a nested graph, which time it ran in the call, from 1 (of a loop's body, which turn); 0 in other graphs."""
     level: str = ""
-    """Not of a launch: a result of a graph, or an input that it changes, beside that of the same graph at an earlier
-    level. The level that made it wrong, the two that it became wrong between, or all levels in between.
+    """Of a result of a graph, beside that of an earlier level: the level that made it wrong, such as a pass, `between …
+    and …` if none in between was compared, or all in between; `index` is -1 then, `kernel` empty, and `buffer` says
+    which result, or which input that is changed in place. Empty for a launch.
     """
     against: str = ""
-    """For such a row, what it was compared with: the graph before the passes, the joint graph, Dynamo's graph or the
-    program's function.
+    """For such a row, what it was compared with: `the graph that is lowered`, `the graph before the passes`, `the joint
+    graph`, `Dynamo's graph` or `the program's function`.
     """
     is_mended: bool = False
     """What this level made wrong is right in what the compiled code gives, as a later pass took the error away, or a
@@ -137,9 +136,11 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     where: Location | None = None
     """The source line of that node."""
     kernel: str = ""
+    """The kernel, as in `kernels`."""
     line: Int64 | None = None
     """Line number of the launch in output_code.py."""
     buffer: str = ""
+    """What it wrote."""
     node: str = ""
     """The FX node that it holds the value of; empty if no node has that value."""
     is_step: bool = False
@@ -147,10 +148,10 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     it was compared with what the loops of torch's IR give, which do the same.
     """
     reason: str = ""
-    """Why it could not be compared; empty if it was."""
+    """Why it was not compared; empty if it was."""
     mismatch: str = ""
-    """What it is and what it should be, where these have another shape or dtype, or are no tensors; nothing else was
-    measured then.
+    """What it is and what it should be, where these have another shape or dtype, or are no tensors (`int64[2], not
+    bfloat16[2]`); nothing else was measured then.
     """
     other_strides: str = ""
     """The strides of a result that the program gets, and those of eager's, where these differ: `strides (8, 1), not
@@ -163,8 +164,11 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     unforced_of: tuple[str, ...] = ()
     """The kernels that had written these: a mistake can be theirs."""
     dtype: str = ""
+    """Of the value."""
     size: tuple[Int64, ...] = ()
+    """Of the value."""
     elements: Int64 = 0
+    """Number of elements of the value."""
     is_equal: bool = False
     """Every element is the same as eager's; nothing else was measured then."""
     unstable: Int64 = 0
@@ -173,14 +177,16 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     """Number of elements that differ from eager's."""
     not_once: float | None = None
     """Of a launch that rounds to a half type what it stores, and nothing before: the share of elements that are not the
-    exact value, rounded once. Told where there are any to speak of.
+    exact value, rounded once; None where that are few, or it is not known.
     """
     untied: Int64 = 0
-    """For integers and truth values: differing elements that neither the exact reference nor rounding noise gives."""
+    """Of integers and truth values: how many of these neither the exact reference nor rounding explains."""
     compiled_nonfinite: Int64 = 0
+    """How many elements of the compiled value are NaN or Inf."""
     eager_nonfinite: Int64 = 0
+    """The same of eager's value."""
     exact_nonfinite: Int64 = 0
-    """Number of exact values that are no numbers of the dtype."""
+    """The same of the exact value, those that the dtype has no number for included."""
     nonfinite_wrong: Int64 = 0
     """NaN or Inf where eager and the exact value are finite, or the other way round."""
     eager_alone: Int64 = 0
@@ -188,8 +194,9 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     the exact one.
     """
     rmse: float | None = None
-    """Root of the mean square error of the compiled value."""
+    """Root of the mean square error of the compiled value, over elements where it and the exact one are finite."""
     eager_rmse: float | None = None
+    """The same of eager's value."""
     noise_rmse: float | None = None
     """The same of the exact reference with noise: every value off by one rounding in its dtype. None where the verdict
     is the same without.
@@ -197,29 +204,36 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     exact_rms: float | None = None
     """Root of the mean square of the exact value itself."""
     worst_error: float | None = None
+    """The largest error of one element of the compiled value."""
     eager_worst_error: float | None = None
+    """The same of eager's value."""
     noise_worst: float | None = None
+    """The same of the exact reference with noise."""
     noise_99: float | None = None
     """What noise moves 99 of 100 elements by, at most; None where no element may be wrong."""
     unexplained: Int64 = 0
-    """Elements whose error is more than the tolerance, and more than rounding makes of them."""
+    """How many elements have an error of more than the tolerance and more than rounding makes of them; 1 where only the
+    largest error is compared (with `--eager`, and in graphs with collectives).
+    """
     unexplained_times: float | None = None
-    """The largest of their errors, as a multiple of what rounding makes of that element."""
+    """The largest of their errors, as a multiple of what rounding makes of that element; None where none is wrong."""
     on_edge: Int64 = 0
-    """Elements with a larger error than rounding makes of most, which rounding moves as far: they lie on the edge of a
-    comparison, such as that of a dropout. `rmse` is that of the others.
+    """How many elements have a larger error than rounding makes of most, and are moved as far by rounding: they lie on
+    the edge of a comparison, and `rmse` is that of the others.
     """
     typical: float | None = None
-    """What nine of ten elements are off by at most, as a multiple of what rounding makes of as many. None where nothing
-    is rounded to a half type on the way, or the root mean square error is no larger than rounding explains.
+    """What nine of ten elements are off by at most, as a multiple of what rounding makes of as many; None where nothing
+    is rounded to a half type on the way, or the root mean square error is explained by rounding.
     """
     ulp_median: float | None = None
-    """Error of the compiled value in units in the last place of its dtype, here and below."""
+    """Median of the compiled value's errors, in units in the last place of its dtype."""
     ulp_99: float | None = None
+    """The 99th percentile of these."""
     ulp_worst: float | None = None
+    """The largest of these."""
     apart: float | None = None
-    """The largest difference from eager's value, of a result of a graph for which that is so small that no exact value
-    could make it wrong: none was computed then, and no error was measured.
+    """The largest difference from eager's value, of a result of a graph that is so near to it that no exact value was
+    computed (see `--exact`); the errors above are left out then.
     """
     exact_apart: float | None = None
     """How far the exact value of a result is after the passes from what it is before them: the largest difference of
@@ -231,9 +245,11 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     one with the largest difference where no error was measured.
     """
     compiled: float | None = None
-    """Its value, here and below."""
+    """The compiled value of that element."""
     eager: float | None = None
+    """Eager's value of it."""
     exact: float | None = None
+    """Its exact value."""
 
 
 class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
@@ -243,6 +259,7 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     per_graph: ClassVar[bool] = False
 
     call: Int64 = 0
+    """Which call of the graph, from 1; 0 for the whole graph."""
     launches: Int64 = 0
     """Number of launches that ran in it."""
     repeated: bool = False
@@ -258,17 +275,20 @@ class NumericsCall(Fact, frozen=True, kw_only=True, tag="numerics_call"):
     not_continued: str = ""
     """Why it got those of the compiled code, if the reference's were asked for."""
     reason: str = ""
-    """Why the call, or a part of it, was not checked; empty if it was."""
+    """Why it was not checked, or not to its end; empty if it was."""
     against: str = ""
-    """What could not be compared with the call, if that is all that was not checked: the program's function."""
+    """What could not be compared with the call, if that is all that was not checked: `the program's function`."""
     results: Int64 = 0
-    """Number of tensors that the call returns, or changes, and that the compiled code's were compared with."""
+    """How many tensors that the call returns, or changes, were to be compared with those of the graph run node by node.
+    """
     stage: str = ""
-    """LOADED, PACKAGED, NOT_ASKED or BEGUN for a row that says no more than that; empty for the end of a check."""
+    """Empty for the end of a check. `loaded`: the graph's calls can be checked; `not asked`: the first call that was
+    not to be checked; `begun`: the check of a call began.
+    """
 
 
 class LoadedLine(Fact, frozen=True, kw_only=True, tag="loaded_line"):
-    """A line of a graph's code that was loaded in another form than torch generated it."""
+    """A line of a graph's code that was loaded in another form than torch generated it; the first 40 of a graph."""
 
     table: ClassVar[str] = "numerics"
     per_graph: ClassVar[bool] = False
@@ -276,31 +296,37 @@ class LoadedLine(Fact, frozen=True, kw_only=True, tag="loaded_line"):
     line: Int64
     """Line number in output_code.py; of a line that was added, that of the line behind it."""
     generated: str = ""
-    """Empty for one that was added."""
+    """As torch generated it; empty for a line that was added."""
     loaded: str = ""
-    """Empty for one that is missing."""
+    """As it was loaded; empty for a line that is missing."""
 
 
 class KeptInputs(Fact, frozen=True, kw_only=True, tag="kept_inputs"):
-    """What a launch with a wrong result was given, or a checked call of a graph: tensors in a file of the dump.
-
-    The wrong result is the `Checked` with the same graph, call, line and buffer.
+    """What the first wrong launch of a kernel was given, or the call of a graph with a result that is wrong or worse
+    than eager's: tensors in a file of the dump.
     """
 
     table: ClassVar[str] = "numerics"
     per_graph: ClassVar[bool] = False
 
     call: Int64
+    """Which call of the graph, from 1."""
     index: Int64 = -1
     """Position of the launch in the call; -1 for the inputs of the graph."""
     kernel: str = ""
+    """The kernel; empty for the inputs of the graph."""
     line: Int64 | None = None
     """Line number of the launch in output_code.py."""
     buffer: str = ""
-    """The wrong result."""
+    """The wrong result, which has its worst element and values in the `checked` with the same `call`, `line` and
+    `buffer`; empty for the inputs of the graph.
+    """
     node: str = ""
+    """The FX node whose value it is."""
     file: str = ""
-    """Path in the dump of what `torch.save` wrote; empty if nothing is kept."""
+    """Path in the dump of what `torch.save` wrote (`torch.load` reads it with `weights_only=True`); empty if nothing is
+    kept.
+    """
     bytes: Int64 = 0
     """Size of the tensors, also if nothing is kept."""
     reason: str = ""
@@ -325,15 +351,21 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True):
     """A tensor that an FX node was computed from. Numbers are texts: JSON has no NaN."""
 
     node: str
+    """The FX node whose value it is."""
     dtype: str
+    """Its dtype."""
     size: tuple[Int64, ...] = ()
+    """Its size."""
     value: str = ""
     """The element that a certain element of the result is made of; empty if it is not made of a single one."""
     smallest: str = ""
-    """Of its finite elements; empty if it has none, or they have no order. Here and below."""
+    """The smallest of its finite elements; empty if it has none, or they have no order."""
     largest: str = ""
+    """The largest of them."""
     has_nan: bool = False
+    """It has NaN."""
     has_inf: bool = False
+    """It has Inf."""
 
 
 class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
@@ -345,12 +377,12 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     call: Int64
     """The call in which one reached a result, from 1."""
     kind: str
-    """NaN or Inf."""
+    """`NaN` or `Inf`."""
     output: Int64
     """Which result of the graph has it, from 0; -1 in a check of launches, where `of_node` does."""
     of_node: str = ""
-    """In a check of launches: the FX node whose value has it as eager computes it, and not as the compiled code does,
-    whose value is judged by the exact one, which is finite too.
+    """In a check of launches: the FX node whose value has it in eager alone; `output` is -1 then, and no launch is
+    named.
     """
     step: Int64 = 0
     """Of the recorder: in which step of the program, from 1; 0 for any other check."""
@@ -363,9 +395,11 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     index: Int64 | None = None
     """Position of the launch that wrote the first one, in the call."""
     kernel: str = ""
+    """The kernel of that launch."""
     line: Int64 | None = None
     """Line number of that launch in output_code.py."""
     buffer: str = ""
+    """What it wrote."""
     in_eager: bool = False
     """The graph run node by node makes it too; if not, the compiled code alone does."""
     node: str = ""
@@ -377,11 +411,13 @@ class NonFinite(Fact, frozen=True, kw_only=True, tag="non_finite"):
     element: tuple[Int64, ...] = ()
     """The first element that has it: of the node's value; of the buffer if `in_eager` is false."""
     value: str = ""
-    """nan, inf or -inf."""
+    """`nan`, `inf` or `-inf`."""
     count: Int64 = 0
     """Number of elements that have it."""
     elements: Int64 = 0
+    """Number of elements of that value."""
     dtype: str = ""
+    """Of that value."""
 
 
 class FlaggedCalls(Fact, frozen=True, kw_only=True, tag="flagged_calls"):
@@ -395,8 +431,9 @@ class FlaggedCalls(Fact, frozen=True, kw_only=True, tag="flagged_calls"):
     flagged: Int64 = 0
     """In how many of them a result had NaN or Inf."""
     first: Int64 = 0
-    """The first of these, as calls of the graph are counted; 0 for none. Here and below."""
+    """The first of these, as calls of the graph are counted; 0 for none."""
     last: Int64 = 0
+    """The last of these; 0 for none."""
     results: Int64 = 0
     """Number of results of a call that are looked at."""
     device: str = ""
@@ -412,14 +449,16 @@ class FlaggedCalls(Fact, frozen=True, kw_only=True, tag="flagged_calls"):
     waits: Int64 = 0
     """How often the program waited for its device, so that memory for inputs could be used again."""
     waited_seconds: float = 0.0
+    """How long it waited in all."""
 
 
 class StatementOperand(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """What an operation was given."""
 
     variable: str
-    """Empty for a number."""
+    """The variable; empty for a number."""
     value: str
+    """Its value."""
 
 
 class StatementValue(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -464,9 +503,11 @@ class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
     per_graph: ClassVar[bool] = False
 
     call: Int64
+    """Which call of the graph, from 1."""
     index: Int64
     """Position of the launch in the call."""
     kernel: str
+    """The kernel."""
     buffer: str
     """The buffer that the element was stored in: another one of the kernel's if what is wrong was read from there."""
     node: str = ""
@@ -474,14 +515,14 @@ class StatementsOf(Fact, frozen=True, kw_only=True, tag="statements_of"):
     element: Int64 = 0
     """Position of the element in the buffer's memory, from its start."""
     statements: tuple[StatementValue, ...] = ()
-    """In the order of the source."""
+    """One for each statement, in the order of the source."""
     blamed: Int64 | None = None
     """The line of the statement that is wrong, in the kernel's source; None if each computes its operation."""
     why: str = ""
-    """What is wrong with it: its value, the element that it stores (`index`), the variable that it stores, that it
-    never stores the element (`store`), that it is a loop, or a condition on a loop variable, that leaves out a part of
-    what it is to run through (`loop`), or that the statements up to it compute something else than their FX node
-    (`node`), or that it is computed with another value in the place of a node that no statement computes (`absent`).
+    """`value`; `index`: it stores to another place; `variable`: it stores another variable; `store`: it never stores
+    the element; `loop`: it is a loop, or a condition on a loop variable, that ends at its `value` and is to end at
+    `expected`; `node`: the statements up to it compute something else than their FX node; `absent`: it is computed with
+    another value in the place of a node that no statement computes.
     """
     absent: str = ""
     """That FX node; empty if it is none."""

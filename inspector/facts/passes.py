@@ -11,14 +11,15 @@ class Edit(msgspec.Struct, frozen=True, gc=False):
     """A change of one node."""
 
     what: str
-    """added, removed or changed."""
+    """`added`, `removed`, `changed`."""
     node: str
+    """Its name."""
     before: str = ""
-    """`aten.view.default(%mul, [8, 4])`; empty if it was added."""
+    """Its target and arguments before, `aten.view.default(%mul, [8, 4])`; empty if it was added."""
     after: str = ""
-    """Empty if it was removed."""
+    """The same after it; empty if it was removed."""
     where: Location | None = None
-    """Source line."""
+    """The source line."""
     replaces: tuple[str, ...] = ()
     """Of an added node those that its users, or the users of what is made of it, read in its place before."""
 
@@ -33,27 +34,31 @@ class Pass(Fact, frozen=True, kw_only=True, tag="pass"):
     per_graph: ClassVar[bool] = False
 
     index: Int64
-    """Index among all passes of the process, in the order in which they began."""
+    """Position among all passes of the process, in the order in which they began."""
     parent: Int64 | None
-    """The pass that it ran inside of; None for a stage."""
+    """The `index` of the one that it ran inside of; None for a stage."""
     stage: str
-    """pre_grad, joint or post_grad."""
+    """`pre_grad` (Dynamo's graph), `joint` (what AOTAutograd traced, backward included), `post_grad` (what is lowered).
+    """
     kind: str
-    """stage, pass, pattern, function (an edit outside of passes) or unknown (changes between all others)."""
+    """`stage`, `pass`, `pattern`, `function` (an edit that torch does not run as a pass), `unknown`."""
     name: str
-    """torch's name of the pass, of the function that finds a pattern, or of a stage: `post_grad/true_graph_0`."""
+    """torch's name, of an unnamed pattern pass the variable that holds it; a nested graph's stage is
+    `joint/true_graph_0`.
+    """
     defined: str = ""
-    """`view_to_reshape torch/_inductor/fx_passes/post_grad.py:1520`; for a pattern, its replacement."""
+    """Function and place; of a pattern the function that it was traced from, or that replaces it."""
     seconds: float = 0.0
     """Duration, including passes inside it, without the time of recording."""
     before: Int64 = 0
-    """Number of nodes."""
+    """Number of nodes of the graph before it."""
     after: Int64 = 0
+    """Number of nodes after it."""
     matched: tuple[str, ...] = ()
-    """For a pattern, the nodes that it matched."""
+    """Of a pattern the nodes that it matched."""
     edits: tuple[Edit, ...] = ()
-    """Its edits, without those of passes inside it."""
+    """One for each node that it changed itself, without those of passes inside it."""
     moved: tuple[str, ...] = ()
-    """Nodes whose position changed: a minimal set that explains the new order."""
+    """Nodes that stand elsewhere in the order: the fewest that explain it."""
     error: str = ""
     """The exception that it raised."""

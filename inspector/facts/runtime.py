@@ -17,23 +17,29 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
     per_graph: ClassVar[bool] = False
 
     what: str = "launch"
-    """launch, call (the whole generated code of the graph), memory (its statements that allocate or free), checks (of
-    sizes and strides), rest (what is left of the call), before (from the call of the compiled function, or from the
-    end of the graph before on that thread, to the call) or replay (of a whole CUDA graph).
+    """`launch`; where the graph runs on the CPU alone, `call`: all of its generated code, `memory`: the statements that
+    allocate or free, `checks`: those that check sizes and strides, and `rest`: what is left of the call, and `before`:
+    from the call of the compiled function, or from the end of the graph that ran before on that thread, to the call;
+    `replay`: a CUDA graph as a whole.
     """
     kernel: str = ""
+    """The kernel, as in `kernels`."""
     line: Int64 | None = None
-    """Line number in output_code.py; None for a replay."""
+    """Line of the output code that launches it; None for a replay."""
     device: str = ""
+    """Where it was timed."""
     number: Int64 = 0
-    """For a replay: which of the graph's CUDA graphs."""
+    """Of a replay: which one of the graph's CUDA graphs, from 0."""
     calls: Int64 = 0
+    """How often it ran."""
     timed: Int64 = 0
     """Number of calls that were timed, without the first."""
     replayed: Int64 = 0
-    """Number of timed calls that were in the replay of a CUDA graph."""
+    """How many of the timed ones stood in a replay of a CUDA graph."""
     first: float | None = None
+    """The first call alone: kernels are loaded and tuned in it."""
     least: float | None = None
+    """The least of the timed calls."""
     milliseconds: float | None = None
     """The median of the timed calls; None if there are none."""
     total: float = 0.0
@@ -47,17 +53,24 @@ class Launched(Fact, frozen=True, kw_only=True, tag="launched"):
 
 
 class Measuring(Fact, frozen=True, kw_only=True, tag="measuring"):
-    """The overhead of measuring on one device. The last row of a device counts."""
+    """The overhead of measuring on one device. The last row of a device counts.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "measured"
     per_graph: ClassVar[bool] = False
 
     device: str
+    """The device."""
     how: str
-    """`clock` (on the host, before and after the call) or `CUDA events`."""
+    """`clock` (of the host, before and after the launch) or `CUDA events` (one before and one behind)."""
     overhead: float
-    """Milliseconds that measuring adds to each time on this device."""
+    """What measuring adds to each time of this device: it is still in the rows, and taken off in what is derived from
+    them. Of CUDA events, what they measure around one kernel that does nothing less what one more of these takes.
+    """
     timed: Int64 = 0
+    """How many times were taken."""
     seconds: float = 0.0
     """What it cost the program, including waiting for the device."""
 
@@ -70,82 +83,101 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     after: Int64 | None = None
     """The CUDA graph before it in the tree; None for a root."""
     why: str = "first"
-    """`first`, `another path` (after other CUDA graphs than before), or torch's words for what had changed."""
+    """`first`; `another path`: after other CUDA graphs than before; `captured again`, of a program's own; else torch's
+    words for what had changed.
+    """
     inputs: tuple[str, ...] = ()
     """Inputs whose memory had changed."""
     where: str | None = None
     """Source line of the first of them."""
     seconds: float = 0.0
+    """Seconds that it took."""
     replayed: Int64 = 0
+    """How often it was replayed."""
 
 
 class CudaGraph(Fact, frozen=True, kw_only=True, tag="cuda_graph"):
     """What became of one function that may run as a CUDA graph, so far. The last row of a number counts.
 
-    A function is a compiled graph, or a partition of one, at one set of sizes.
+    A function is a compiled graph, or a partition of one, at one set of sizes. `graph` is the compiled graph, where it
+    is one.
     """
 
     table: ClassVar[str] = "cudagraphs"
     per_graph: ClassVar[bool] = False
 
     number: Int64 = -1
-    """In the order of their first run in this process; -1 for a graph that never reached CUDA graphs."""
+    """In the order in which they were first run; -1 of a graph that was compiled and never handed over."""
     driver: str = ""
-    """What drives it: `cudagraph trees`, `cudagraphs backend`, `inductor` (cudagraph trees turned off) or `program`
-    (torch.cuda.graph); empty for a graph that never reached CUDA graphs.
+    """`cudagraph trees`, `cudagraphs backend`, `inductor` (with the trees switched off), `program`
+    (`torch.cuda.graph`); empty where there is none.
     """
     device: Int64 | None = None
+    """Index of the device."""
     function: Int64 | None = None
     """torch's number in the trees of its device."""
     compile_id: str | None = None
+    """Dynamo's compile id."""
     mode: str = ""
-    """forward, backward or inference."""
+    """`forward`, `backward` or `inference`."""
     partition: Int64 | None = None
-    """Number of the partition, if the graph was partitioned."""
+    """Which part of the graph, from 0, where it was cut; None where it is no compiled graph."""
     sizes: tuple[Int64, ...] = ()
-    """The integers among the inputs: each set of them is recorded separately."""
+    """The integers among the inputs: each set of them is a function of its own."""
     warmups: Int64 = 0
     """Number of runs of the plain code in the CUDA graphs' memory pool, before a recording."""
     recorded: Int64 = 0
+    """How often it was recorded."""
     replayed: Int64 = 0
+    """How often it was replayed; the run that belongs to a recording is no replay."""
     recordings: tuple[Recording, ...] = ()
-    """The first recordings."""
+    """The first 32 of them."""
     skipped: str = ""
     """Why it does not run as a CUDA graph."""
     is_on_cpu: bool = False
     """It runs on a CPU alone, which has no CUDA graphs."""
     where: str | None = None
-    """Source line of the cause."""
+    """The user's line of that; of the program's own capture the line that captures."""
     pool_bytes: Int64 | None = None
-    """Bytes of the device's CUDA graph pool after the last recording."""
+    """Bytes that the memory pool of the device's CUDA graphs held after the last recording (looked at after the first,
+    second, fourth, … of a function).
+    """
 
 
 class Collective(Fact, frozen=True, kw_only=True, tag="collective"):
-    """Calls of one collective from one place, from torch's flight recorder when the process ends."""
+    """Calls of one collective from one place, from torch's flight recorder when the process ends.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "collectives"
     per_graph: ClassVar[bool] = False
 
     op: str
-    """all_reduce, all_gather, reduce_scatter, broadcast, …: the operation that the backend ran."""
+    """As the backend ran it: `all_reduce`, `all_gather`, `reduce_scatter`, `broadcast`, …"""
     backend: str
-    """nccl or gloo."""
+    """`nccl` or `gloo`."""
     group: str
     """torch's description of the process group, such as `default_pg`."""
     dtype: str
+    """torch's name of it, `float`."""
     by: str
-    """Who called it: compiled graph, DistributedDataParallel, FSDP2, FSDP, program (a line of the program), torch
-    (other code of torch's), or unknown (there is no Python frame).
+    """What called it: `compiled graph`, `DistributedDataParallel`, `FSDP2`, `FSDP`, `program` (the program's line
+    itself), `torch` (something else of torch's), `unknown` (no Python frame is known, and no DistributedDataParallel
+    was seen).
     """
     hook: str = ""
-    """torch's function that called it, such as `pre_forward`; `reducer` for DistributedDataParallel's C++ code."""
+    """torch's function that called it: `pre_forward`, `post_backward`; `reducer` is DistributedDataParallel's in C++,
+    which sums gradients by buckets.
+    """
     count: Int64
+    """Number of calls."""
     bytes: Int64
     """Bytes of all these calls on this rank: for each call the larger of input and output."""
     where: Location | None = None
-    """The program's innermost line around it."""
+    """The program's innermost line around it; None on autograd's own thread, where there is none."""
     before: Int64 = 0
-    """Collectives of the process that torch no longer had: it keeps only the last ones."""
+    """Collectives of the process that torch no longer knew of: how many came before the first one here."""
 
     @property
     def is_compiled(self) -> bool:
@@ -154,7 +186,10 @@ class Collective(Fact, frozen=True, kw_only=True, tag="collective"):
 
 
 class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
-    """The steps of a program that a profile shows, and how long one takes."""
+    """The steps of a program that a profile shows, and how long one takes.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "steps"
     per_graph: ClassVar[bool] = False
@@ -164,15 +199,17 @@ class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
     repeats, and the whole profile is one step.
     """
     steps: Int64
+    """How many steps."""
     seconds: float
     """The step that the rows add up to: the mean of all steps in the profile or, where steps were timed without the
     profiler, which slows the host, and were shorter, such a step.
     """
     least: float
-    """Of the steps in the profile."""
+    """The shortest step of the profile."""
     most: float
+    """The longest one."""
     profiled_seconds: float | None = None
-    """The mean of the steps in the profile, where `seconds` is another; the host's times are scaled down to that."""
+    """The mean of all, if `seconds` is another: the host's times are scaled down to that; else None."""
     device: str = ""
     """The GPU; empty if nothing ran on one."""
     busy: float = 0.0
@@ -180,17 +217,21 @@ class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
     plain_seconds: float | None = None
     """A step without a profiler: the median of steps, on a GPU the mean; None if none was timed."""
     plain_steps: Int64 = 0
+    """Of how many steps that is."""
 
 
 class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
-    """One part of a step. The parts of all rows together are the step."""
+    """One part of a step. The parts of all rows together are the step.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "steps"
     per_graph: ClassVar[bool] = False
 
     kind: str
-    """compiled kernels, library calls, eager operators, optimizer, collectives, waiting for the host, synchronisation,
-    copies, input, compiling, or not known.
+    """`compiled kernels`, `library calls`, `eager operators`, `optimizer`, `collectives`, `waiting for the host`,
+    `synchronisation`, `copies`, `input`, `compiling` or `not known` (docs/steps.md#kinds).
     """
     what: str = ""
     """Which: a kernel, an operator, or what the host does."""
@@ -199,7 +240,7 @@ class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
     is_idle: bool = False
     """True if the GPU is idle meanwhile, and the host does it."""
     count: float = 0.0
-    """Number of kernels, or calls, in one step."""
+    """How many kernels or calls, in one step."""
     hidden: float = 0.0
     """Seconds of a step in which it runs while a kernel of another kind does, and which are that kernel's."""
     after: float = 0.0
@@ -211,11 +252,14 @@ class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
     region: str = ""
     """Compile id of the compiled frame that runs the operator outside of its graph; empty elsewhere."""
     bound: str = ""
-    """What bounds the kernel by the roofline: compute, memory or launch; empty if it is not known."""
+    """What bounds the kernel by the roofline: `compute`, `memory` or `launch`."""
 
 
 class StepsProfiled(Fact, frozen=True, kw_only=True, tag="steps_profiled"):
-    """Calls of compiled functions that were timed, and then profiled, once nothing was compiled any more."""
+    """Calls of compiled functions that were timed, and then profiled, once nothing was compiled any more.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "steps"
     per_graph: ClassVar[bool] = False
@@ -227,6 +271,9 @@ class StepsProfiled(Fact, frozen=True, kw_only=True, tag="steps_profiled"):
     each: tuple[float, ...] = ()
     """The same of each; on a GPU only the sum waits for it."""
     profiled_calls: Int64 = 0
+    """Calls that were profiled next."""
     profiled_seconds: float = 0.0
+    """What these took."""
     why_not: str = ""
-    """Why nothing was profiled; empty if a profile is in the dump."""
+    """Why nothing was profiled; empty if `steps.trace.json.gz` has the profile, from which readers make the rows above.
+    """

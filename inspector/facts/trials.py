@@ -59,7 +59,9 @@ class Place(msgspec.Struct, frozen=True, order=True):
     """A line of a file."""
 
     file: str
+    """The file."""
     line: Int64
+    """The line in it."""
     column: Int64 = -1
     """Where the call begins in it, in bytes of UTF-8; -1 if that is not known."""
 
@@ -78,8 +80,11 @@ class Change(msgspec.Struct, frozen=True):
     of: str
     """torch.compile, a class of torch.optim, or the dotted name that is called or set."""
     value: bool | int | float | str | None
+    """The value."""
     keyword: str = ""
+    """Of a `keyword`, the name of the argument."""
     places: tuple[Place, ...] = ()
+    """Where the calls are that it is about."""
 
     @property
     def words(self) -> str:
@@ -99,6 +104,7 @@ class Repeated(msgspec.Struct, frozen=True):
     where: Place
     """The line that calls it."""
     count: Int64 = 0
+    """How often it was done."""
     covers: float = 0.0
     """Seconds from the first time to the last one."""
     since_compile: Int64 = 0
@@ -174,8 +180,12 @@ class Spent(msgspec.Struct, frozen=True):
     """Time of a trial."""
 
     on: str
-    """One of `STAGES`."""
+    """`starting` (what the program does before it imports torch), `importing torch`, `before steps`, `compiling`, `not
+    timed` (steps before, between and behind the timed ones), `waiting` (for its turn, and until others have had
+    theirs), `timed`, `comparing` (results) or `ending`.
+    """
     seconds: float
+    """How long, in seconds."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -215,13 +225,16 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TrialRun(Fact, frozen=True, kw_only=True, tag="trial_run"):
-    """One run of the program that `tune` made, and where its time went."""
+    """One run of the program that `tune` made, and where its time went.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "trials"
     per_graph: ClassVar[bool] = False
 
     number: Int64
-    """Its files in the folder `trials` begin with it."""
+    """The number of the run, with which the names of its files in the folder `trials` begin."""
     beside: Int64
     """The number of the first of the runs that were at the same time."""
     words: str
@@ -229,18 +242,22 @@ class TrialRun(Fact, frozen=True, kw_only=True, tag="trial_run"):
     began: float
     """Seconds since the first run began."""
     seconds: float
-    """Until its process had ended, and that of those beside it which are looked at first."""
+    """How long it took until its process had ended, and that of those beside it which are looked at first."""
     stages: tuple[Spent, ...] = ()
     """What they went to; empty where the run gave no answer."""
     cpu_seconds: float = 0.0
+    """Of its process until it answered."""
     why_not_ahead: str = ""
     """Why it began no later than where the import of torch ended, or as a process of its own, and not as a fork of one
-    that had loaded torch's compiler, too. Empty for these.
+    that had loaded torch's compiler, too; empty for these.
     """
 
 
 class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
-    """One change that `tune` tried on the program of this dump."""
+    """One change that `tune` tried on the program of this dump; the last row of the same `words` counts.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "tried"
     per_graph: ClassVar[bool] = False
@@ -248,10 +265,11 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     words: str
     """The change as Python writes it: `AdamW(fused=True)`."""
     changes: tuple[Change, ...]
+    """What it consists of."""
     outcome: str
-    """kept, no gain, changes the numbers, precision, not compared, or failed."""
+    """`kept`, `no gain`, `changes the numbers`, `precision`, `not compared` or `failed`."""
     predicted: float | None = None
-    """The most that it could save of a step, as the dump's findings said before it was tried."""
+    """The most that it could save of a step, as the findings said before it was tried; None where none is about it."""
     promised_by: str = ""
     """The kind of these findings."""
     gain: float | None = None
@@ -261,9 +279,11 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
     pairs: Int64 = 0
     """How many runs beside a run without it that rests on."""
     numbers: str = ""
-    """equal, rounding, differ (with what and how far), or why they were not compared."""
+    """`equal`, `rounding`, `differ` (with what and how far), or why they were not compared."""
     peak_bytes: Int64 = 0
+    """The largest memory of the run with it."""
     compile_seconds: float = 0.0
+    """What compiling took in the run with it."""
     why: str = ""
     """How it failed."""
 
@@ -274,29 +294,39 @@ class TriedChange(Fact, frozen=True, kw_only=True, tag="tried_change"):
 
 
 class Tuned(Fact, frozen=True, kw_only=True, tag="tuned"):
-    """What `tune` measured of the program as it is, and of all changes together that it kept."""
+    """What `tune` measured of the program as it is, and of all changes together that it kept.
+
+    `graph` is empty.
+    """
 
     table: ClassVar[str] = "tried"
     per_graph: ClassVar[bool] = False
 
     step: Repeated
+    """What bounds a step, as often and as fast as it was done in the first run."""
     device: str
+    """The GPU's name, or `cpu`."""
     seconds: float
-    """Of a step."""
+    """The median of a step."""
     noise: float
     """The smallest share of a step that counts as a gain: what runs of the program beside itself differ by."""
     runs: Int64
+    """How many runs that rests on."""
     steps: Int64
     """How many steps were timed in these runs."""
     peak_bytes: Int64 = 0
+    """Of the device's allocator; on a CPU of the process."""
     eager: float | None = None
     """Seconds of a step without torch.compile; None where that did not run."""
     together: float | None = None
     """The part of a step's time that all kept changes save together, measured once more."""
     plus_minus: float | None = None
+    """Half the width of the interval in which that is, at 95 %; None where none was kept."""
     is_confirmed: bool = True
     """Whether that is a gain, too."""
     patch: str = ""
+    """The file of the diff."""
     is_interrupted: bool = False
+    """Whether Ctrl-C ended the search."""
     is_baseline: bool = False
-    """Whether nothing was to be tried."""
+    """Whether nothing was to be tried: `tune --beside-eager`."""

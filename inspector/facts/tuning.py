@@ -6,16 +6,18 @@ from inspect_compile.facts.base import Fact, Int64
 
 
 class Tuning(Fact, frozen=True, kw_only=True, tag="tuning"):
-    """One question that torch answers by measuring; written when it is first answered."""
+    """One question that torch answers by measuring; written when it is first answered, and once more where more steps
+    followed, with their seconds.
+    """
 
     table: ClassVar[str] = "autotuning"
 
     number: Int64
-    """Index among all questions of the process; its choices refer to it."""
+    """Position among all of the process, by which the rows below name it."""
     about: str
-    """kernel (which configuration) or operation (which template or library function)."""
+    """`operation` or `kernel`."""
     name: str
-    """The kernel, or torch's name of the operation: `mm`, `convolution`."""
+    """The kernel; of an operation what torch calls it, `mm`, `convolution`, `packed_linear`."""
     operation: str = ""
     """The scheduler's name, `op3`; empty for kernels, and if the graph failed before it had one."""
     nodes: tuple[str, ...] = ()
@@ -23,10 +25,10 @@ class Tuning(Fact, frozen=True, kw_only=True, tag="tuning"):
     inputs: tuple[str, ...] = ()
     """Inputs of an operation, `float32[128, 256]`; symbolic sizes as symbols."""
     in_worker: bool = False
-    """Whether some choices were measured in a separate process (`autotune_in_subproc`)."""
+    """Some choices ran in a process of their own (`autotune_in_subproc`, `pipeline_max_autotune_gemm`)."""
     seconds: float | None = None
-    """Duration; for an operation including the compiles of its choices, for pipelined autotuning the time that the
-    compile waited; None if nothing had to be measured.
+    """Seconds that it took; of an operation with the compiles of its choices, those of kernels stand in `binaries`; of
+    `pipeline_max_autotune_gemm` what the compile waited for. None where nothing was measured.
     """
 
 
@@ -36,26 +38,33 @@ class Choice(Fact, frozen=True, kw_only=True, tag="choice"):
     table: ClassVar[str] = "autotuning"
 
     tuning: Int64
+    """The number of the question."""
     label: str
-    """torch's name, `triton_mm_4`, `mm`; for a kernel's configuration the label of its binary."""
+    """torch's name, `triton_mm_4`, `_mkl_linear`; of a configuration the label of its `binary`."""
     kind: str
-    """configuration (of a kernel), triton template, extern, cpp template, cutlass template, ck template, cutedsl
-    template, nvgemm, subgraph; else torch's class."""
+    """`configuration` (of a kernel), `triton template`, `extern`, `cpp template`, `cutlass template`, `ck template`,
+    `cutedsl template`, `nvgemm`, `subgraph` (a decomposition), else torch's class.
+    """
     step: str = ""
-    """When it was measured, if apart: `fused` with its neighbours, `descent` from the best, `sequential` (combo)."""
+    """Empty; `fused`: measured with what is fused into it; `descent`: found from the best one
+    (`coordinate_descent_tuning`); `sequential`: of a combo kernel, part by part (`combo_kernel_per_subkernel_blocks`).
+    """
     config: dict[str, Int64 | str] = {}
+    """Name → number or text: block sizes, and other parameters that torch knows."""
     milliseconds: float | None = None
-    """Time of one call; None if there is none."""
+    """Of one call; None where there is no time."""
     source: str = "measured"
-    """measured, cached (measured in an earlier run) or not measured."""
+    """`measured`, `cached` (in an earlier run, or for an earlier graph) or `not measured`."""
     why: str = ""
-    """Why there is no time: its exception, or torch's reason."""
+    """Why there is no time: what it raised, or what torch has against it."""
     registers: Int64 | None = None
-    """For a Triton template, registers per thread, as in Binary. None, as the next two, if its compile was not seen."""
+    """Of a Triton template, as in `binary`: of the module that torch compiles to measure it, with nothing fused into
+    it. None for other choices, and where nobody saw it compiled (docs/kernels.md#the-resources-of-templates).
+    """
     spills: Int64 | None = None
-    """Bytes of memory per thread used in place of registers."""
+    """As in `binary`, likewise."""
     shared: Int64 | None = None
-    """Bytes of shared memory of a block."""
+    """As in `binary`, likewise."""
 
 
 class Chosen(Fact, frozen=True, kw_only=True, tag="chosen"):
@@ -64,8 +73,10 @@ class Chosen(Fact, frozen=True, kw_only=True, tag="chosen"):
     table: ClassVar[str] = "autotuning"
 
     tuning: Int64
+    """The number of the question."""
     label: str
+    """The label of the choice."""
     by: str
-    """time, descent (configurations close to the best were tried), sequential (part by part of a combo kernel), fusion
-    (for what is fused with it), scheduler (if no fusion had decided) or rule (nothing was measured).
+    """`time`, `descent`, `sequential` (of a combo kernel, part by part), `fusion` (for what is fused with it),
+    `scheduler` (after all fusions), `rule` (nothing was measured).
     """
