@@ -11,6 +11,7 @@
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
 # make reference  write the tables of docs/dump.md, and docs/dump.schema.json, anew from inspector/facts
+# make changelog VERSION=0.2.0   moves the fragments in changelog.d into CHANGELOG.md
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -38,7 +39,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference changelog check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -89,6 +90,10 @@ pictures: $(VENV)/.for-development links
 
 reference: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/python scripts/dump_reference.py
+
+changelog: $(VENV)/.for-development
+	@[ -n "$(VERSION)" ] || { echo "Say which version: make changelog VERSION=0.2.0" >&2; exit 2; }
+	$(BIN)/towncrier build --yes --version $(VERSION)
 
 check: $(VENV)/.for-development lint types contracts pytest
 

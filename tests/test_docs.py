@@ -8,7 +8,7 @@ import pytest
 from inspect_compile.commands import COMMANDS
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), ROOT / "changelog.d" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def anchors(document: Path) -> set[str]:
