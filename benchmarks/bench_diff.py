@@ -13,6 +13,7 @@ from pathlib import Path
 from synthetic_dump import GRAPH, make  # beside this file
 
 from inspect_compile.analysis.compare.causes.find import causes
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.dump import open_dump
 
 EVERY = (0, 5000, 100, 5)
@@ -44,7 +45,7 @@ def main(nodes: int) -> None:
             if every:
                 changed(other, every)
             started = time.monotonic()
-            found = causes(open_dump(one), open_dump(other))
+            found = causes(paired(open_dump(one), open_dump(other)))
             alone = time.monotonic() - started
             command = [sys.executable, "-m", "inspect_compile", "diff", str(one), str(other)]
             started = time.monotonic()

@@ -39,6 +39,7 @@ except ModuleNotFoundError:  # not installed: as this tree has it
 
 from inspect_compile.analysis.compare.content import content  # noqa: E402
 from inspect_compile.analysis.compare.differences import compare  # noqa: E402
+from inspect_compile.analysis.compare.pairing import Pairing  # noqa: E402
 from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.analysis.dumps.nothing import nothing_text  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
@@ -181,7 +182,7 @@ def compared(name: str, root: Path, target: str, failures: list[str], part: str 
     if not found:
         return [Row(name, "", 0, 0, 0, 0, 0, (f"on the GPU: {nothing_text(real)}",), ())]
     rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]
-    said = compare(content(real), content(made)) if made is not None else []
+    said = compare(Pairing(content(real), content(made))) if made is not None else []
     if bool(said) != any(row.differ for row in rows):
         notes.append(f"inspect-compile diff says otherwise: {said[0].message if said else 'no difference'}")
         rows = [_row(name, kind, pairs, notes) for kind, pairs in found.items()]

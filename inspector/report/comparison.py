@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.content import content
 from inspect_compile.analysis.compare.differences import compare
+from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
 from inspect_compile.report.beside import beside_each_other
 from inspect_compile.report.budget import Budget
@@ -27,9 +28,10 @@ def compared(sides: "Sequence[tuple[str, Dump]]", arguments: Sequence[str]) -> I
     `arguments` is how a command names each dump.
     """
     (first, dump), *others = sides
+    whole = content(dump)
     for (name, other), argument in zip(others, arguments[1:], strict=True):
-        found = compare(content(dump), content(other), (first, name))
-        why = causes(dump, other, (first, name))
+        pairing = Pairing(whole, content(other))
+        found, why = compare(pairing, (first, name)), causes(pairing, (first, name))
         both = (dump, other), Names((first, name), (arguments[0], argument))
         if why or not found:
             yield folded(f"{first} and {name}", shown(comparison(why, [], *both, limit=None)))

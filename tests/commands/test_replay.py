@@ -9,6 +9,7 @@ import pytest
 
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.content import code
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.ledger import candidates
@@ -134,7 +135,7 @@ def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: P
     ((again, differences),) = found.again
     assert again.groups > found.first.groups
     assert "fusion" in {row.kind for row in differences}
-    (cause,) = causes(Dump(root), part)
+    (cause,) = causes(paired(Dump(root), part))
     assert (cause.level, cause.what) == ("fusion", "denied-by-user")
     assert cause.a[0].startswith("fused in round ")
     assert cause.b[0].endswith(": denied by user")

@@ -10,6 +10,7 @@ from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.content import content
 from inspect_compile.analysis.compare.differences import Difference, compare
+from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.replays import FIRST
 from inspect_compile.analysis.compare.side_by_side import Side, SideRow, side_by_side
 from inspect_compile.analysis.dumps.parts import as_compiled, parts, run_around
@@ -88,9 +89,10 @@ def comparison(sides: Sequence[Side]) -> Comparison:
     found: list[Difference] = []
     for side in sides[1:]:
         two = sides[0].name, side.name
-        why += causes(sides[0].dump, side.dump, two)
+        both = Pairing(first, content(side.dump))
+        why += causes(both, two)
         if not side.dump.run.replay_of:
-            found += compare(first, content(side.dump), two)
+            found += compare(both, two)
     known: dict[str, SideRow | Difference | Cause] = {}
     lines: list[Row] = []
     for line, cause in told_of.cause_rows(why):

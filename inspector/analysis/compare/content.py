@@ -7,7 +7,7 @@ can be compared.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from inspect_compile.analysis.dumps.names import script_name, short
 from inspect_compile.analysis.dumps.rows import grouped, lowered_nodes, scheduled
@@ -107,6 +107,8 @@ class Content:
     """Versions, device, and the environment variables that could change a compile."""
     target: str = ""
     """The GPU that was compiled for and not there; empty if it was compiled for what was there."""
+    dump: Dump = field(kw_only=True, compare=False, repr=False)
+    """Where it was read."""
 
 
 def content(dump: Dump) -> Content:
@@ -119,6 +121,7 @@ def content(dump: Dump) -> Content:
         ),
         tuple(_settings(dump)),
         dump.run.target,
+        dump=dump,
     )
 
 

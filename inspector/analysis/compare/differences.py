@@ -1,15 +1,14 @@
 """Differences between two compiles: two ranks of one run, two runs, or a graph and its replay."""
 
 import difflib
-from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines, sides
+from inspect_compile.analysis.compare.pairing import Pairing
 
 KINDS: Final = (
     "collectives", "frames", "recompiles", "graph_breaks", "graphs", "status", "nodes", "kernels", "fusion", "guards",
@@ -22,9 +21,6 @@ LONGEST: Final = 4_000_000
 
 Found = Callable[[str, str, Lines, Lines], "Difference"]
 """(kind, message, only in a, only in b) → the difference, for the current pair."""
-
-
-_Key = Callable[[GraphContent], object]
 
 
 class Difference(msgspec.Struct, frozen=True, tag_field="fact", tag="difference"):
@@ -50,24 +46,15 @@ class Difference(msgspec.Struct, frozen=True, tag_field="fact", tag="difference"
     """Names of the two sides: paths of dumps, or ranks."""
 
 
-class Pair(NamedTuple):
-    """A graph on both sides, or on one only."""
-
-    a: GraphContent | None
-    b: GraphContent | None
-
-
-def compare(a: Content, b: Content, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
-    """All differences, in the order of KINDS. Names, ids and device numbers that differ do not count; nor,
-    if one of them is for a target, what only the presence of a GPU makes differ.
-    """
-    a, b = comparable(a, b)
+def compare(both: Pairing, names: tuple[str, str] = ("a", "b")) -> list[Difference]:
+    """All differences, in the order of KINDS. Names, ids and device numbers that differ do not count."""
+    a, b = both.a, both.b
     if replace(a, target=b.target) == b:
         return []
     found = [
         *_settings(a, b),
-        *(difference for one, other in frame_pairs(a, b) for difference in _frame(one, other)),
-        *(difference for pair in graph_pairs(a, b) for difference in _graph(pair)),
+        *(difference for frames in both.frames for difference in _frame(*frames)),
+        *(difference for graphs in both.graphs for difference in _graph(*graphs)),
     ]
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
 
@@ -76,7 +63,7 @@ def compare_graphs(
     a: GraphContent | None, b: GraphContent | None, names: tuple[str, str] = ("a", "b")
 ) -> list[Difference]:
     """The same for one graph on each side; None: the side has none. One of them has to be there."""
-    found = _graph(Pair(a, b)) if a != b else ()
+    found = _graph(a, b) if a != b else ()
     return sorted((_named(row, *names) for row in found), key=lambda row: KINDS.index(row.kind))
 
 
@@ -97,71 +84,6 @@ def _named(row: Difference, a: str, b: str) -> Difference:
     """The difference with the names of its sides, also in place of `{a}` and `{b}` in its message."""
     message = row.message.replace("{a}", a).replace("{b}", b)
     return msgspec.structs.replace(row, message=message, a_name=a, b_name=b)
-
-
-def graph_pairs(a: Content, b: Content) -> list[Pair]:
-    """Matches the graphs of both sides.
-
-    First those of the same frame and kind, those with the same content before those in order: backward graphs of one
-    frame are compiled in reverse on a GPU, and with their forward for a target. Then those with the same content; then
-    those with the same compile id and kind. What is left has no counterpart. A frame that was not recorded is known by
-    its compile id.
-    """
-    frames: dict[str, str | None] = {other.compile_id: None for other in b.frames}
-    frames |= {
-        other.compile_id: one.compile_id for one, other in frame_pairs(a, b) if one is not None and other is not None
-    }
-
-    def frame(other: GraphContent) -> str | None:
-        return frames.get(other.compile_id, other.compile_id)
-
-    left, right = list(a.graphs), list(b.graphs)
-    pairs: list[Pair] = []
-    keys: tuple[tuple[_Key, _Key], ...] = (
-        (lambda one: (one.compile_id, one.kind, one.wiring), lambda other: (frame(other), other.kind, other.wiring)),
-        (lambda one: (one.compile_id, one.kind), lambda other: (frame(other), other.kind)),
-        (lambda one: (one.kind, one.wiring), lambda other: (other.kind, other.wiring)),
-        (lambda one: (one.compile_id, one.kind), lambda other: (other.compile_id, other.kind)),
-    )
-    for key, other_key in keys:
-        waiting: dict[object, deque[GraphContent]] = {}
-        for graph in right:
-            waiting.setdefault(other_key(graph), deque()).append(graph)
-        alone: list[GraphContent] = []
-        for graph in left:
-            if others := waiting.get(key(graph)):
-                pairs.append(Pair(graph, others.popleft()))
-            else:
-                alone.append(graph)
-        still = {id(graph) for others in waiting.values() for graph in others}
-        left, right = alone, [graph for graph in right if id(graph) in still]
-    order = {graph.graph: index for index, graph in enumerate(a.graphs)}
-    pairs.sort(key=lambda pair: order[pair.a.graph] if pair.a is not None else 0)
-    return [*pairs, *(Pair(graph, None) for graph in left), *(Pair(None, graph) for graph in right)]
-
-
-def frame_pairs(a: Content, b: Content) -> Iterator[tuple[FrameContent | None, FrameContent | None]]:
-    """The n-th compile of a function with the n-th on the other side, at the same line before at another one of the
-    file, which may have another name if it is the program itself; then those that only the other side has.
-    """
-    keys: tuple[Callable[[FrameContent], object], ...] = (
-        lambda row: (row.function, row.in_any_file(row.where)),
-        lambda row: (row.function, row.in_any_file(row.where).rpartition(":")[0]),
-    )
-    found: dict[int, FrameContent] = {}
-    left, right = list(a.frames), list(b.frames)
-    for key in keys:
-        waiting: dict[object, deque[FrameContent]] = {}
-        for row in right:
-            waiting.setdefault(key(row), deque()).append(row)
-        for row in left:
-            if others := waiting.get(key(row)):
-                found[id(row)] = others.popleft()
-        left = [row for row in left if id(row) not in found]
-        still = {id(row) for others in waiting.values() for row in others}
-        right = [row for row in right if id(row) in still]
-    yield from ((row, found.get(id(row))) for row in a.frames)
-    yield from ((None, row) for row in right)
 
 
 def _settings(a: Content, b: Content) -> Iterator[Difference]:
@@ -200,8 +122,7 @@ def _frame(a: FrameContent | None, b: FrameContent | None) -> Iterator[Differenc
     yield from differ("remarks", "the remarks differ", a.remarks, b.remarks)
 
 
-def _graph(pair: Pair) -> Iterator[Difference]:
-    a, b = pair
+def _graph(a: GraphContent | None, b: GraphContent | None) -> Iterator[Difference]:
     if a is None or b is None:
         only = a or b
         assert only is not None

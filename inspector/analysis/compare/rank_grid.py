@@ -14,9 +14,8 @@ from inspect_compile.analysis.compare.differences import (
     compare_frames,
     compare_graphs,
     compare_settings,
-    frame_pairs,
-    graph_pairs,
 )
+from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.ranks import Agreement, RankSummary, summarize_ranks
 from inspect_compile.analysis.compare.side_by_side import KernelSide, launches_of
 from inspect_compile.analysis.dumps.parts import Part, ranks_text
@@ -153,18 +152,17 @@ class _Rows:
             ahead += reversed(self._after.get(key, ()))
 
     def _held_against(self, number: int, other: Content, keys: dict[str, _Key]) -> None:
-        first = self._contents[0]
         names = self._columns[0].name, self._columns[number].name
-        frames = list(frame_pairs(first, other))
-        paired = {b.compile_id: a for a, b in frames if a is not None and b is not None}
+        both = Pairing(self._contents[0], other)
+        paired = {b.compile_id: a for a, b in both.frames if a is not None and b is not None}
         own = dict(zip((frame.compile_id for frame in other.frames), _numbered(other.frames), strict=True))
         own |= {compile_id: keys[frame.compile_id] for compile_id, frame in paired.items()}
         self._add(number, other, own)
-        for a, b in frames:
+        for a, b in both.frames:
             key = keys[a.compile_id] if a is not None else own[b.compile_id] if b is not None else None
             if key is not None:
                 self._rows[key].cells[number].differences += compare_frames(a, b, names)
-        for pair in graph_pairs(first, other):
+        for pair in both.graphs:
             row = _key(pair.b, own) if pair.b is not None else _key(pair.a, keys) if pair.a is not None else None
             if row is not None:
                 self._rows[row].cells[number].differences += compare_graphs(pair.a, pair.b, names)

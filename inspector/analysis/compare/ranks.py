@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
+from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.side_by_side import launches_of
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
@@ -63,7 +64,7 @@ def agreement(there: dict[int, Part]) -> Agreement:
     groups: list[tuple[Content, list[int]]] = []
     for rank, part in sorted(there.items()):
         found = content(part.dump)
-        group = next((members for other, members in groups if not compare(other, found)), None)
+        group = next((members for other, members in groups if not compare(Pairing(other, found))), None)
         if group is None:
             groups.append((found, [rank]))
         else:
@@ -72,7 +73,7 @@ def agreement(there: dict[int, Part]) -> Agreement:
     differences = [
         difference
         for found, members in groups[1:]
-        for difference in compare(groups[0][0], found, (ranks_text(groups[0][1]), ranks_text(members)))
+        for difference in compare(Pairing(groups[0][0], found), (ranks_text(groups[0][1]), ranks_text(members)))
     ]
     return Agreement(tuple(tuple(members) for _, members in groups), tuple(differences))
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.content import Content, GraphContent, content
-from inspect_compile.analysis.compare.differences import graph_pairs
+from inspect_compile.analysis.compare.pairing import Pairing, matched
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import measured
@@ -86,13 +85,14 @@ def _content(dump: Dump) -> Content:
     found = content(dump)
     if not dump.run.replay_of:
         return found
-    return Content((), tuple(one for one in found.graphs if one.graph == dump.run.replay_of), (), found.target)
+    of = tuple(one for one in found.graphs if one.graph == dump.run.replay_of)
+    return Content((), of, (), found.target, dump=dump)
 
 
 def _matched(contents: Sequence[Content]) -> Iterator[tuple[GraphContent | None, ...]]:
     """Each graph of the first side with its counterparts, then those that the first does not have."""
     first = contents[0]
-    pairs = [graph_pairs(*comparable(first, other)) for other in contents[1:]]
+    pairs = [Pairing(first, other).graphs for other in contents[1:]]
     others = [{pair.a.graph: pair.b for pair in found if pair.a is not None} for found in pairs]
     is_part = any(len(other.graphs) == 1 and not other.frames for other in contents[1:])  # replays of one graph
     for graph in first.graphs:
@@ -148,13 +148,9 @@ def _matched_kernels(kernels: Sequence[dict[str, _Kernel]]) -> Iterator[tuple[_K
 
 def _pairs(ours: dict[str, _Kernel], theirs: dict[str, _Kernel]) -> dict[str, str]:
     """Kernel → its counterpart: one with the same source, else the one that computes most of the same."""
-    found: dict[str, str] = {}
-    free = dict(theirs)
-    for name, kernel in ours.items():
-        same = next((other for other, one in free.items() if one.source == kernel.source), None)
-        if same is not None:
-            found[name] = same
-            del free[same]
+    same = matched(ours.values(), theirs.values(), lambda kernel: kernel.source)
+    found = {one.side.kernel: other.side.kernel for one, other in same.pairs}
+    free = {kernel.side.kernel: kernel for kernel in same.only_b}
     scores = [
         (len(kernel.origins & one.origins) / len(kernel.origins | one.origins), name, other)
         for name, kernel in ours.items()

@@ -10,6 +10,7 @@ from inspect_compile.analysis.compare.call_times import PARTS, CallTimes, call_t
 from inspect_compile.analysis.compare.causes.compiled import Call, total
 from inspect_compile.analysis.compare.causes.find import comparison
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.memory.plan import memories
@@ -127,7 +128,7 @@ def upgrade(old: Sequence[Dump], new: Sequence[Dump], names: tuple[str, str]) ->
     times = [[call_times(dump) for dump in dumps] for dumps in (old, new)]
     places = [_fastest(found) for found in times]
     a, b = old[places[0]], new[places[1]]
-    found = comparison(a, b, names, has_same=True)
+    found = comparison(paired(a, b), names, has_same=True)
     sums = _Sums()
     for cause, ours, theirs in found.launches:
         sums.add(_KIND_OF[cause.level], ours, theirs)

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 import msgspec
 
+from inspect_compile.analysis.compare.pairing import matched
 from inspect_compile.analysis.dumps.names import file_name
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.lock.records import FrameLock, GraphLock, MachineGraph
 
 T = TypeVar("T")
@@ -39,24 +39,25 @@ def _without_figures(one: GraphLock) -> object:
 def _pairs(
     old: Sequence[T], new: Sequence[T], key: Callable[[T], object], likeness: Callable[[T], object]
 ) -> Iterator[Pair[T]]:
-    """Equal ones first, so that the order of compiles does not count; then those that are alike, then the others."""
-    waiting = grouped(new, lambda one: _hashable(key(one)))
-    for name, ours in grouped(old, lambda one: _hashable(key(one))).items():
-        theirs, left = waiting.pop(name, []), ours
-        for same in (lambda a, b: a == b, lambda a, b: likeness(a) == likeness(b), lambda a, b: True):
-            still = []
-            for one in left:
-                index = next((index for index, other in enumerate(theirs) if same(one, other)), None)
-                if index is None:
-                    still.append(one)
-                else:
-                    yield one, theirs.pop(index)
-            left = still
-        yield from ((one, None) for one in left)
-        yield from ((None, other) for other in theirs)
-    for others in waiting.values():
-        yield from ((None, other) for other in others)
+    """Equal ones first, so that the order of compiles does not count; then those that are alike, then the others. All
+    of one key stand together.
+    """
+    names = {id(one): _hashable(key(one)) for one in (*old, *new)}
+
+    def name(one: T) -> bytes:
+        return names[id(one)]
+
+    found = matched(
+        old, new, lambda one: (name(one), _hashable(one)), lambda one: (name(one), _hashable(likeness(one))), name
+    )
+    told: list[tuple[bytes, Pair[T]]] = [
+        *((name(one), (one, other)) for one, other in found.pairs),
+        *((name(one), (one, None)) for one in found.only_a),
+        *((name(one), (None, one)) for one in found.only_b),
+    ]
+    places = {one: place for place, one in enumerate(dict.fromkeys(names.values()))}
+    yield from (pair for _, pair in sorted(told, key=lambda one: places[one[0]]))
 
 
-def _hashable(key: object) -> bytes:
-    return msgspec.json.encode(key)
+def _hashable(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted")

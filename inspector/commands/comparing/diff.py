@@ -42,8 +42,8 @@ class Diff:
     def run(self, arguments: argparse.Namespace) -> int:
         """Print the differences."""
         from inspect_compile.analysis.compare.causes.find import causes
-        from inspect_compile.analysis.compare.content import content
         from inspect_compile.analysis.compare.differences import compare
+        from inspect_compile.analysis.compare.pairing import paired
         from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank, needs_whole, tell_left_out
 
         dumps: list[Dump] = []
@@ -60,8 +60,8 @@ class Diff:
 
             return diff_stage((dumps[0], dumps[1]), names_of(arguments.a, arguments.b), arguments)
         names = names_of(arguments.a, arguments.b)
-        found = compare(content(dumps[0]), content(dumps[1]), names)
-        why = causes(dumps[0], dumps[1], names)
+        both = paired(*dumps)
+        found, why = compare(both, names), causes(both, names)
         if arguments.json:
             from inspect_compile.commands.printing import print_json
 

@@ -33,6 +33,7 @@ def diff_stage(dumps: "tuple[Dump, Dump]", names: tuple[str, str], arguments: "a
 def _kernels(dumps: "tuple[Dump, Dump]", asked: str) -> "tuple[Kernel, Kernel]":
     """The kernel on the first side, or where it has none on the other one, and its counterpart."""
     from inspect_compile.analysis.compare.causes.find import counterparts
+    from inspect_compile.analysis.compare.pairing import paired
     from inspect_compile.analysis.lookup.answer import Found
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.tables.lookup_text import resolved
@@ -42,7 +43,7 @@ def _kernels(dumps: "tuple[Dump, Dump]", asked: str) -> "tuple[Kernel, Kernel]":
     kernel, *others = resolved(answers[is_b])
     if others:
         raise CommandError(f"{asked}: several kernels: {' '.join(one.name for one in (kernel, *others))[:400]}")
-    found = counterparts(*dumps, kernel, is_b=is_b)
+    found = counterparts(paired(*dumps), kernel, is_b=is_b)
     if not found:
         raise CommandError(f"{kernel.name}: the other dump has no kernel that computes any of this")
     return (found[0], kernel) if is_b else (kernel, found[0])

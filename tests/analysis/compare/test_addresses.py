@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.compare.content import content, own
+from inspect_compile.analysis.compare.content import own
 from inspect_compile.analysis.compare.differences import compare
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.facts import Frame, Guard, Recompile
 from tests.handmade import graph, made, node
 
@@ -40,22 +41,20 @@ def guards(first: int, second: int, count: int) -> list[Guard]:
 
 def test_guards_that_differ_in_addresses_are_the_same(tmp_path: Path) -> None:
     sides = [
-        content(
-            made(
-                tmp_path / name,
-                FRAME,
-                *guards(first, second, count),
-                Recompile(
-                    graph="0/0",
-                    function="step",
-                    file="/here/train.py",
-                    line=3,
-                    reasons=(f"0/0: G['_{first}_c{count}']",),
-                ),
-                graph(),
-                node("x"),
-                node("add", "aten.add.Tensor", arguments=f"%x, _{first}_c{count}", index=1),
-            )
+        made(
+            tmp_path / name,
+            FRAME,
+            *guards(first, second, count),
+            Recompile(
+                graph="0/0",
+                function="step",
+                file="/here/train.py",
+                line=3,
+                reasons=(f"0/0: G['_{first}_c{count}']",),
+            ),
+            graph(),
+            node("x"),
+            node("add", "aten.add.Tensor", arguments=f"%x, _{first}_c{count}", index=1),
         )
         for name, first, second, count in (
             ("a", 140205775799376, 139799695867104, 0),
@@ -63,7 +62,7 @@ def test_guards_that_differ_in_addresses_are_the_same(tmp_path: Path) -> None:
         )
     ]
 
-    assert compare(sides[0], sides[1]) == []
+    assert compare(paired(*sides)) == []
 
 
 @pytest.mark.parametrize(

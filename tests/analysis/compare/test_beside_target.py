@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.compare.content import content
-from inspect_compile.analysis.compare.differences import compare, graph_pairs
+from inspect_compile.analysis.compare.differences import compare
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Guard, Remark, Run
@@ -44,13 +44,13 @@ def test_a_kernel_that_is_another_one_is_found(name: str, recorded: Path, tmp_pa
     root = shutil.copytree((recorded / name).parent, tmp_path / "copy")
     source = min(root.glob("program/target_sm_90/torchinductor/*/kernels/*/source.py"))
     source.write_text(source.read_text().replace("tl.load(", "tl.load(1 + ", 1))
-    found = compare(content(Dump(root / Path(name).name)), content(Dump(root / "program" / "target_sm_90")))
+    found = compare(paired(Dump(root / Path(name).name), Dump(root / "program" / "target_sm_90")))
     assert [(row.kind, len(row.a), len(row.b)) for row in found] == [("kernels", 1, 1)]
 
 
 def test_a_matmul_that_is_padded_on_the_gpu(recorded: Path) -> None:
     on_gpu, for_target = (recorded / "softmax_mlp" / part for part in ("gpu", "program/target_sm_90"))
-    found = compare(content(Dump(on_gpu)), content(Dump(for_target)))
+    found = compare(paired(Dump(on_gpu), Dump(for_target)))
     assert [row.kind for row in found] == ["nodes", "kernels", "remarks"]
     assert [(row.a, row.b) for row in found if row.kind == "remarks"] == [
         (("padded-matmul addmm_1 is padded (n 10 + 2)",), ("padded-matmul addmm_1 is not padded (n 10 + 2)",))
@@ -66,7 +66,7 @@ def test_graphs_are_paired_by_their_compile(with_frames: bool, recorded: Path, t
     pair = [Dump(root / part) for part in ("gpu_alone", "program/target_sm_90")]
     orders = [[(one.compile_id, one.kind) for one in dump.graphs()] for dump in pair]
     assert orders[0] != orders[1]
-    pairs = graph_pairs(*map(content, pair))
+    pairs = paired(*pair).graphs
     assert len(pairs) == 4
     assert all(a and b and (a.compile_id, a.kind) == (b.compile_id, b.kind) for a, b in pairs)
 
@@ -76,7 +76,7 @@ def test_of_graphs_of_one_frame_the_same_come_together(tmp_path: Path) -> None:
         rows = [(graph(f"{target}.0"), node("n", f"aten.{target}.default", graph=f"{target}.0")) for target in targets]
         return made(tmp_path / name, FRAME, *(fact for pair in rows for fact in pair))
 
-    pairs = graph_pairs(content(dump("a", "cos", "sin", "tan")), content(dump("b", "exp", "sin", "cos")))
+    pairs = paired(dump("a", "cos", "sin", "tan"), dump("b", "exp", "sin", "cos")).graphs
     assert [(a and a.graph, b and b.graph) for a, b in pairs] == [
         ("cos.0", "cos.0"),
         ("sin.0", "sin.0"),
@@ -134,5 +134,5 @@ def test_two_targets_keep_all_that_differs(tmp_path: Path) -> None:
         made(tmp_path / target, graph(), ended(), run=Run(device=f"target {target}", target=target))
         for target in ("sm_80", "sm_90")
     )
-    (found,) = compare(content(a), content(b))
+    (found,) = compare(paired(a, b))
     assert (found.a, found.b) == (("device target sm_80",), ("device target sm_90",))

@@ -14,6 +14,7 @@ import pytest
 from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.causes.records import LEVELS, Cause
 from inspect_compile.analysis.compare.causes.texts import plain
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
@@ -92,7 +93,7 @@ def recorded(shared_folder: Path, inductor_cache: Path) -> Path:
 
 
 def between(folder: Path, one: str, other: str) -> list[Cause]:
-    return causes(Dump(folder / one), Dump(folder / other), (one, other))
+    return causes(paired(Dump(folder / one), Dump(folder / other)), (one, other))
 
 
 @pytest.mark.parametrize("change", PLANTED)
@@ -211,12 +212,12 @@ def test_another_winner_of_autotuning(tmp_path: Path) -> None:
 def test_another_stage_of_triton(tmp_path: Path, stage: str) -> None:
     """Every later stage differs, too: the first one is told."""
     one, other = (staged_dump(tmp_path / name) for name in ("one", "other"))
-    assert causes(one, other) == []
+    assert causes(paired(one, other)) == []
     for later in STAGES[STAGES.index(stage) :]:
         (path,) = other.root.rglob(f"{LABELS[0]}/{KERNEL}.{later}")
         first, _, rest = path.read_text().partition("ret")
         path.write_text(f"{first}another\n ret{rest}" if rest else f"{first}\nanother\n")
-    (cause,) = causes(one, other)
+    (cause,) = causes(paired(one, other))
     assert (cause.level, cause.what, cause.kernels_a) == (stage, LABELS[0], (KERNEL,))
 
 
@@ -232,7 +233,7 @@ def test_names_and_places_are_no_difference(tmp_path: Path) -> None:
         changed += text != path.read_text()
         path.write_text(text.replace("cab", "bac"))
     assert changed >= 3
-    assert causes(one, other) == []
+    assert causes(paired(one, other)) == []
 
 
 def test_one_text_of_a_kernel(
@@ -302,7 +303,7 @@ def test_another_argument(tmp_path: Path) -> None:
         )
         for number in (2, 3)
     )
-    (cause,) = causes(one, other)
+    (cause,) = causes(paired(one, other))
     assert (cause.level, cause.message) == ("dynamo", "the same line was traced to operator.pow of other arguments")
     assert (cause.a, cause.b) == (("operator.pow, of %x, 2",), ("operator.pow, of %x, 3",))
 
@@ -320,7 +321,7 @@ def test_another_function_of_a_library(tmp_path: Path) -> None:
         )
         for name, called in (("one", "extern_kernels.mm"), ("other", "extern_kernels.other_mm"))
     )
-    (cause,) = causes(one, other)
+    (cause,) = causes(paired(one, other))
     assert (cause.level, cause.message) == ("library", "extern_kernels.other_mm is called, was extern_kernels.mm")
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from inspect_compile.analysis.compare.content import content, own
-from inspect_compile.analysis.compare.differences import compare, graph_pairs
+from inspect_compile.analysis.compare.content import own
+from inspect_compile.analysis.compare.differences import compare
+from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Frame, GraphBreak, Guard, Location, Recompile, Run, Tensor
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
@@ -36,7 +37,7 @@ def compiled(root: Path, *facts: Fact, device: str = "cuda:0", source: str = "",
 
 
 def kinds(a: Dump, b: Dump) -> list[str]:
-    return [row.kind for row in compare(content(a), content(b))]
+    return [row.kind for row in compare(paired(a, b))]
 
 
 def test_what_is_a_processs_own_does_not_differ(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ def test_what_is_a_processs_own_does_not_differ(tmp_path: Path) -> None:
     guards.write_text(guards.read_text().replace("139690563087680", "140000000000001"))
     frames = b.root / "dynamo.jsonl"
     frames.write_text(frames.read_text().replace("/here/", "/elsewhere/"))
-    assert compare(content(a), content(b)) == []
+    assert compare(paired(a, b)) == []
 
 
 def test_one_program_in_files_of_two_names(tmp_path: Path) -> None:
@@ -65,15 +66,15 @@ def test_one_program_in_files_of_two_names(tmp_path: Path) -> None:
             table.write_text(table.read_text().replace(old, new))
 
     rewritten("train.py", "train_new.py")
-    assert compare(content(a), content(Dump(b.root))) == []
+    assert compare(paired(a, Dump(b.root))) == []
 
     rewritten('"line":5', '"line":6')
-    assert [(row.kind, row.a, row.b) for row in compare(content(a), content(Dump(b.root)))] == [
+    assert [(row.kind, row.a, row.b) for row in compare(paired(a, Dump(b.root)))] == [
         ("graph_breaks", ("train.py:5 print",), ("train_new.py:6 print",))
     ]
 
     rewritten("train_new.py", "model.py")
-    assert [row.message for row in compare(content(a), content(Dump(b.root)))] == [
+    assert [row.message for row in compare(paired(a, Dump(b.root)))] == [
         "a compiled step train.py:3 as 0/0, b did not",
         "b compiled step model.py:3 as 0/0, a did not",
     ]
@@ -89,7 +90,7 @@ def test_another_shape(tmp_path: Path) -> None:
     b = compiled(tmp_path / "b")
     nodes = b.root / "torchinductor" / GRAPH / "nodes.jsonl"
     nodes.write_text(nodes.read_text().replace('"size":[4],"stride":[1],"device":"cuda:0"', '"size":[5],"stride":[1]'))
-    (found,) = compare(content(a), content(b), ("rank 0", "rank 1"))
+    (found,) = compare(paired(a, b), ("rank 0", "rank 1"))
     assert (found.kind, found.graph, found.other_graph, found.compile_id) == ("nodes", GRAPH, GRAPH, "0/0")
     assert found.message == f"{GRAPH}: 1 node differs"
     assert [line.split(" strides")[0] for line in (*found.a, *found.b)] == [
@@ -103,7 +104,7 @@ def test_the_same_nodes_wired_differently(tmp_path: Path) -> None:
         arguments: dict[str, Any] = {"arguments": f"%{first}, %{second}", "inputs": (first, second)}
         return made(tmp_path / name, graph(), node("x"), node("y"), node("sub", "aten.sub.Tensor", **arguments))
 
-    (found,) = compare(content(dump("a", "x", "y")), content(dump("b", "y", "x")))
+    (found,) = compare(paired(dump("a", "x", "y"), dump("b", "y", "x")))
     assert (found.kind, found.a, found.b) == ("nodes", (), ())
     assert "read each other in another way" in found.message
 
@@ -111,7 +112,7 @@ def test_the_same_nodes_wired_differently(tmp_path: Path) -> None:
 def test_a_kernel_with_another_body(tmp_path: Path) -> None:
     a = compiled(tmp_path / "a")
     b = compiled(tmp_path / "b", source="void cpp_fused_relu_0() { gelu(); }\n")
-    (found,) = compare(content(a), content(b))
+    (found,) = compare(paired(a, b))
     assert (found.kind, found.a, found.b) == ("kernels", ("cpp_fused_relu_0",), ("cpp_fused_relu_0",))
 
 
@@ -125,9 +126,9 @@ def test_what_a_group_computes_by_other_names_of_nodes(tmp_path: Path) -> None:
         groups = [operation(f"op{index}", reads={}, writes={}, nodes=of) for index, of in enumerate(of_groups)]
         return made(tmp_path / name, graph(), *nodes, *groups)
 
-    one = content(dump("one", "cast_1", ("cast_1",), ("sin",)))
-    assert compare(one, content(dump("two", "cast_3", ("cast_3",), ("sin",)))) == []
-    (found,) = compare(one, content(dump("three", "cast_3", ("cast_3",), ("cast_3", "sin"))))
+    one = dump("one", "cast_1", ("cast_1",), ("sin",))
+    assert compare(paired(one, dump("two", "cast_3", ("cast_3",), ("sin",)))) == []
+    (found,) = compare(paired(one, dump("three", "cast_3", ("cast_3",), ("cast_3", "sin"))))
     assert (found.kind, found.a, found.b) == ("fusion", ("pointwise sin",), ("pointwise cast_3 sin",))
 
 
@@ -136,7 +137,7 @@ def test_a_recompile_of_one_side_and_its_graph(tmp_path: Path) -> None:
     name = "model__1_forward_3.1"
     a = compiled(tmp_path / "a")
     b = compiled(tmp_path / "b", again, replace(FRAME, graph="0/1"), graph(name, compile_id="0/1"), ended(name))
-    found = compare(content(a), content(b), ("rank 0", "rank 1"))
+    found = compare(paired(a, b), ("rank 0", "rank 1"))
     assert [row.kind for row in found] == ["recompiles", "graphs"]
     assert found[0].message == "rank 1 compiled step train.py:3 again as 0/1, rank 0 did not"
     assert found[0].b == ("0/0: size mismatch",)
@@ -152,10 +153,10 @@ def test_collectives_in_another_order_come_first(tmp_path: Path) -> None:
         ]
         return made(tmp_path / name, graph(), *calls)
 
-    found = compare(content(dump("a", 4, 8)), content(dump("b", 8, 4)))
+    found = compare(paired(dump("a", 4, 8), dump("b", 8, 4)))
     assert [row.kind for row in found] == ["collectives", "nodes"]
     assert "in another order" in found[0].message
-    more = compare(content(dump("c", 4, 8)), content(dump("d", 4)))[0]
+    more = compare(paired(dump("c", 4, 8), dump("d", 4)))[0]
     assert more.message == f"{GRAPH}: a calls 2 collectives, b 1"
     assert more.a == (f"{ALL_REDUCE} → float32[8] strides (1) cpu",)
 
@@ -171,14 +172,14 @@ def test_graphs_are_found_again_under_other_ids(tmp_path: Path) -> None:
         graph("h.1", compile_id="1/0"), nodes("h.1", "aten.sin.default"),
     )  # fmt: skip
     b = made(tmp_path / "b", FRAME, graph("h.0"), nodes("h.0", "aten.sin.default"))
-    pairs = [(one and one.graph, other and other.graph) for one, other in graph_pairs(content(a), content(b))]
+    pairs = [(one and one.graph, other and other.graph) for one, other in paired(a, b).graphs]
     assert pairs == [("h.1", "h.0"), ("g.0", None)]
 
 
 def test_one_side_that_is_not_done(tmp_path: Path) -> None:
     a = made(tmp_path / "a", graph(), ended())
     b = made(tmp_path / "b", graph())
-    (found,) = compare(content(a), content(b), ("rank 0", "rank 1"))
+    (found,) = compare(paired(a, b), ("rank 0", "rank 1"))
     assert (found.kind, found.message) == ("status", f"{GRAPH}: compiled in rank 0, unfinished in rank 1")
 
 

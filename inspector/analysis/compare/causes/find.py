@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.compare.beside_target import comparable
 from inspect_compile.analysis.compare.causes.binaries import Binaries
 from inspect_compile.analysis.compare.causes.compiled import Call, Compiled, changed_settings, total
 from inspect_compile.analysis.compare.causes.finding import Finding
@@ -16,9 +15,7 @@ from inspect_compile.analysis.compare.causes.scheduled import Scheduled
 from inspect_compile.analysis.compare.causes.settings import decides
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Stages
 from inspect_compile.analysis.compare.causes.upstream import Upstream
-from inspect_compile.analysis.compare.content import Content, content
-from inspect_compile.analysis.compare.differences import Pair, graph_pairs
-from inspect_compile.dump import Dump
+from inspect_compile.analysis.compare.pairing import GraphPair, Pairing
 from inspect_compile.facts import Kernel, Location
 from inspect_compile.knowledge.frontend.own_code import own_line
 
@@ -71,22 +68,20 @@ class Comparison(NamedTuple):
     """The launches that do the same with the same code."""
 
 
-def causes(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b")) -> list[Cause]:
+def causes(both: Pairing, names: tuple[str, str] = ("a", "b")) -> list[Cause]:
     """Why the kernels, and the graphs, of two dumps differ, the most expensive cause first."""
-    return comparison(a, b, names).causes
+    return comparison(both, names).causes
 
 
-def comparison(a: Dump, b: Dump, names: tuple[str, str] = ("a", "b"), *, has_same: bool = False) -> Comparison:
+def comparison(both: Pairing, names: tuple[str, str] = ("a", "b"), *, has_same: bool = False) -> Comparison:
     """The same, and with `has_same` the launches that do not differ."""
     unchanged: list[tuple[Call, Call]] = []
-    contents = comparable(content(a), content(b))
-    pairs = _pairs(a, b, *contents)
-    frames = FrameCauses(a, b, *contents)
+    frames = FrameCauses(both)
     blocks: dict[object, _Block] = {}
-    for pair in pairs:
+    for pair in _graphs(both):
         settings: tuple[str, ...] = ()
-        ours = None if pair.a is None else Compiled(a, pair.a)
-        theirs = None if pair.b is None else Compiled(b, pair.b)
+        ours = None if pair.a is None else Compiled(both.a.dump, pair.a)
+        theirs = None if pair.b is None else Compiled(both.b.dump, pair.b)
         if ours is not None and theirs is not None:
             if pair.a == pair.b and not has_same and not _is_compiled_for_gpu(ours):
                 continue
@@ -130,17 +125,17 @@ def _divide_settings(blocks: Sequence[_Block]) -> None:
         block.settings = dict.fromkeys(decisive or [one for one in block.settings if one not in taken])
 
 
-def counterparts(a: Dump, b: Dump, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
+def counterparts(both: Pairing, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
     """The kernels of the other side that compute the same as `kernel`, of which side `b` is with `is_b`; else those
     that compute a part of it, the largest part first.
     """
     outer = kernel.graph.partition("/")[0]
-    for pair in _pairs(a, b, *comparable(content(a), content(b))):
+    for pair in _graphs(both):
         mine = pair.b if is_b else pair.a
         if mine is None or mine.graph != outer or pair.a is None or pair.b is None:
             continue
-        ours, theirs = Compiled(a, pair.a), Compiled(b, pair.b)
-        aligned = Stages(Half(a, ours.graph), Half(b, theirs.graph)).at(LOWERED)
+        ours, theirs = Compiled(both.a.dump, pair.a), Compiled(both.b.dump, pair.b)
+        aligned = Stages(Half(ours.dump, ours.graph), Half(theirs.dump, theirs.graph)).at(LOWERED)
         differing, same = regions(aligned, ours.calls, theirs.calls)
         for calls in same:
             if _is_of(calls[is_b], kernel):
@@ -160,11 +155,12 @@ def _is_of(call: Call, kernel: Kernel) -> bool:
     return (call.launch.graph, call.name) == (kernel.graph, kernel.name)
 
 
-def _pairs(a: Dump, b: Dump, one: Content, other: Content) -> list[Pair]:
+def _graphs(both: Pairing) -> list[GraphPair]:
     """The graphs; of a replay only the one that it is of."""
-    of = a.run.replay_of or b.run.replay_of
-    pairs = graph_pairs(one, other)
-    return [pair for pair in pairs if pair.a is not None and pair.b is not None and pair.a.graph == of] if of else pairs
+    of = both.a.dump.run.replay_of or both.b.dump.run.replay_of
+    if not of:
+        return both.graphs
+    return [pair for pair in both.graphs if pair.a is not None and pair.b is not None and pair.a.graph == of]
 
 
 def _is_compiled_for_gpu(side: Compiled) -> bool:

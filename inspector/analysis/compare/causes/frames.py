@@ -7,8 +7,8 @@ from functools import cached_property, partial
 
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources, edit_finding
-from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, own
-from inspect_compile.analysis.compare.differences import frame_pairs
+from inspect_compile.analysis.compare.content import FrameContent, GraphContent, own
+from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.dumps.names import script_name, unless_script
 from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import resumed
@@ -19,11 +19,11 @@ from inspect_compile.facts import DynamoNode, Frame, GraphBreak, Location, Recom
 class FrameCauses:
     """The frames of both sides."""
 
-    def __init__(self, a: Dump, b: Dump, one: Content, other: Content) -> None:
-        self._dumps = a, b
-        self._contents = one, other
-        self._scripts = script_name(a.run.argv), script_name(b.run.argv)
-        self._pairs = list(frame_pairs(one, other))
+    def __init__(self, both: Pairing) -> None:
+        self._pairs = both.frames
+        self._contents = both.a, both.b
+        self._dumps = both.a.dump, both.b.dump
+        self._scripts = script_name(both.a.dump.run.argv), script_name(both.b.dump.run.argv)
 
     @cached_property
     def _breaks(self) -> tuple[dict[str, Finding], dict[str, Finding]]:

@@ -1,11 +1,11 @@
 """Groups the launches that differ: each group computes the same part of a graph on both sides."""
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from typing import NamedTuple
 
 from inspect_compile.analysis.compare.causes.alignment import Alignment, Key, Side
 from inspect_compile.analysis.compare.causes.compiled import Call
+from inspect_compile.analysis.compare.pairing import matched
 
 
 class Region(NamedTuple):
@@ -27,24 +27,14 @@ def regions(aligned: Alignment, ours: list[Call], theirs: list[Call]) -> tuple[l
     named |= {id(call): frozenset(map(shared, call.computes)) for call in theirs}
     beside = {id(call): _beside(aligned.a, aligned.to_b, call, lambda key: key) for call in ours}
     beside |= {id(call): _beside(aligned.b, aligned.to_a, call, aligned.to_a.__getitem__) for call in theirs}
-    same: list[tuple[Call, Call]] = []
-    keys: tuple[Callable[[Call], Hashable], ...] = (
+    found = matched(
+        ours,
+        theirs,
         lambda call: (call.source, call.cost.bytes, call.cost.flops, named[id(call)]),
         lambda call: (call.source, call.cost.bytes, call.cost.flops),
     )
-    for key in keys:
-        waiting: dict[Hashable, deque[Call]] = {}
-        for call in theirs:
-            waiting.setdefault(key(call), deque()).append(call)
-        left = []
-        for call in ours:
-            if there := waiting.get(key(call)):
-                same.append((call, there.popleft()))
-            else:
-                left.append(call)
-        still = {id(call) for calls in waiting.values() for call in calls}
-        ours, theirs = left, [call for call in theirs if id(call) in still]
-    return list(_joined(ours, theirs, {key: [*nodes, *beside[key]] for key, nodes in named.items()})), same
+    near = {key: [*nodes, *beside[key]] for key, nodes in named.items()}
+    return list(_joined(found.only_a, found.only_b, near)), found.pairs
 
 
 def _beside(side: Side, to: dict[Key, Key], call: Call, shared: Callable[[Key], Key]) -> Iterator[Hashable]:
