@@ -5,11 +5,11 @@ another process. What follows from that alone is taken out of both sides; what w
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from inspect_compile.analysis.compare.content import Content, FrameContent, Lines
+from inspect_compile.analysis.compare.content import Content, FrameContent, GraphContent, Lines
 
 _DEVICE: Final = re.compile(r"^device (?:target |cuda \(.*, )(\w+)\)?$")
 """`device target sm_90`, `device cuda (NVIDIA H200, sm_90)`."""
@@ -39,15 +39,28 @@ def comparable(a: Content, b: Content) -> tuple[Content, Content]:
     return _without(a, guards, is_real=not a.target), _without(b, guards, is_real=not b.target)
 
 
+def comparable_kernels(contents: Sequence[Content]) -> list[Content]:
+    """All with the other properties of the device left out of the sources of kernels; as they are if none or each is
+    for a target.
+    """
+    if len({bool(one.target) for one in contents}) == 1:
+        return list(contents)
+    return [replace(one, graphs=_without_properties(one)) for one in contents]
+
+
+def _without_properties(content: Content) -> tuple[GraphContent, ...]:
+    return tuple(
+        replace(graph, kernels=tuple(_PROPERTIES.sub("DeviceProperties()", source) for source in graph.kernels))
+        for graph in content.graphs
+    )
+
+
 def _without(content: Content, of_target: dict[str, Lines], *, is_real: bool) -> Content:
     frames = tuple(_frame(row, of_target.get(row.compile_id, ()), is_real) for row in content.frames)
     return replace(
         content,
         frames=frames,
-        graphs=tuple(
-            replace(graph, kernels=tuple(_PROPERTIES.sub("DeviceProperties()", source) for source in graph.kernels))
-            for graph in content.graphs
-        ),
+        graphs=_without_properties(content),
         settings=tuple(_DEVICE.sub(r"device \1", line) for line in content.settings),
     )
 

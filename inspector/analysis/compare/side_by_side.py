@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from inspect_compile.analysis.compare.beside_target import comparable_kernels
 from inspect_compile.analysis.compare.content import Content, GraphContent, content
 from inspect_compile.analysis.compare.pairing import Pairing, matched
 from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
@@ -62,7 +63,7 @@ class _Kernel(NamedTuple):
 
 def side_by_side(sides: Sequence[Side]) -> list[SideRow]:
     """For each graph a row for all its kernels, then one for each kernel: those that differ first."""
-    contents = [_content(side.dump) for side in sides]
+    contents = comparable_kernels([_content(side.dump) for side in sides])
     names = tuple(side.name for side in sides)
     found: list[SideRow] = []
     for graphs in _matched(contents):

@@ -8,6 +8,7 @@ import pytest
 
 from inspect_compile.analysis.compare.differences import compare
 from inspect_compile.analysis.compare.pairing import paired
+from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Guard, Remark, Run
@@ -37,6 +38,15 @@ def test_the_same_on_an_h200(name: str, recorded: Path, capsys: pytest.CaptureFi
     assert main(["diff", str(on_gpu), str(for_target)]) == 0
     assert main(["diff", str(for_target / "target_sm_90"), str(on_gpu), "--target", "sm_90"]) == 0
     assert "No difference" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_kernels_beside_each_other(name: str, recorded: Path) -> None:
+    on_gpu = Side("gpu", Dump(recorded / name))
+    for_target = Side("target", Dump((recorded / name).parent / "program" / "target_sm_90"))
+
+    assert all(row.is_same for row in side_by_side([on_gpu, for_target]))
+    assert all(row.is_same for row in side_by_side([for_target, on_gpu, for_target]))
 
 
 @pytest.mark.parametrize("name", SAME)
