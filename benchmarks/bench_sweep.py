@@ -26,8 +26,8 @@ from inspect_compile.facts import Frame, Graph, Operation
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.fusion import misses
+from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.outline import outline
-from inspect_compile.tui.models.passes.fx import STAGES, fx
 from inspect_compile.tui.models.run import pages
 
 PROGRAM = Path(__file__).parent / "programs" / "sweep.py"

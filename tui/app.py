@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.command import Provider
 
 from inspect_compile.dump import Dump
-from inspect_compile.tui.bindings import bindings
+from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.palette import DARK, LIGHT, NO_COLOR, PLAIN, looks_for
 from inspect_compile.tui.screens.main import MainScreen
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from inspect_compile.analysis.compare.side_by_side import Side
-    from inspect_compile.tui.models.kernels.stages import Assembled
+    from inspect_compile.tui.models.stages import Assembled
     from inspect_compile.tui.views.program import Program
 
 

@@ -8,7 +8,7 @@ from textual.dom import DOMNode
 from textual.worker import Worker
 
 if TYPE_CHECKING:
-    from inspect_compile.tui.models.kernels.stages import Assembled
+    from inspect_compile.tui.models.stages import Assembled
 
 
 def start(node: DOMNode, work: Callable[[], Coroutine[Any, Any, None]], *, group: str, latest: bool = False) -> None:

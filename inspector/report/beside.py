@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.compare.side_by_side import KernelSide, Side, SideRow
 from inspect_compile.facts import Kernel
-from inspect_compile.report.budget import Budget
-from inspect_compile.report.markup import Markup, element, escaped, joined
+from inspect_compile.report.markup import Budget, Markup, element, escaped, joined
 from inspect_compile.report.pictures import folded_schedule
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 

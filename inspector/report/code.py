@@ -13,9 +13,8 @@ from inspect_compile.analysis.provenance.chain import Line, Provenance
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Node
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.report.budget import Budget
 from inspect_compile.report.fx_text import call_text
-from inspect_compile.report.markup import Markup, element, escaped, joined
+from inspect_compile.report.markup import Budget, Markup, element, escaped, joined
 from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.text import file_name, number_of, one_line, place_text
 

@@ -1,4 +1,4 @@
-"""HTML in which everything that is not markup already is escaped, in one place."""
+"""HTML in which everything that is not markup already is escaped, in one place, and how much text a page takes."""
 
 import re
 from html import escape
@@ -6,6 +6,8 @@ from typing import Final
 
 from inspect_compile.tables.text import clean
 
+LONGEST: Final = 400_000
+"""Maximum size of one text, in characters."""
 _NO_TEXT: Final = re.compile(r"[\ufdd0-\ufdef\ufffe\uffff]|[\U00010000-\U0010ffff](?<=[\ufffe\uffff])")
 """Characters that an HTML parser reports as errors, beside those that `clean` removes."""
 
@@ -38,3 +40,24 @@ def element(name: str, *inner: str, **attributes: str | bool | int | None) -> Ma
         if value is not None and value is not False
     )
     return Markup(f"<{name}{given}>{''.join(map(escaped, inner))}</{name}>")
+
+
+class Budget:
+    """What is left of the characters that sources, stages and graphs may take together: a page that is too large for an
+    issue helps nobody.
+    """
+
+    def __init__(self, characters: int) -> None:
+        self._left = characters
+
+    def takes(self, text: str) -> bool:
+        """True if the text is to be shown; what it takes is counted."""
+        if len(text) > min(LONGEST, self._left):
+            return False
+        self._left -= len(text)
+        return True
+
+    @staticmethod
+    def told(what: str) -> Markup:
+        """What is said of a text that is not shown."""
+        return element("p", f"{what}: too long for this page; it is in the dump", class_="warn")

@@ -12,9 +12,8 @@ from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
 from inspect_compile.report import pictures
-from inspect_compile.report.budget import Budget
 from inspect_compile.report.code import Code
-from inspect_compile.report.markup import Markup, element, joined
+from inspect_compile.report.markup import Budget, Markup, element, joined
 from inspect_compile.report.renderables import Shown, shown
 from inspect_compile.report.stages import stages
 from inspect_compile.tables.frontend.traced import about, artifact_text

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Node
-from inspect_compile.report.budget import Budget
 from inspect_compile.report.fx_text import graph_lines
-from inspect_compile.report.markup import Markup, element
+from inspect_compile.report.markup import Budget, Markup, element
 from inspect_compile.report.renderables import table
 from inspect_compile.tables.columns import used
 from inspect_compile.tables.lowering.nodes import COLUMNS

@@ -42,17 +42,17 @@ from inspect_compile.tui.models.compare import comparison
 from inspect_compile.tui.models.cost import PARTS
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
-from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
-from inspect_compile.tui.models.kernels.stages import staged
+from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.kernels import kernel_source, kernels
 from inspect_compile.tui.models.lowering import FORMS as IR_FORMS
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.numerics import numerics
 from inspect_compile.tui.models.outline import Outline, Place, outline
-from inspect_compile.tui.models.passes.fx import STAGES, fx
 from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.run.overview import OverviewPage
 from inspect_compile.tui.models.sheet import Sheet, Shown, Table
 from inspect_compile.tui.models.source import source
+from inspect_compile.tui.models.stages import staged
 from inspect_compile.tui.models.state import Page, graph_state
 from inspect_compile.tui.models.wrapper import WRITTEN, output, output_file
 from inspect_compile.tui.views.program import recorded_output

@@ -14,10 +14,9 @@ from textual.widgets import Input, OptionList, Static
 from inspect_compile.dump import Dump
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.keys.actions import Action
-from inspect_compile.tui.screens.actions import ALL
 from inspect_compile.tui.screens.columns import ColumnsScreen
 from inspect_compile.tui.screens.go_to import GoToScreen
-from inspect_compile.tui.screens.help import CLOSE, HelpScreen, help_lines
+from inspect_compile.tui.screens.help import ALL, CLOSE, HelpScreen, help_lines
 from inspect_compile.tui.screens.main import MainScreen
 from inspect_compile.tui.screens.saving import SaveScreen
 from inspect_compile.tui.views import VIEWS

@@ -7,8 +7,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.layout import widths_in
-from inspect_compile.tui.models.arranging.arranged import AS_IT_COMES, Arrangement, arranged
-from inspect_compile.tui.models.arranging.order import order_key
+from inspect_compile.tui.models.arranged import AS_IT_COMES, Arrangement, arranged, order_key
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Row, Table
 

@@ -36,13 +36,13 @@ from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import PARTS, flops
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
-from inspect_compile.tui.models.kernels.kernels import kernel_source, kernels
+from inspect_compile.tui.models.fx import STAGES, fx
+from inspect_compile.tui.models.kernels import kernel_source, kernels
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES as MEMORY_MODES
 from inspect_compile.tui.models.memory import TIME, memory
 from inspect_compile.tui.models.outline import outline
-from inspect_compile.tui.models.passes.fx import STAGES, fx
-from inspect_compile.tui.models.passes.passes import CHANGED, SIDE_BY_SIDE, passes
+from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
 from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source

@@ -7,7 +7,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion
-from inspect_compile.tui.models.kernels.kernels import kernels
+from inspect_compile.tui.models.kernels import kernels
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES, memory
 from inspect_compile.tui.models.places import Places

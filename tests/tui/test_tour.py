@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.tui.keys.actions import Action
-from inspect_compile.tui.screens.actions import ALL
+from inspect_compile.tui.screens.help import ALL
 from tests.tui.driving import TESTS
 from tests.tui.tour import README, STOPS, Stop, app_of, go, prepare
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
+from textual.binding import Binding, BindingType
+
 from inspect_compile.tui.models.bars import Tab
 from inspect_compile.tui.models.letters import BREAKS_KEY, UNFOLD, WHOLE_KEY
 
@@ -159,3 +161,20 @@ def footer(*, has_modes: bool) -> list[tuple[str, str, str]]:
 def in_palette(groups: Sequence[Group]) -> list[Action]:
     """What can be chosen by name."""
     return [action for _, actions in groups for action in actions if action.does and not action.is_movement]
+
+
+def binding(action: Action) -> Binding:
+    """The binding of one action."""
+    return Binding(action.keys, action.does, action.title, show=False)
+
+
+def bindings(owner: Owner) -> list[BindingType]:
+    """What `owner` binds. A key that asks for text also has a binding of the screen's that comes before the focused
+    list: else text that comes together with the key, as over ssh, would reach the list.
+    """
+    first = [
+        Binding(action.keys, f"ask('{action.does}')", show=False, priority=True)
+        for action in bound(owner)
+        if action.asks
+    ]
+    return [*first, *(binding(action) for action in bound(owner))]

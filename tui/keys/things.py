@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.analysis.lookup.anything import Kind, Thing
 from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.passes.fx import STAGES
+from inspect_compile.tui.models.fx import STAGES
 from inspect_compile.tui.models.sheet import Jump, Subject
 
 _VIEWS: Final[dict[Kind, str]] = {

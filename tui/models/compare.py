@@ -21,7 +21,7 @@ from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models import causes as told_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
-from inspect_compile.tui.models.kernels.kernels import SHORT_NOTE, kernel_source
+from inspect_compile.tui.models.kernels import SHORT_NOTE, kernel_source
 from inspect_compile.tui.models.sheet import Row, Table
 from inspect_compile.tui.models.wrapper import output_file
 

@@ -18,7 +18,7 @@ from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.passes.fx import STAGES
+from inspect_compile.tui.models.fx import STAGES
 from inspect_compile.tui.models.sheet import Jump, Row, Shown, Table
 
 _MADE: Final[Column[LoweringRow]] = Column(

@@ -1,5 +1,6 @@
-"""The state of a graph's compile."""
+"""The state of a graph's compile, and what is being compiled at the moment."""
 
+import time
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.run_state import run_state
@@ -46,3 +47,12 @@ def graph_state(dump: Dump, graph: str) -> GraphState:
     return GraphState(
         True, Page([[Span("✗ The compile failed. ", "bad"), Span(exception)], [Span(what_to_do, "good")]])
     )
+
+
+def progress_now(dump: Dump) -> tuple[str, str]:
+    """The stage in short, for the line at the top, and everything in a sentence; empty if nothing is compiled."""
+    from inspect_compile.analysis.frontend.progress import progress  # only of a dump that grows
+    from inspect_compile.tables.frontend.progress import progress_words, short_words
+
+    found = progress(dump, time.time())
+    return ("", "") if found is None else (short_words(found), progress_words(found))

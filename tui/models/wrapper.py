@@ -6,7 +6,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
-from inspect_compile.tui.models.kernels.kernels import LANGUAGES
+from inspect_compile.tui.models.kernels import LANGUAGES
 
 WRITTEN: Final = {
     "generated": paths.OUTPUT_CODE,

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from inspect_compile.analysis.lookup.answer import Answer, Found
 from inspect_compile.analysis.lookup.anything import Thing
 from inspect_compile.tables.lookup_text import unresolved_text
-from inspect_compile.tui.widgets.typed_line import TypedLine
+from inspect_compile.tui.widgets.search import TypedLine
 from inspect_compile.tui.work import start
 
 Resolve = Callable[[str], Awaitable[Answer[Thing]]]

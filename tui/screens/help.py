@@ -9,7 +9,12 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from inspect_compile.tui.screens.actions import ALL
+from inspect_compile.tui.keys.actions import GROUPS, Group, of_views
+from inspect_compile.tui.views import VIEWS
+
+ALL: Final[tuple[Group, ...]] = (of_views(VIEWS), *GROUPS)
+"""All groups of actions, the views' first: what help, palette and the tests go through."""
+
 
 SIGNS: Final = (
     ("▌", "bold $accent", "belongs to what is selected"),

@@ -13,15 +13,13 @@ from textual.widgets import Static
 from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
-from inspect_compile.tui import layout
-from inspect_compile.tui.bindings import binding, bindings
-from inspect_compile.tui.keys.actions import Action, of_views
+from inspect_compile.tui.keys.actions import Action, binding, bindings, of_views
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.command import command
 from inspect_compile.tui.screens.elsewhere import ElsewhereScreen
 from inspect_compile.tui.screens.selecting import SelectingScreen
-from inspect_compile.tui.screens.shown import OVERVIEW
+from inspect_compile.tui.screens.shown import MEDIUM, OVERVIEW, tree_width
 from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
@@ -46,7 +44,7 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
         yield Bar(id="tabs")
         with Horizontal(id="body"):
             tree = Lines(id="tree")
-            tree.styles.width = layout.tree_width(self.app.size.width)
+            tree.styles.width = tree_width(self.app.size.width)
             yield tree
             with Vertical(id="right"):
                 yield Static(id="failure")
@@ -59,7 +57,7 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
         """Draw, and only then begin to read."""
         self._say()
         self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, (), self.size.width))
-        self.query_one("#tree").display = self.size.width >= layout.MEDIUM
+        self.query_one("#tree").display = self.size.width >= MEDIUM
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:

@@ -13,13 +13,12 @@ from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.tables import loaded
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.dump_text import advised
-from inspect_compile.tui import layout
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
-from inspect_compile.tui.models.state import GraphState, Page, graph_state
+from inspect_compile.tui.models.state import GraphState, Page, graph_state, progress_now
 from inspect_compile.tui.reader import follow
-from inspect_compile.tui.screens.shown import OVERVIEW, ShownScreen
+from inspect_compile.tui.screens.shown import MEDIUM, OVERVIEW, ShownScreen, slots_of
 from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.views.view import Scope, View
 from inspect_compile.tui.widgets.lines import Lines
@@ -102,8 +101,6 @@ class OpeningScreen(ShownScreen):
         tree.show(found.table)
         self._progress_words = self._stage_words = ""
         if found.is_growing:
-            from inspect_compile.tui.models.run.live import progress_now
-
             self._stage_words, self._progress_words = await self._reader.read(progress_now)
         is_unfinished = has_grown and self._looks_after_end < ENOUGH_LOOKS
         if self._place.kind != "graph" or is_unfinished or self._could_not_read:
@@ -124,7 +121,7 @@ class OpeningScreen(ShownScreen):
     async def _open_graph(self, place: Place) -> None:
         is_other = place.name != self._place.name
         self._place = place
-        names = layout.shown(self.size.width, self.active, self._latest)
+        names = slots_of(self.size.width, self.active, self._latest)
         last = self._last
         known = last if last is not None and last.chain.graph == place.name and not self.is_live else None
 
@@ -169,7 +166,7 @@ class OpeningScreen(ShownScreen):
         self._show_failure(None)
         tree = self.query_one("#tree")
         if not tree.has_focus:
-            tree.display = self.size.width >= layout.MEDIUM or not page.has_graphs
+            tree.display = self.size.width >= MEDIUM or not page.has_graphs
         self._arrange()
         part = self._parts.get(OVERVIEW)
         if isinstance(part, OverviewView):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from inspect_compile.tui.keys.actions import Action, in_palette
-from inspect_compile.tui.screens.actions import ALL
+from inspect_compile.tui.screens.help import ALL
 
 if TYPE_CHECKING:
     from inspect_compile.tui.screens.main import MainScreen

@@ -1,5 +1,6 @@
 """Which views are shown beside each other, and which of them has the focus."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -7,7 +8,6 @@ from textual import events
 from textual.widget import Widget
 
 from inspect_compile.dump import Dump
-from inspect_compile.tui import layout
 from inspect_compile.tui.keys.actions import footer
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Choice
@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from inspect_compile.tui.views.program import Program
 
 OVERVIEW: Final = "overview"
-ORDER: Final = (OVERVIEW, "page", *layout.VIEWS)
+SIDE_BY_SIDE: Final = (
+    "source", "fx", "passes", "ir", "fusion", "cost", "memory", "numerics", "kernels", "output", "program",
+)  # fmt: skip
+"""All views, from left to right."""
+
+MEDIUM: Final = 120
+WIDE: Final = 160
+"""Minimum widths of the screen for two and three views side by side."""
+ORDER: Final = (OVERVIEW, "page", *SIDE_BY_SIDE)
 """What can be shown at the right, in order."""
 
 
@@ -70,9 +78,9 @@ class ShownScreen(ListsScreen):
             view = self._view(self.active)
             if self._is_widened or (view is not None and view.is_wide):
                 return (self.active,)
-            return layout.shown(width, self.active, self._latest)
+            return slots_of(width, self.active, self._latest)
         page = OVERVIEW if self._place.kind == "run" else "page"
-        if width >= layout.MEDIUM and self._program is not None:
+        if width >= MEDIUM and self._program is not None:
             return (page, "program")
         return ("program",) if self.active == "program" else (page,)
 
@@ -122,7 +130,7 @@ class ShownScreen(ListsScreen):
 
     def on_resize(self) -> None:
         """Another width may have room for more views, or fewer."""
-        self.query_one("#tree").styles.width = layout.tree_width(self.size.width)
+        self.query_one("#tree").styles.width = tree_width(self.size.width)
         if self._outline is not None:
             self._arrange()
 
@@ -150,7 +158,7 @@ class ShownScreen(ListsScreen):
         """The focused view is the active one."""
         for widget in event.widget.ancestors_with_self:
             name = widget.id or ""
-            if self._parts.get(name) is widget and name in layout.VIEWS and name != self.active:
+            if self._parts.get(name) is widget and name in SIDE_BY_SIDE and name != self.active:
                 self._latest = (name, *(view for view in self._latest if view != name))
                 self._arrange()
                 self._say()
@@ -178,3 +186,17 @@ class ShownScreen(ListsScreen):
             lines.add_class("-kept")
         self.query_one("#tree").display = not self._is_widened or (lines is not None and lines.id == "tree")
         self._arrange()
+
+
+def tree_width(width: int) -> int:
+    """Width of the tree on a screen of `width` columns."""
+    return 24 if width >= MEDIUM else 20
+
+
+def slots_of(width: int, active: str, latest: tuple[str, ...]) -> tuple[str, ...]:
+    """One view of each slot of the screen: the active one, in the other slots the one that was last active there."""
+    cuts = (1, 8) if width >= WIDE else (8,) if width >= MEDIUM else ()
+    slots = (SIDE_BY_SIDE[first:last] for first, last in pairwise((0, *cuts, len(SIDE_BY_SIDE))))
+    return tuple(
+        active if active in slot else next((view for view in latest if view in slot), slot[0]) for slot in slots
+    )

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.passes.fx import STAGES, fx
+from inspect_compile.tui.models.fx import STAGES, fx
 from inspect_compile.tui.models.sheet import Shown, Table
 from inspect_compile.tui.views.view import View
 

@@ -16,10 +16,10 @@ from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.text import number_of, one_line
-from inspect_compile.tui.bindings import bindings
+from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
-from inspect_compile.tui.models.kernels.kernels import (
+from inspect_compile.tui.models.kernels import (
     AUTOTUNE,
     FORMS,
     NOTE,
@@ -30,8 +30,8 @@ from inspect_compile.tui.models.kernels.kernels import (
     kernel_source,
     kernels,
 )
-from inspect_compile.tui.models.kernels.stages import Assembled, Staged, assembled, cpp_source, message, staged
 from inspect_compile.tui.models.sheet import Shown, Table
+from inspect_compile.tui.models.stages import Assembled, Staged, assembled, cpp_source, message, staged
 from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines

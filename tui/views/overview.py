@@ -7,7 +7,7 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.message import Message
 
-from inspect_compile.tui.bindings import bindings
+from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.bars import Tab
 from inspect_compile.tui.models.run.overview import WHOLE, Lead, OverviewPage, OverviewSheet
 from inspect_compile.tui.views.view import Part

@@ -17,7 +17,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
-from inspect_compile.tui.models.arranging.arranged import Arranged, arranged
+from inspect_compile.tui.models.arranged import Arranged, arranged
 from inspect_compile.tui.models.bars import Item, Tab, title
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine

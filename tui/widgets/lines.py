@@ -20,8 +20,8 @@ from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.text import number_of, one_line
-from inspect_compile.tui.bindings import bindings
-from inspect_compile.tui.models.arranging.arranged import AS_IT_COMES, Arranged, Arrangement, arranged
+from inspect_compile.tui.keys.actions import bindings
+from inspect_compile.tui.models.arranged import AS_IT_COMES, Arranged, Arrangement, arranged
 from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.models.places import Places

@@ -1,7 +1,8 @@
-"""The line in which the user types what to search for, or what to filter by."""
+"""The line in which the user types what to search for, or what to filter by; any line to type in."""
 
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -9,7 +10,22 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from inspect_compile.tui.widgets.lines import Lines
-from inspect_compile.tui.widgets.typed_line import TypedLine
+
+
+class TypedLine(Input):
+    """An input that takes Enter when it is its turn, however fast keys come, and as the end of a pasted line too."""
+
+    async def on_key(self, event: events.Key) -> None:
+        """Not left to the binding, which is looked up only after the next key may have come."""
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            await self.action_submit()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Textual inserts the first line; what ends it is done after that."""
+        if event.text.endswith(("\n", "\r")):
+            self.call_later(self.action_submit)
 
 
 class SearchBar(Horizontal):

@@ -22,7 +22,7 @@ from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import traffic
-from inspect_compile.tui.models.kernels.kernels import kernel_source
+from inspect_compile.tui.models.kernels import kernel_source
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, lowered, made, node, operation
 
 KERNEL = "cpp_fused_relu_0"

@@ -10,7 +10,7 @@ from rich.console import Console
 from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Loop, LoopNest, Tiling, Tuning
-from inspect_compile.tui.models.kernels.kernels import autotune_sheet
+from inspect_compile.tui.models.kernels import autotune_sheet
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
 

@@ -1,1 +1,0 @@
-"""What the view of kernels shows, as plain values. May not know widgets or textual."""
