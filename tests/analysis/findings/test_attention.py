@@ -139,11 +139,11 @@ def asked(
     return Call(*tensors, is_learnt, dropout > 0, groups, device, version)
 
 
-class Called(TorchDispatchMode):
+class Called(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """The names of the operators that are called."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.names: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
