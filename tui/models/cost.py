@@ -33,7 +33,7 @@ from inspect_compile.tables.runtime.measured import LAUNCHES as LAUNCH_TIMES
 from inspect_compile.tables.runtime.measured import NOT_MEASURED, sum_words
 from inspect_compile.tables.text import places_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Panel, Row, Shown, Subject, Table
 
 Launched = TypeVar("Launched", KernelTraffic, Bounds)
 
@@ -222,3 +222,11 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
     **{f"flame {of}": partial(flame, of) for of in OF},
 }
 """Mode of the view → its table."""
+
+
+def cost(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
+    """The table of a mode."""
+    return Shown(PARTS[mode](dump, chain))
+
+
+PANEL: Final = Panel(cost, tuple(PARTS), follow="fx")

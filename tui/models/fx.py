@@ -10,7 +10,7 @@ from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Row, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import Panel, Row, Shown, Subject, Table
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """Name of a stage in the TUI → its name in the facts."""
@@ -91,3 +91,6 @@ class _Lowered:
 def _subject(node: Node, names: tuple[str, ...]) -> Subject | None:
     """What became of a node, which has a name for `show` if that is one node."""
     return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
+
+
+PANEL: Final = Panel(fx, tuple(STAGES), "The dump holds no graph of this stage.", follow="ir")

@@ -25,7 +25,7 @@ from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.letters import BUFFERS, PEAK_KEY
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 LINES: Final = "lines"
 KEPT: Final = "kept"
@@ -186,3 +186,7 @@ def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]
         return None
     name = chain.key(step.graph, step.buffer)
     return Subject("buffer", (name,), step.buffer, (name,))
+
+
+PANEL: Final = Panel(memory, MODES, follow="output", detail=DETAILED)
+"""Pieces of memory as bars from line to line, what is live, or what the backward keeps; below, details."""

@@ -22,7 +22,7 @@ from inspect_compile.tables.numerics.story import result_story
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.cost import launch_positions
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 NOT_CHECKED: Final = "Not checked: inspect-compile numerics SCRIPT does it."
 ALL_FINITE: Final = "No result of this graph had NaN or Inf."
@@ -140,3 +140,6 @@ def _lines(told: Sequence[tuple[str, str]], width: int) -> Code:
             for line in wrap(text, max(width, _NARROWEST), subsequent_indent=" " * _INDENT, break_on_hyphens=False)
         ]
     )
+
+
+PANEL: Final = Panel(lambda dump, chain, _: numerics(dump, chain), detail=DETAILED)

@@ -13,7 +13,7 @@ from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")
@@ -100,3 +100,6 @@ def _edit(edit: Edit) -> list[CodeLine]:
     lines = list(edit_lines(edit))
     ends = [*[""] * (len(lines) - 1), where]
     return [CodeLine(text + end, role=_ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
+
+
+PANEL: Final = Panel(passes, FORMS, "No pass was seen (yet).", follow="fx", detail=DETAILED)

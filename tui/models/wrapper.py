@@ -4,9 +4,11 @@ from typing import Final
 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.kernels import LANGUAGES
+from inspect_compile.tui.models.sheet import Panel, Shown
 
 WRITTEN: Final = {
     "generated": paths.OUTPUT_CODE,
@@ -80,3 +82,13 @@ def _defined(kernel: Kernel, length: int) -> range:
     if kernel.defined_at is None or kernel.defined_to is None:
         return range(0)
     return range(max(1, kernel.defined_at), min(length, kernel.defined_to) + 1)
+
+
+def written(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
+    """One of the texts; a line that says so if there is none."""
+    missing = CodeLine(f" The dump holds no such file of {chain.graph} (yet).", role="dim")
+    code = output(dump, chain, mode) or Code([missing])
+    return Shown(code, number_of(len(code), "line"))
+
+
+PANEL: Final = Panel(written, tuple(WRITTEN))

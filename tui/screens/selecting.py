@@ -98,7 +98,7 @@ class SelectingScreen(OpeningScreen):
         """Select it, and go to the next level."""
         event.stop()
         self._choose(event.subject, event.view.tab.name)
-        self.action_view(event.view.FOLLOW)
+        self.action_view(event.view.panel.follow)
 
     def action_lowering(self) -> None:
         """Show how the node under the cursor was lowered, in whichever view it is."""
@@ -115,8 +115,6 @@ class SelectingScreen(OpeningScreen):
         start(self, partial(self._jump, event.jump), group="open", latest=True)
 
     async def _jump(self, jump: Jump) -> None:
-        from inspect_compile.tui.views.fx import FxView
-
         asked = self._asked
         if jump.graph and not await self._open_named(jump.graph):
             return
@@ -124,7 +122,7 @@ class SelectingScreen(OpeningScreen):
             return
         self.action_view("fx")
         view = self._view("fx")
-        if isinstance(view, FxView):
+        if isinstance(view, View):
             view.go_to(jump.mode, jump.key)
 
     def on_overview_view_led(self, event: "OverviewView.Led") -> None:

@@ -30,7 +30,7 @@ from inspect_compile.tui.models.kernels import (
     kernel_source,
     kernels,
 )
-from inspect_compile.tui.models.sheet import Shown, Table
+from inspect_compile.tui.models.sheet import Panel, Shown, Table
 from inspect_compile.tui.models.stages import Assembled, Staged, assembled, cpp_source, message, staged
 from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
@@ -55,10 +55,8 @@ MANY: Final = 200
 class KernelsView(View):
     """A row for each kernel; below, the source of the one under the cursor, alone or beside one of its stages."""
 
-    MODES: ClassVar = (*FORMS, AUTOTUNE)
-    FOLLOW: ClassVar = "output"
+    PANEL: ClassVar = Panel(modes=(*FORMS, AUTOTUNE), follow="output", modes_are_of_detail=True)
     BINDINGS: ClassVar[list[BindingType]] = bindings("kernels")
-    MODES_ARE_OF_DETAIL: ClassVar = True
     _staged = Staged(NOTHING)
     _stage_key = ""
     _is_whole = False
