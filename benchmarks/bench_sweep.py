@@ -19,10 +19,11 @@ from pathlib import Path
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Frame, Graph, Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.fusion import misses
@@ -94,7 +95,7 @@ def views() -> Iterator[tuple[str, Callable[[Path], object]]]:
     def graph_views(root: Path) -> None:
         dump = Dump(root)
         for graph in outermost(dump):
-            chain = Chain(dump, graph.graph)
+            chain = Chain(CompiledGraph(dump, graph.graph))
             misses(dump, chain)
             for stage in STAGES:
                 fx(dump, chain, stage)

@@ -39,10 +39,10 @@ except ModuleNotFoundError:  # not installed: as this tree has it
 
 from inspect_compile.analysis.compare.content import content  # noqa: E402
 from inspect_compile.analysis.compare.differences import compare  # noqa: E402
-from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.analysis.dumps.nothing import nothing_text  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
+from inspect_compile.graph.graphs import outermost  # noqa: E402
 
 MODELS = ROOT / "tests" / "harmless" / "programs"
 TRANSFORMERS = (

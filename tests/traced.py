@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Node
+from inspect_compile.graph.graphs import outermost
 from tests.why_real import RealBuffer, why_real
 
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage
-    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Kernel
+    from inspect_compile.graph.kernels.statements import Statements
 
 ALL: Final = "all"
 """All stages, as numbers of lines."""
@@ -33,6 +33,7 @@ def show_stage(
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.commands.dump_selection import done_for_each
     from inspect_compile.commands.printing import print_table
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.fusion.why import heading
     from inspect_compile.tables.lookup_text import resolved
     from inspect_compile.tables.parts import command
@@ -45,7 +46,7 @@ def show_stage(
 
     def show(kernel: "Kernel") -> "Kernel":
         if has_headings:
-            print_table(heading(dump, kernel.graph, is_first=kernel is shown[0]))
+            print_table(heading(CompiledGraph(dump, kernel.graph), is_first=kernel is shown[0]))
         _show_kernel(arguments, dump, kernel, dump_argument)
         return kernel
 
@@ -60,13 +61,13 @@ def show_stage(
 def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel", dump_argument: str) -> None:
     from inspect_compile.analysis.kernels.stage_counts import narrowed
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, annotated_lines
-    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.analysis.lookup.lines import find_source_lines
     from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.kernels.stage_page import MOST_LINES, stage_page
     from inspect_compile.tables.lookup_text import only
 
-    stages, statements = KernelStages(dump, kernel), Statements(dump, kernel.graph.partition("/")[0])
+    stages, statements = KernelStages(dump, kernel), CompiledGraph(dump, kernel.graph.partition("/")[0]).statements
     given = {"--line": arguments.line, "--node": arguments.node}
     asked = tuple(word for option, value in given.items() if value is not None for word in (option, value))
     meant = only(find_source_lines(dump, statements, stages, arguments.line, arguments.node)) if asked else None

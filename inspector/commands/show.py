@@ -64,6 +64,7 @@ class Show:
             selected,
         )
         from inspect_compile.commands.printing import print_json, print_table
+        from inspect_compile.graph import Graphs
         from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
@@ -98,16 +99,16 @@ class Show:
             is_page = name in tables.PAGES
             if is_json:
                 if is_page:
-                    rows = tables.page_rows(name, dump, graph, names)
+                    rows = tables.page_rows(name, Graphs(dump, graph), names)
                 elif arguments.facts:
-                    rows = tables.facts(name, dump, graph, **options)
+                    rows = tables.facts(name, Graphs(dump, graph), **options)
                 else:
-                    rows = tables.rows(name, dump, graph, names, **options)
+                    rows = tables.rows(name, Graphs(dump, graph), names, **options)
                 return rows if len(graphs) == 1 else list(rows)
             if is_page:
-                return tables.page(name, dump, graph, names, called)
+                return tables.page(name, Graphs(dump, graph), names, called)
             most = LIMIT if limit is None and not arguments.all else limit
-            return tables.table(name, dump, graph, names=names, limit=most, dump_argument=called, **options)
+            return tables.table(name, Graphs(dump, graph), names=names, limit=most, dump_argument=called, **options)
 
         every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
         if is_json:
@@ -145,6 +146,7 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
 def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: str, options: dict[str, Any]) -> int:
     """Write a table in the form of another tool: compile times as a trace, or a flame as folded stacks."""
     from inspect_compile.commands.output_file import write
+    from inspect_compile.graph import Graphs
 
     if table == "time":
         from inspect_compile.export.formats import written
@@ -155,7 +157,7 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
         from inspect_compile.analysis.cost.flame import flames
         from inspect_compile.tables.cost.flame import stack_text
 
-        data = "".join(stack_text(flames(dump, graph, **options)) for graph in graphs).encode()
+        data = "".join(stack_text(flames(Graphs(dump, graph), **options)) for graph in graphs).encode()
         told = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
     write(Path(file), data)
     say(f"{file}; {told}")

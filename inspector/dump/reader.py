@@ -1,6 +1,7 @@
 """Reads a dump, finished or growing, and untrusted. Runs nothing from it and follows no link out of it."""
 
 import os
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,6 +59,8 @@ class Dump:
         self._outermost: list[Graph] = []
         self._of_compile: dict[str | None, list[Graph]] = {}
         self._graphs_of = 0, 0
+        self.derived: dict[str | None, dict[Callable[..., Any], Any]] = {}
+        """Graph → what was made of its rows, by the function that made it; None: of all graphs. `refresh` drops it."""
 
     def as_recorded(self) -> "Dump":
         """The same part of the dump with lines as they are in its files, without callers."""
@@ -91,7 +94,10 @@ class Dump:
             self.__dict__.pop(name, None)
         for table in list(self._tables.values()):  # reading one can open another: that of the calls to its lines
             table.read()
-        return self._extent() != before
+        has_more = self._extent() != before
+        if has_more:
+            self.derived = {}
+        return has_more
 
     def _extent(self) -> tuple[object, ...]:
         rows = sum(len(table.rows) for table in self._tables.values())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _dot(asked: Asked) -> Iterator[Part]:
     from inspect_compile.facts import Operation
 
     drawn = [
-        schedule_dot(asked.dump, graph.graph, "post_fusion")
+        schedule_dot(CompiledGraph(asked.dump, graph.graph), "post_fusion")
         for graph in asked.graphs
         if any(row.phase == "post_fusion" for row in asked.dump.rows(Operation, graph.graph))
     ]

@@ -12,9 +12,8 @@ from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
 from inspect_compile.analysis.frontend.startup import FIRST_CALLS, process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.facts import FirstCall, Graph, Imported, Timed
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import lines_text, one_line, program_words
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) 
     end = max((event["ts"] + event["dur"] for event in events if event["ph"] == "X"), default=0.0) / _MICRO
     for dump, graph in graphs:
         end += _GAP * end
-        found = list(call_events(dump, graph, _process(1, taken), end))
+        found = list(call_events(CompiledGraph(dump, graph.graph), _process(1, taken), end))
         events += found
         end = max((event["ts"] / _MICRO for event in found if event["ph"] == "C"), default=end)
     return {"traceEvents": events, "displayTimeUnit": "ms"}
@@ -78,19 +77,19 @@ def _start(dump: "Dump") -> float | None:
     return first if first is None or began is None else began
 
 
-def call_events(dump: "Dump", graph: Graph, process: int, start: float) -> Iterator[Event]:
+def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[Event]:
     """The launches of one call, those of nested graphs left out, and what is held after each line."""
-    seconds = launch_seconds(dump, graph.graph)
+    seconds = launch_seconds(graph)
     if not seconds.of:
         return
-    launched = {key_of(launch): launch for launch in launches(dump, graph.graph)}
-    figures = [of(dump, graph.graph) for of in FIGURES.values()]
-    title = f"{graph.graph}: one call, in the order of the code (not when it ran)"
+    launched = {key_of(launch): launch for launch in graph.launches}
+    figures = [of(graph) for of in FIGURES.values()]
+    title = f"{graph.name}: one call, in the order of the code (not when it ran)"
     yield _named("process_name", process, 0, title)
     yield _named("thread_name", process, 0, f"launches, as long as {seconds.what}")
     at = start
     yield _held(process, at, 0)
-    for step in memory(dump, graph.graph).steps:
+    for step in graph.memory.steps:
         launch = launched.get((step.graph, step.kernel or "", step.line))
         if step.change:
             yield _held(process, at, step.live)

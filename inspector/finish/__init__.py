@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.kept import to_keep
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.tables import loaded
 from inspect_compile.tables.text import unbroken
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile import tables
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import is_only_parts
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.rows import grouped
 from inspect_compile.report import pictures
 from inspect_compile.report.budget import Budget
 from inspect_compile.report.code import Code
@@ -95,8 +96,12 @@ def sections(asked: Asked) -> Iterator[Section]:
         yield Section(name, title, blocks)
         if name == "overview":
             graphs = outermost(asked.dump)[:FEW_GRAPHS]
-            yield Section("code", "Code", _more(asked, [Code(asked.dump, one, asked.budget).html() for one in graphs]))
-            found = [drawn for one in graphs for drawn in pictures.pictures(asked.dump, one)]
+            yield Section(
+                "code",
+                "Code",
+                _more(asked, [Code(CompiledGraph(asked.dump, one.graph), asked.budget).html() for one in graphs]),
+            )
+            found = [drawn for one in graphs for drawn in pictures.pictures(CompiledGraph(asked.dump, one.graph))]
             found = [*pictures.of_run(asked.dump), *found]
             yield Section("pictures", "Pictures", _more(asked, found))
     yield Section("texts", "Texts", list(_texts(asked)))
@@ -124,7 +129,7 @@ def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
         if not tables.TABLES[name].of_all_ranks and is_only_parts(asked.dump):
             continue
         try:
-            found = shown(tables.table(name, asked.dump, limit=asked.rows, dump_argument=asked.name))
+            found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name))
         except CommandError as error:
             empty.append(element("li", element("b", name), f"  {error}"))
             continue
@@ -166,7 +171,7 @@ def _texts(asked: Asked) -> Iterator[Markup]:
 
 def _artifacts(asked: Asked) -> Iterator[Markup]:
     """What torch made or would print about each compile."""
-    for compile_id, rows in grouped(artifact_rows(asked.dump), lambda row: row.graph).items():
+    for compile_id, rows in grouped(artifact_rows(Graphs(asked.dump)), lambda row: row.graph).items():
         shown = [_artifact(asked, row) for row in rows[: asked.rows]]
         yield joined(element("h3", f"compile {one_line(compile_id)}"), *shown)
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.dumps.names import any_number
+from inspect_compile.graph.names import any_number
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.overview.summary import incomplete
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
@@ -24,6 +23,7 @@ from inspect_compile.facts import (
     Timed,
 )
 from inspect_compile.facts.compile_id import compile_name
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.tables import TABLES
 from tests.handmade import graph, made, node
 

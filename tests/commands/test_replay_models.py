@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, Node, Remark
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tables.lookup_text import only
 from tests.harmless.test_models import KINDS, MODELS, program
@@ -18,7 +19,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def _again(dump: Dump, graph: Graph) -> None:
-    done = replayed(dump, graph)
+    done = replayed(CompiledGraph(dump, graph.graph))
 
     assert not done.failure
     assert [end.status for end in Dump(done.part).rows(GraphEnd)][:1] == ["compiled"]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import ledger
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from tests.conftest import TESTS, DumpOf, Golden
 
 RECORDED = TESTS / "data" / "tui" / "mixed"
@@ -41,7 +41,7 @@ def test_every_pair_that_shares_a_buffer_has_a_story(dump_of: DumpOf, capsys: Ca
     dump = Dump(dump_of("attention_block").dump)
     (graph,) = outermost(dump)
     rows = [row for row in dump.rows(Operation, graph.graph) if row.phase == "pre_fusion"]
-    found = ledger(dump, graph.graph)
+    found = CompiledGraph(dump, graph.graph).ledger
     touched = {row.name: {access.buffer for access in (*row.reads, *row.writes)} for row in rows}
     told = 0
     for index, one in enumerate(rows):

@@ -29,6 +29,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.facts.frontend import FailedGuard
 from inspect_compile.facts.kernels import StatementNodes
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.lookup_text import resolved
 from tests.diagrams.pictures import holds_together
 from tests.diagrams.test_render import HOSTILE, JOINER, tags, texts
@@ -81,13 +82,13 @@ def pictures(dump: Dump, name: str) -> list[Picture]:
     first = dump.rows(Kernel)[0]
     (meant,) = resolved(find_nodes(dump, f"y{name}", GRAPH))
     found = [
-        fx_picture(dump, GRAPH, "post_grad", everything=True, unfold=True),
-        fx_picture(dump, GRAPH, "post_grad", unfold=False),
+        fx_picture(CompiledGraph(dump, GRAPH), "post_grad", everything=True, unfold=True),
+        fx_picture(CompiledGraph(dump, GRAPH), "post_grad", unfold=False),
         kernel_picture(dump, first),
         node_picture(dump, meant, f"y{name}"),
         dynamo_picture(dump),
-        findings_picture(dump, GRAPH),
-        joined_picture(dump, GRAPH),
+        findings_picture(CompiledGraph(dump, GRAPH)),
+        joined_picture(CompiledGraph(dump, GRAPH)),
     ]
     return [one for one in found if one is not None]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.facts import MemoryPlan, WrapperLine
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from tests.analysis.memory.test_plan import check_held
 from tests.conftest import SAMPLES
 from tests.harmless.test_models import KINDS, MODELS, program
@@ -36,7 +36,7 @@ def test_loops(tmp_path: Path) -> None:
     """Loops of three to five rounds, which hold what two do; regions that are called twice."""
     dump = check_held(tmp_path, LOOPS, environment={})
 
-    held = [memory(dump, graph.graph) for graph in outermost(dump)]
+    held = [CompiledGraph(dump, graph.graph).memory for graph in outermost(dump)]
     assert [found.loops for found in held] == [(0,), (0,), (0,), (0,), (), (), (), ()]
     assert held[2].unentered > held[2].peak  # it copies what it is given
 
@@ -62,6 +62,8 @@ def test_the_peak_without_reuse_is_foretold(tmp_path: Path) -> None:
     planned = check_held(tmp_path / "with", MODEL, "gpt2", "inference", environment={})
     bare = check_held(tmp_path / "bare", without, str(MODEL), "gpt2", "inference", environment={})
 
-    foretold = [memory(planned, graph.graph) for graph in outermost(planned)]
-    assert [found.unplanned for found in foretold] == [memory(bare, graph.graph).peak for graph in outermost(bare)]
+    foretold = [CompiledGraph(planned, graph.graph).memory for graph in outermost(planned)]
+    assert [found.unplanned for found in foretold] == [
+        CompiledGraph(bare, graph.graph).memory.peak for graph in outermost(bare)
+    ]
     assert any(found.peak > (found.unplanned or 0) for found in foretold)

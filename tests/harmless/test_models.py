@@ -2,8 +2,9 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from tests.accounted import without_gaps
 from tests.called import unseen_calls
 from tests.harmless.harness import Case, Place, unharmed
@@ -43,7 +44,7 @@ def check(place: Place, model: str, kind: str) -> None:
     check_misses(dump)
     assert statements_astray(dump) == []
     for graph in graphs:
-        covered = coverage(dump, graph.graph)
+        covered = coverage(CompiledGraph(dump, graph.graph))
         assert covered.nodes
         assert covered.missing == []
         assert covered.unknown == ()

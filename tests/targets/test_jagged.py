@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import sympy
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphEnd, Remark
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.lowering.intervention.cross_compile.pickling import jagged
 from inspect_compile.torch_compat.targets import RAGGED_VALUE
 from tests.harmless.test_models import KINDS

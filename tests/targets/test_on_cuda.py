@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
+from inspect_compile.graph.graphs import outermost
 from tests.running import inspected, plain
 
 pytestmark = pytest.mark.targets

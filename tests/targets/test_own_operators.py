@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphEnd, Kernel, Remark
+from inspect_compile.graph.graphs import outermost
 from tests.running import inspected, plain
 
 PROGRAM = Path(__file__).parent / "programs" / "script_ops.py"

@@ -14,11 +14,12 @@ import msgspec
 import pytest
 
 import inspect_compile
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from tests.running import COMMAND, SECONDS, inspected, plain, run, without_last_words
 
 pytestmark = pytest.mark.targets
@@ -83,7 +84,7 @@ def test_every_graph_is_compiled_for_every_target(trained: Path, target: str, de
     assert {kernel.kind for kernel in dump.rows(Kernel)} == {"triton", "extern"}
     assert {kernel.device.partition(":")[0] for kernel in dump.rows(Kernel) if kernel.kind == "triton"} == {"cuda"}
     for graph in outermost(dump):
-        assert coverage(dump, graph.graph).share == 1.0
+        assert coverage(CompiledGraph(dump, graph.graph)).share == 1.0
         code = dump.text(graph.graph, "output_code.py")
         assert code is not None
         assert ("'hip'" in code) == (target == "gfx942")
@@ -206,7 +207,7 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     assert set(templates) <= {binary.kernel for binary in dump.rows(Binary)}
     texts = [file.read_text() for file in dump.root.rglob("*") if file.suffix in (".log", ".txt", ".jsonl")]
     assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
-    tuned = [row for graph in outermost(dump) for row in autotuned(dump, graph.graph)]
+    tuned = [row for graph in outermost(dump) for row in autotuned(CompiledGraph(dump, graph.graph))]
     chosen = [row for row in tuned if row.about == "operation"]
     assert [(row.winner, row.by, row.runs) for row in chosen] == [(row.ids[0], "rule", True) for row in told]
     assert {(option.milliseconds, option.source) for row in tuned for option in row.choices} == {(None, "not measured")}

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.frames import resumed
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.graph.graphs import ShortNames, outermost
+from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Row, Table

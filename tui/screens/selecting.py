@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tui.keys.history import History, Stop
 from inspect_compile.tui.models.outline import Outline
 from inspect_compile.tui.models.sheet import Jump, Subject
@@ -149,7 +150,7 @@ class SelectingScreen(OpeningScreen):
             asked = self._asked
             row = ""
             with self._guarded():
-                row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
+                row = await self._reader.read(lambda dump: finding_key(CompiledGraph(dump, lead.graph), found))
             if asked != self._asked:
                 return
             lead = lead._replace(row=(FINDINGS, row) if row else None)

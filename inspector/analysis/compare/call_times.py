@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import Key, latest, least_in_call, measuring
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.rows import grouped
 
 MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of sizes"

@@ -8,13 +8,13 @@ import msgspec
 from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
 from inspect_compile.analysis.compare.side_by_side import launches_of
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
 from inspect_compile.analysis.dumps.run_state import run_state
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.overview.summary import recompiles
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, Kernel
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.kernels.launches import distinct
 
 
 class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):

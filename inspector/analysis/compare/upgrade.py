@@ -10,10 +10,10 @@ from inspect_compile.analysis.compare.call_times import PARTS, CallTimes, call_t
 from inspect_compile.analysis.compare.causes.compiled import Call, total
 from inspect_compile.analysis.compare.causes.find import comparison
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.launch_times import Key
-from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 
 KINDS: Final = {
     "program": ("source",),
@@ -224,4 +224,4 @@ def _changed(a: Dump, b: Dump) -> Iterator[tuple[str, str]]:
 
 
 def _peak(dump: Dump) -> int:
-    return max((memories(dump, graph.graph)[graph.graph].peak for graph in outermost(dump)), default=0)
+    return max((CompiledGraph(dump, graph.graph).memories[graph.graph].peak for graph in outermost(dump)), default=0)

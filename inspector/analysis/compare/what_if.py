@@ -3,9 +3,10 @@
 import msgspec
 
 from inspect_compile.analysis.compare.replays import Counts, replays
-from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
+from inspect_compile.graph.rows import scheduled
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
@@ -83,7 +84,9 @@ def _is_one(then: PairPlacement, moved: Pair) -> bool:
 
 def _counterparts(dump: Dump, again: Dump, graph: str) -> dict[str, tuple[str, ...]]:
     """Operation → operations that compute the same in the second compile: a setting may change their number."""
-    before, after = ({row.name: row for row in scheduled(where, graph, nested=False)} for where in (dump, again))
+    before, after = (
+        {row.name: row for row in scheduled(Graphs(where, graph), nested=False)} for where in (dump, again)
+    )
     if {name: row.nodes for name, row in before.items()} == {name: row.nodes for name, row in after.items()}:
         return {member: (member,) for row in before.values() for member in row.members}
     found: dict[str, tuple[str, ...]] = {}
@@ -102,10 +105,14 @@ def _changes(
     dump: Dump, again: Dump, graph: str, counterparts: dict[str, tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Scheduler nodes of the first compile that are one in the second, and of the second that were one in the first."""
-    after = {member: row.name for row in scheduled(again, graph, "post_fusion", nested=False) for member in row.members}
+    after = {
+        member: row.name
+        for row in scheduled(Graphs(again, graph), "post_fusion", nested=False)
+        for member in row.members
+    }
     merged: dict[str, dict[str, None]] = {}
     apart = []
-    for row in scheduled(dump, graph, "post_fusion", nested=False):
+    for row in scheduled(Graphs(dump, graph), "post_fusion", nested=False):
         of = {member: [after[one] for one in counterparts.get(member, ()) if one in after] for member in row.members}
         for names in of.values():
             for name in names:

@@ -7,10 +7,9 @@ import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, modules_around, operator
 from inspect_compile.analysis.cost.kernel_work import MOST, Launched, summed, works
-from inspect_compile.analysis.dumps.rows import lowered_by_name
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering
+from inspect_compile.graph import CompiledGraph, Id
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
@@ -61,22 +60,24 @@ class Item(NamedTuple):
 class Costs:
     """The costs of one outermost graph, nested graphs included; computed on demand."""
 
-    def __init__(self, dump: Dump, graph: str) -> None:
-        self._dump = dump
-        self.graph = graph
-        self._statements = Statements(dump, graph)
-        rows = {found.graph: found for found in dump.rows(Graph, graph)}
+    def __init__(self, graph: CompiledGraph) -> None:
+        self._dump = graph.dump
+        self.graph = graph.name
+        self._statements = graph.statements
+        rows = {found.graph: found for found in graph.rows(Graph)}
         self._tried = {found.graph for found in rows.values() if found.kind in ("autotune", "constants")}
-        own = rows.get(graph)
-        self._forward = _forward_nodes(dump, own.compile_id) if own is not None and own.kind == "backward" else set()
+        own = rows.get(graph.name)
+        self._forward = (
+            _forward_nodes(graph.dump, own.compile_id) if own is not None and own.kind == "backward" else set()
+        )
         self.items = list(self._items())
         self.total = sum(item.row.flops for item in self.items)
 
     def _items(self) -> Iterator[Item]:
-        nodes = lowered_by_name(self._dump, self.graph)
+        nodes = CompiledGraph(self._dump, self.graph).node_of
         for row in self._dump.rows(Lowering, self.graph):
             if row.op == "call_function" and row.graph not in self._tried and row.flops_kind in COMPUTING:
-                node = nodes.get((row.graph, row.node))
+                node = nodes.get(Id(row.graph, row.node))
                 yield Item(
                     row,
                     self._key(row.graph, row.node),
@@ -144,23 +145,25 @@ class Costs:
         )
 
     def _kernels(self) -> list[Cost]:
-        found = [launched for launched in works(self._dump, self.graph) if launched.work.graph not in self._tried]
+        found = [
+            launched
+            for launched in works(CompiledGraph(self._dump, self.graph))
+            if launched.work.graph not in self._tried
+        ]
         total = sum(launched.work.heavy + launched.work.scalar for launched in found)
-        again = {(item.row.graph, item.row.node): item.row.flops for item in self.items if item.is_recomputed}
+        again = {Id(item.row.graph, item.row.node): item.row.flops for item in self.items if item.is_recomputed}
         before: set[tuple[str, int]] = set()
         return [self._kernel(launched, total, again, before) for launched in found]
 
-    def _kernel(
-        self, launched: Launched, total: int, again: dict[tuple[str, str], int], before: set[tuple[str, int]]
-    ) -> Cost:
+    def _kernel(self, launched: Launched, total: int, again: dict[Id, int], before: set[tuple[str, int]]) -> Cost:
         work, graph = launched.work, launched.work.graph
         loops = {} if launched.body is None else dict(zip(launched.body.nodes, launched.body.loops, strict=False))
         nodes = dict.fromkeys([*launched.products, *(name for name, own in loops.items() if own)])
         twice = {name for name, own in loops.items() if own and all((graph, loop) in before for loop in own)}
         before |= {(graph, loop) for own in loops.values() for loop in own}
         flops = work.heavy + work.scalar
-        repeated = sum(again.get((graph, name), 0) for name in launched.products)
-        repeated += sum(done.scalar for done in launched.done if done.node in twice or (graph, done.node) in again)
+        repeated = sum(again.get(Id(graph, name), 0) for name in launched.products)
+        repeated += sum(done.scalar for done in launched.done if done.node in twice or Id(graph, done.node) in again)
         return Cost(
             self.graph,
             "kernel",

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import OVER_LINKS, Bounds, roofline
 from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED, sure_of
 
 
@@ -38,7 +38,7 @@ class Costs:
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
         self._roof = roof_of(dump)
-        self._times = measured(dump)
+        self._times = measured(Graphs(dump))
         self._bounds: dict[str, dict[Key, Bounds]] = {}
 
     def of_bytes(self, moved: int, launches: Iterable[Launch]) -> Cost:
@@ -48,7 +48,7 @@ class Costs:
         rows = {_key(launch): launch for launch in launches}
         took = [one for key in rows if (one := self._times.get(key)) is not None]
         if rows and len(took) == len(rows):
-            every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
+            every = sum(CompiledGraph(self._dump, _outer(one)).traffic.of(one).least for one in rows.values())
             if every:
                 timed = min(one.timed for one in took)
                 seconds = sum(one.milliseconds for one in took) / 1e3
@@ -71,7 +71,7 @@ class Costs:
 
     def _bounds_of(self, graph: str) -> dict[Key, Bounds]:
         if graph not in self._bounds:
-            rows = [] if self._roof is None else roofline(self._dump, graph, self._roof)
+            rows = [] if self._roof is None else roofline(CompiledGraph(self._dump, graph), self._roof)
             self._bounds[graph] = {(row.graph, row.kernel, row.line): row for row in rows}
         return self._bounds[graph]
 

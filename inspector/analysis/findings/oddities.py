@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import disabled, hooks
+from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.overview.summary import incomplete

@@ -9,6 +9,7 @@ from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
 
@@ -16,7 +17,7 @@ from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
 def numerics(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each kernel, or level, with a wrong result, with one that varies, and for each first NaN and Inf."""
     names = {graph.graph for graph in graphs}
-    for row in numerics_remarks(dump):
+    for row in numerics_remarks(Graphs(dump)):
         if row.graph.partition("/")[0] in names:
             yield Finding(
                 kind=NUMERICS,
@@ -32,7 +33,7 @@ def numerics(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]
 def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Graphs whose peak would be lower if buffers were not reused."""
     for graph in graphs:
-        for row in memory_remarks(dump, graph.graph):
+        for row in memory_remarks(Graphs(dump, graph.graph)):
             if row.code == CODE:
                 knob = setting_of(row)
                 yield Finding(
@@ -42,6 +43,6 @@ def memory(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                     bytes=int(row.numbers["peak"]) - int(row.numbers["without"]),
                     why=row.message,
                     knob=knob,
-                    trial=trial_of(dump, graph.graph, knob),
+                    trial=trial_of(CompiledGraph(dump, graph.graph), knob),
                     names=(graph.graph,),
                 )

@@ -6,13 +6,13 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lock.evidence import Apart, Evidence, Key, Loop
 from inspect_compile.analysis.lock.frames import frame_locks
 from inspect_compile.analysis.lock.graphs import graph_contract
 from inspect_compile.analysis.lock.records import MISSED_OVER, VERSIONS, Lock, Machine, Made
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Run
+from inspect_compile.graph.graphs import outermost
 
 _PACKAGES: Final = re.compile(r"(?<=[/\\])(?:(?:site|dist)-packages|lib[/\\]python\d[\d.]*)[/\\]")
 

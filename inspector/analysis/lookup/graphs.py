@@ -1,9 +1,9 @@
 """Finds the graphs that a person names."""
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, unknown
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph.graphs import outermost
 
 
 def find_graphs(dump: Dump, text: str) -> Answer[Graph]:

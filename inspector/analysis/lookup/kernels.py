@@ -1,13 +1,14 @@
 """Finds the kernels that a person names, and a configuration of one."""
 
-from inspect_compile.analysis.dumps.names import operations_in
-from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.lookup.names import Names
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import Id
+from inspect_compile.graph.kernels.binaries import Configuration
+from inspect_compile.graph.names import operations_in
 
 
 def find_kernels(dump: Dump, text: str, graph: str | None = None, *, extern: bool = False) -> Answer[Kernel]:
@@ -16,10 +17,10 @@ def find_kernels(dump: Dump, text: str, graph: str | None = None, *, extern: boo
 
     With `extern` also the extern kernels, after the others: for each graph the first call of each.
     """
-    known: dict[tuple[str, str], Kernel] = {}
+    known: dict[Id, Kernel] = {}
     for row in sorted(dump.rows(Kernel, graph), key=lambda row: row.kind == "extern"):
         if extern or row.kind != "extern":
-            known.setdefault((row.graph, row.name), row)
+            known.setdefault(Id.of(row), row)
     exact = tuple(row for row in known.values() if row.name == text)
     found = exact or tuple(row for row in known.values() if text in row.name)
     if not found:
@@ -28,19 +29,21 @@ def find_kernels(dump: Dump, text: str, graph: str | None = None, *, extern: boo
     return Found(found) if found else unknown(dump, text, "kernel", (row.name for row in known.values()), graph or "")
 
 
-def _meant(dump: Dump, text: str, graph: str | None) -> set[tuple[str, str]]:
+def _meant(dump: Dump, text: str, graph: str | None) -> set[Id]:
     """(graph, name) of the kernels that are meant by something other than their name."""
     named = Names(dump, (graph,)).find(text)
     if isinstance(named, Found):
-        return {(row.graph, row.kernel) for resolved in named.all for row in resolved.kernels}
+        return {Id(row.graph, row.kernel) for resolved in named.all for row in resolved.kernels}
     answer = find_operations(dump, (text,), graph)
     if not isinstance(answer, Found):
         return set()
-    operations = {(one.graph, part) for (one,) in answer.all for name in one.operations for part in operations_in(name)}
+    operations = {
+        Id(one.graph, part) for (one,) in answer.all for name in one.operations for part in operations_in(name)
+    }
     return {
-        (row.graph, row.name)
+        Id.of(row)
         for row in dump.rows(Kernel, graph)
-        if any((row.graph, name) in operations for name in row.operations)
+        if any(Id(row.graph, name) in operations for name in row.operations)
     }
 
 

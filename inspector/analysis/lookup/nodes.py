@@ -3,15 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import ProgramLine
-from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import NodeName
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Operation
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.names import ProgramLine
+from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[Resolv
     stage, colon, bare = text.partition(":")
     stages = (stage,) if colon and stage in STAGES else STAGES
     bare = bare if colon and stage in STAGES else text
-    lineages = _lineages(dump, graph)
+    lineages = _lineages(Graphs(dump, graph))
     found = [ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
     if not found and len(stages) > 1:
         found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
@@ -46,19 +45,19 @@ def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[Resolv
 
 def find_node_name(dump: Dump, text: str, graph: str | None = None) -> Answer[NodeName]:
     """The name of a node of the lowered graphs, with its nested graph or without."""
-    known = {node.name: None for node in lowered_nodes(dump, graph)}
+    known = {node.name: None for node in Graphs(dump, graph).nodes}
     name = text.removeprefix("%")
     is_known = name.rpartition("/")[2] in known
     return Found((NodeName(name),)) if is_known else unknown(dump, text, "node", known, graph or "")
 
 
-def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
-    if graph is not None:
-        return [Lineage(dump, graph)]
+def _lineages(graphs: Graphs) -> list[Lineage]:
+    if graphs.name is not None:
+        return [CompiledGraph(graphs.dump, graphs.name).lineage]
     found: dict[str, Lineage] = {}
-    for one in outermost(dump):
-        if not any(one.graph in lineage.graphs for lineage in found.values()):
-            found[one.graph] = Lineage(dump, one.graph)
+    for one in Graphs(graphs.dump):
+        if not any(one.name in lineage.graphs for lineage in found.values()):
+            found[one.name] = one.lineage
     return list(found.values())
 
 

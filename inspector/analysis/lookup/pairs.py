@@ -2,12 +2,12 @@
 
 from typing import NamedTuple
 
-from inspect_compile.analysis.dumps.names import operations_in
-from inspect_compile.analysis.dumps.rows import scheduled
-from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.names import operations_in
+from inspect_compile.graph.rows import scheduled
 
 
 class Pair(NamedTuple):
@@ -66,7 +66,7 @@ def find_pair(dump: Dump, a: str, b: str, graph: str) -> Answer[Pair]:
 
 def find_members(dump: Dump, text: str, graph: str) -> Answer[tuple[str, tuple[str, ...]]]:
     """The graph and the operations that `text` names; ambiguous for a node that only went into several operations."""
-    rows = scheduled(dump, graph)
+    rows = CompiledGraph(dump, graph).operations
     known = {member: row.graph for row in rows for member in row.members}
     parts = [text] if text in known else operations_in(text)
     if parts and "_".join(parts) == text and all(part in known for part in parts):
@@ -83,10 +83,10 @@ def find_members(dump: Dump, text: str, graph: str) -> Answer[tuple[str, tuple[s
 
 def standing(dump: Dump, pair: Pair) -> PairPlacement:
     """Where `pair` is after fusion."""
-    groups = scheduled(dump, pair.graph, "post_fusion", nested=False)
+    groups = scheduled(Graphs(dump, pair.graph), "post_fusion", nested=False)
     sides = [set(side) for side in (pair.a, pair.b)]
     names = [tuple(row.name for row in groups if not side.isdisjoint(row.members)) for side in sides]
-    calls = [call for call in launches(dump, pair.graph.partition("/")[0]) if call.graph == pair.graph]
+    calls = [call for call in CompiledGraph(dump, pair.graph.partition("/")[0]).launches if call.graph == pair.graph]
     places = [frozenset(n for n, call in enumerate(calls) if not set(call.groups).isdisjoint(own)) for own in names]
     held = [tuple(dict.fromkeys(calls[place].kernel.name for place in sorted(own))) for own in places]
     return PairPlacement(names[0], names[1], held[0], held[1], places[0], places[1])
@@ -96,5 +96,5 @@ def is_one_before(dump: Dump, pair: Pair) -> bool:
     """True if one scheduler node contains both before any fusion, as for the operations of a foreach."""
     return any(
         not set(pair.a).isdisjoint(row.members) and not set(pair.b).isdisjoint(row.members)
-        for row in scheduled(dump, pair.graph, nested=False)
+        for row in scheduled(Graphs(dump, pair.graph), nested=False)
     )

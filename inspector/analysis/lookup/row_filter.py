@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import file_name, operations_in, short
 from inspect_compile.facts import Access, Edit, Location, Node
+from inspect_compile.graph.names import file_name, operations_in, short
 
 
 class NodeName(str):

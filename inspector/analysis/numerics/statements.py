@@ -6,11 +6,12 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.analysis.numerics.error_kinds import ErrorKind, of_right, of_wrong
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.graphs import graphs_of
+from inspect_compile.graph.kernels.statements import Annotated, Statements
 from inspect_compile.knowledge.kernels.statement_forms import assigned
 from inspect_compile.knowledge.numerics import error_kinds as kinds
 
@@ -76,14 +77,14 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
     statements: tuple[StatementRow, ...]
 
 
-def kernel_statements(dump: Dump, graph: str | None = None) -> Iterator[KernelStatements]:
+def kernel_statements(graphs: Graphs) -> Iterator[KernelStatements]:
     """In the order in which the launches ran."""
-    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
+    names = {found.graph for found in graphs_of(graphs)} if graphs.name is not None else None
     known: dict[str, Statements] = {}
-    for row in dump.rows(StatementsOf):
+    for row in graphs.dump.rows(StatementsOf):
         if names is None or row.graph in names:
-            statements = known.setdefault(row.graph, Statements(dump, row.graph))
-            yield _read(dump, statements, row)
+            statements = known.setdefault(row.graph, CompiledGraph(graphs.dump, row.graph).statements)
+            yield _read(graphs.dump, statements, row)
 
 
 def grown(row: KernelStatements) -> list[StatementRow]:

@@ -5,10 +5,9 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import ResultCache, lowered_nodes
 from inspect_compile.analysis.lowering.from_nothing import readers
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
+from inspect_compile.graph import CompiledGraph, Id
 
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
@@ -55,43 +54,43 @@ class Coverage(msgspec.Struct, frozen=True):
         return 1 - len(self.missing) / len(self.nodes) if self.nodes else 1.0
 
 
-def coverage(dump: Dump, graph: str) -> Coverage:
-    """What became of each post-grad node of `graph`; cached until the dump has more rows."""
-    kinds = (Kernel, Lowering, Operation, Graph, Node, WrapperLine)
-    return _COVERED.of(dump, graph, tuple(len(dump.rows(kind, graph)) for kind in kinds), lambda: _made(dump, graph))
+def coverage(graph: CompiledGraph) -> Coverage:
+    """What became of each post-grad node of `graph`."""
+    return graph.kept(_made)
 
 
-_COVERED: Final = ResultCache[Coverage]()
-
-
-def _made(dump: Dump, graph: str) -> Coverage:
-    in_kernel: dict[tuple[str, str], str] = {}
+def _made(graph: CompiledGraph) -> Coverage:
+    in_kernel: dict[Id, str] = {}
     scheduled = set()
-    for kernel in dump.rows(Kernel, graph):
+    for kernel in graph.rows(Kernel):
         scheduled.add(kernel.graph)
         for name in kernel.nodes:
-            if in_kernel.get((kernel.graph, name)) != "kernel":
-                in_kernel[kernel.graph, name] = "extern" if kernel.kind == "extern" else "kernel"
-    lowerings = dump.rows(Lowering, graph)
-    ways = {(row.graph, row.node): _way(row) for row in lowerings}
-    operations = dump.rows(Operation, graph)
-    bare = {(row.graph, row.name) for row in operations if row.kind == "nop"}
-    storage = {(row.graph, row.node) for row in lowerings if row.operations and (row.graph, row.operations[-1]) in bare}
-    read = {(row.graph, access.buffer) for row in operations for access in row.reads}
-    unused = {
-        (row.graph, row.node)
-        for row in lowerings
-        if row.target.startswith(_NO_VALUES) and read.isdisjoint((row.graph, buffer) for buffer in row.buffers)
+            if in_kernel.get(Id(kernel.graph, name)) != "kernel":
+                in_kernel[Id(kernel.graph, name)] = "extern" if kernel.kind == "extern" else "kernel"
+    lowerings = graph.rows(Lowering)
+    ways = {Id(row.graph, row.node): _way(row) for row in lowerings}
+    operations = graph.rows(Operation)
+    bare = {Id.of(row) for row in operations if row.kind == "nop"}
+    storage = {
+        Id(row.graph, row.node) for row in lowerings if row.operations and Id(row.graph, row.operations[-1]) in bare
     }
-    on_host = {(row.graph, row.name) for row in operations if row.ir_type in _ON_HOST}
-    checks = {(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)}
-    parents = {found.graph: found.parent for found in dump.rows(Graph, graph) if found.parent}
-    nodes = lowered_nodes(dump, graph)
+    read = {Id(row.graph, access.buffer) for row in operations for access in row.reads}
+    unused = {
+        Id(row.graph, row.node)
+        for row in lowerings
+        if row.target.startswith(_NO_VALUES) and read.isdisjoint(Id(row.graph, buffer) for buffer in row.buffers)
+    }
+    on_host = {Id.of(row) for row in operations if row.ir_type in _ON_HOST}
+    checks = {
+        Id(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)
+    }
+    parents = {found.graph: found.parent for found in graph.rows(Graph) if found.parent}
+    nodes = graph.nodes
     unread = _unread(nodes, in_kernel.keys() | checks)
     inline = readers(nodes, {key: (kind,) for key, kind in in_kernel.items()})
     found = []
     for node in nodes:
-        key = node.graph, node.name
+        key = Id.of(node)
         where = _place(node, in_kernel.get(key), ways.get(key, ""))
         if where in ("missing", "size") and node.graph in parents and node.graph not in scheduled:
             where = "template"
@@ -106,7 +105,7 @@ def _made(dump: Dump, graph: str) -> Coverage:
         elif where == "missing" and (key in unread or (operations and key in unused)):
             where = "dead"
         found.append(NodeCoverage(*key, node.target, where))
-    lines = dump.rows(WrapperLine, graph)
+    lines = graph.rows(WrapperLine)
     return Coverage(found, tuple(row for row in lines if row.what == "other" and row.line is not None))
 
 
@@ -114,13 +113,13 @@ def _is_empty(node: Node) -> bool:
     return bool(node.values) and all(0 in value.size for value in node.values)
 
 
-def _unread(nodes: list[Node], run: set[tuple[str, str]]) -> set[tuple[str, str]]:
+def _unread(nodes: list[Node], run: set[Id]) -> set[Id]:
     """Nodes that are read by nothing, or only by unread or empty nodes; `run` holds the nodes that are known to run."""
-    found: set[tuple[str, str]] = set()
+    found: set[Id] = set()
     for node in reversed(nodes):
-        key = node.graph, node.name
+        key = Id.of(node)
         is_inner = node.op not in ("placeholder", "output") and key not in run
-        if is_inner and (_is_empty(node) or all((node.graph, user) in found for user in node.users)):
+        if is_inner and (_is_empty(node) or all(Id(node.graph, user) in found for user in node.users)):
             found.add(key)
     return found
 

@@ -11,12 +11,12 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.attribution import Attribution
 from inspect_compile.analysis.runtime.host_activity import NOTHING, Activity, Host
 from inspect_compile.analysis.runtime.steps import Steps, steps_of
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
 from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,

@@ -133,9 +133,9 @@ def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: boo
 
 def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[Graph]":
     """The graphs that `named` selects; without it, all, unless there are many. `is_any`: however many there are."""
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.graph.graphs import outermost
     from inspect_compile.tables.lookup_text import resolved
 
     if named is not None and named != "all":

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 def print_drawings(dump: "Dump") -> None:
     """A line for each drawing: its size, or why there is none. Of a run of ranks, those of all ranks together."""
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.parts import is_only_parts
+    from inspect_compile.graph.graphs import outermost
     from inspect_compile.tables.text import columns, one_line
 
     rows: list[tuple[str, ...]] = [("graph", "draw", "what there is")]

@@ -142,9 +142,9 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
 
 def _part(found: "Dump", arguments: argparse.Namespace) -> "Dump":
     """The rank, the target or the only process that compiled anything."""
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank
     from inspect_compile.dump import Dump
+    from inspect_compile.graph.graphs import outermost
 
     found = for_target(chosen(str(found.root), arguments.rank), arguments.target)
     if not found.run.target and not outermost(found):

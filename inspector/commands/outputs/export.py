@@ -54,9 +54,9 @@ class Export:
 
 
 def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Asked":
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.commands.dump_selection import graphs_named, needs_rank
     from inspect_compile.export.formats import Asked
+    from inspect_compile.graph.graphs import outermost
 
     if not form.of_all_ranks:
         needs_rank(dump, f"a {arguments.format} file")

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 def _fx(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.fx.picture import WORDS, fx_picture
+    from inspect_compile.graph import CompiledGraph
 
     for graph in graphs:
         unfold = None if wanted.fold is None else not wanted.fold
-        found = fx_picture(dump, graph.graph, wanted.stage, unfold=unfold, everything=wanted.everything)
+        found = fx_picture(CompiledGraph(dump, graph.graph), wanted.stage, unfold=unfold, everything=wanted.everything)
         if found is None:
             yield Missing(graph, f"no {WORDS[wanted.stage]} was recorded")
         else:
@@ -27,11 +28,12 @@ def _fx(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
 
 
 def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.dumps.rows import stage_nodes
+    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph.rows import stage_nodes
     from inspect_compile.tables.text import number_of
 
     for stage in STAGES if graph is not None else ():
-        count = len(stage_nodes(dump, graph.graph, stage)) if graph is not None else 0
+        count = len(stage_nodes(CompiledGraph(dump, graph.graph), stage)) if graph is not None else 0
         yield f"fx --stage {stage}", number_of(count, "node") if count else "not recorded"
 
 
@@ -91,11 +93,12 @@ def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
 
 
 def _node_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.dumps.rows import stage_nodes
+    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph.rows import stage_nodes
     from inspect_compile.tables.text import number_of
 
     if graph is not None:
-        count = len(stage_nodes(dump, graph.graph, "post_grad"))
+        count = len(stage_nodes(CompiledGraph(dump, graph.graph), "post_grad"))
         yield (
             "node NAME",
             f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded",

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.differences import Difference
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.facts import Guard
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.tables.compare.causes import causes
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, pointer, styled

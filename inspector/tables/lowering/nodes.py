@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.graph.rows import lowered_nodes
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell, plain
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import code_text, nested_name, number_of

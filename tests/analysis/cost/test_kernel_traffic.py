@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes, sums_by
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Access, Operation
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, attempt, graph, kernel, line, made, node, operation
 
@@ -42,7 +42,7 @@ def test_a_row_that_is_read_again_counts_once_and_each_time(tmp_path: Path) -> N
         line(1, "launch", kernel="cpp_fused_add_0", arguments=("x", "buf0")),
     )
 
-    (found,) = LaunchTraffic(dump, GRAPH).all()
+    (found,) = CompiledGraph(dump, GRAPH).traffic.all()
 
     buffers = {one.buffer: one for one in found.buffers}
     assert (buffers["b"].read, buffers["b"].read_as_generated) == (128, 1024)
@@ -67,13 +67,13 @@ def test_shares_and_sums(tmp_path: Path) -> None:
         line(2, "launch", kernel="cpp_fused_1", arguments=("w", "buf1")),
     )
 
-    rows = LaunchTraffic(dump, GRAPH).all()
+    rows = CompiledGraph(dump, GRAPH).traffic.all()
     assert [(row.read, row.written, row.share) for row in rows] == [(1024, 1024, 0.5)] * 2
     assert [row.is_read_unsure for row in rows] == [False, True]
-    sums = {row.what: row for row in sums_by(dump, GRAPH, "kernel")}
+    sums = {row.what: row for row in sums_by(CompiledGraph(dump, GRAPH), "kernel")}
     assert {what: row.share for what, row in sums.items()} == {("cpp_fused_0",): 0.5, ("cpp_fused_1",): 0.5}
     assert [sums[f"cpp_fused_{index}",].is_read_unsure for index in (0, 1)] == [False, True]
-    (together,) = sums_by(dump, GRAPH, "module")
+    (together,) = sums_by(CompiledGraph(dump, GRAPH), "module")
     assert (together.launches, together.read, together.written, together.share) == (2, 2048, 2048, 1.0)
     assert (together.is_read_unsure, together.is_written_unsure, together.is_symbolic) == (True, False, False)
 
@@ -100,7 +100,7 @@ def test_what_a_refused_pair_still_costs(tmp_path: Path) -> None:
         line(3, "launch", kernel="cpp_fused_1", arguments=("buf0", "buf1")),
     )
 
-    found = graph_bytes(dump, GRAPH)
+    found = graph_bytes(CompiledGraph(dump, GRAPH))
 
     assert (found.moved, found.unfused, found.missed, found.at_calls) == (4096, 4096, 2048, 0)
 
@@ -110,7 +110,7 @@ def test_the_convolution_and_its_copies(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conv_bias").dump)
     image, weight, bias, result = 10 * 90 * 80 * 4, 10 * 10 * 9 * 4, 10 * 4, 10 * 88 * 78 * 4
 
-    found = graph_bytes(dump, dump.graphs()[0].graph)
+    found = graph_bytes(CompiledGraph(dump, dump.graphs()[0].graph))
 
     assert found.moved == 2 * (image + weight) + 2 * result + image + weight + bias + result
     assert found.least == (image + weight + bias) + result + image
@@ -135,7 +135,7 @@ def test_what_never_reaches_memory_is_not_moved(tmp_path: Path) -> None:
         line(3, "multi_output", buffer="buf3"),
     )
 
-    found = launch_traffic(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).traffic
 
     assert [(row.read, row.written) for row in found.all()] == [(16, 16), (16, 24)]
     assert (found.moved, found.least, found.unknown) == (72, 16 + 16, 0)
@@ -148,7 +148,7 @@ def test_a_buffer_that_two_operations_of_a_kernel_read_counts_once(tmp_path: Pat
     facts = loop("op0", reads, (access("buf0", "32*c0 + c1", both, 1024, 1024),), 256)
     dump = made(tmp_path, graph(), *facts, kernel("triton_poi_fused_0", "op0", kind="triton", launches=(101,)))
 
-    (found,) = launch_traffic(dump, GRAPH).all()
+    (found,) = CompiledGraph(dump, GRAPH).traffic.all()
 
     assert (found.read, found.read_as_generated, found.written) == (1024, 2048, 1024)
 
@@ -170,11 +170,11 @@ def test_what_a_launch_moves_may_not_be_known(tmp_path: Path) -> None:
         kernel("mine_0", launches=(104,), kind="user_triton"),
     )
 
-    found = launch_traffic(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).traffic
 
     assert [row.is_known for row in found.all()] == [True, False, False, False]
     assert (found.unknown, found.moved) == (3, 32 + 16)
-    assert graph_bytes(dump, GRAPH).unknown == 3
+    assert graph_bytes(CompiledGraph(dump, GRAPH)).unknown == 3
 
 
 def test_a_result_in_place_is_as_large_as_what_it_goes_to(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_result_in_place_is_as_large_as_what_it_goes_to(tmp_path: Path) -> Non
         kernel("extern_kernels.mm", "op1", launches=(102,), kind="extern"),
     )
 
-    first, second = launch_traffic(dump, GRAPH).all()
+    first, second = CompiledGraph(dump, GRAPH).traffic.all()
 
     assert (first.read, first.written, first.unsure) == (2048, 1024, 3072)  # how much of it, only the kernel knows
     assert (second.read, second.written, second.unsure) == (1024, 1024, 0)
@@ -208,8 +208,10 @@ def test_launches_are_counted_once_for_all_views(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("training_step").dump)
     names = [found.graph for found in dump.graphs()]
 
-    assert [launch_traffic(dump, name) for name in names] == [launch_traffic(dump, name) for name in names]
-    assert launch_traffic(open_dump(dump.root), names[0]) is not launch_traffic(dump, names[0])
+    assert [CompiledGraph(dump, name).traffic for name in names] == [
+        CompiledGraph(dump, name).traffic for name in names
+    ]
+    assert CompiledGraph(open_dump(dump.root), names[0]).traffic is not CompiledGraph(dump, names[0]).traffic
 
 
 def test_an_optimizer_writes_its_parameters_and_their_averages(dump_of: DumpOf) -> None:
@@ -219,7 +221,7 @@ def test_an_optimizer_writes_its_parameters_and_their_averages(dump_of: DumpOf) 
     parameters, steps = 4 * numbers, 4 * 6
     update = next(graph.graph for graph in dump.graphs() if graph.kind == "inference")
 
-    calls = launch_traffic(dump, update).all()
+    calls = CompiledGraph(dump, update).traffic.all()
 
     assert sum(call.written for call in calls) == 3 * parameters + steps
     assert 4 * parameters + steps <= sum(call.read for call in calls) < 4 * parameters + 2 * steps

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import roofline
 from inspect_compile.analysis.cost.roofs import roof_of
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.overview.summary import summarize
 from inspect_compile.analysis.runtime.attributed_time import LaunchTimes
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.targets.devices import device_named
 from inspect_compile.profiles.read import read
 from tests.profiles import recordings
@@ -30,7 +30,7 @@ def test_of_a_recording(name: str, tmp_path: Path) -> None:
     moved, unsure = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for place, joined in enumerate(found.joined):
         if joined.launch is not None and place in found.first:
-            traffic = launch_traffic(dump, joined.launch.graph.partition("/")[0]).of(joined.launch)
+            traffic = CompiledGraph(dump, joined.launch.graph.partition("/")[0]).traffic.of(joined.launch)
             moved[joined.launch.graph, joined.launch.kernel.name] += traffic.least
             unsure[joined.launch.graph, joined.launch.kernel.name] += traffic.unsure
     rows = LaunchTimes(dump, found).by("kernel", device_named(profile.device))
@@ -42,9 +42,13 @@ def test_of_a_recording(name: str, tmp_path: Path) -> None:
     roof = roof_of(dump)
     assert roof is not None
     for graph in outermost(dump):
-        total = launch_traffic(dump, graph.graph).moved
-        assert total == summarize(dump, graph).moved_bytes == graph_bytes(dump, graph.graph).moved
-        assert total == sum(row.bytes + row.unsure for row in roofline(dump, graph.graph, roof))
+        total = CompiledGraph(dump, graph.graph).traffic.moved
+        assert (
+            total
+            == summarize(CompiledGraph(dump, graph.graph)).moved_bytes
+            == graph_bytes(CompiledGraph(dump, graph.graph)).moved
+        )
+        assert total == sum(row.bytes + row.unsure for row in roofline(CompiledGraph(dump, graph.graph), roof))
 
 
 @pytest.mark.harmless
@@ -63,12 +67,12 @@ def test_of_a_size_that_is_found_when_the_program_runs(tmp_path: Path) -> None:
 
     dump = open_dump(tmp_path / "dump")
     (graph,) = outermost(dump)
-    known = {row.kernel: row.is_known for row in launch_traffic(dump, graph.graph).all()}
+    known = {row.kernel: row.is_known for row in CompiledGraph(dump, graph.graph).traffic.all()}
 
     assert known.pop("extern_kernels.mm")
     assert known
     assert not any(known.values())
-    assert summarize(dump, graph).unknown_launches == len(known)
+    assert summarize(CompiledGraph(dump, graph.graph)).unknown_launches == len(known)
     for table, of in (("traffic", "nonzero"), ("kernels", "nonzero"), ("schedule", "nonzero")):
         shown = run((*COMMAND, "show", "dump", table), tmp_path).stdout
         line = next(line for line in shown.splitlines() if of in line)

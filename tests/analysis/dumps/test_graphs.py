@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.errors import CommandError
+from inspect_compile.graph.graphs import ShortNames, outermost
 from inspect_compile.tables.lookup_text import only
 from tests.handmade import graph, made
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.names import few, short
 from inspect_compile.facts import Location
+from inspect_compile.graph.names import few, short
 
 
 @pytest.mark.parametrize(

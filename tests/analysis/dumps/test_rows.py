@@ -2,16 +2,10 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.dumps.rows import (
-    disabled,
-    grouped,
-    hooks,
-    lowered_nodes,
-    scheduled,
-    shared_fields,
-    source_lines,
-)
+from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.facts import Choice, Chosen, Hook, Location
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.rows import grouped, shared_fields
 from tests.handmade import GRAPH, made, node, operation
 
 
@@ -48,6 +42,6 @@ def test_nodes_and_operations_of_a_phase(tmp_path: Path) -> None:
         operation("op0", reads={}, writes={}, phase="pre_fusion"),
         operation("op0", reads={}, writes={}),
     )
-    assert [row.name for row in lowered_nodes(dump, GRAPH)] == ["add", "mul"]
-    assert source_lines(dump, GRAPH) == {(GRAPH, "add"): where}
-    assert [row.phase for row in scheduled(dump, GRAPH, "post_fusion")] == ["post_fusion"]
+    assert [row.name for row in CompiledGraph(dump, GRAPH).nodes] == ["add", "mul"]
+    assert CompiledGraph(dump, GRAPH).line_of == {(GRAPH, "add"): where}
+    assert [row.phase for row in CompiledGraph(dump, GRAPH).groups] == ["post_fusion"]

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledger
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
 from inspect_compile.facts.fusion import ALLOWED, OVERRULED, REFUSED, Benchmark, Fused, Look, Refusal
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from tests.handmade import GRAPH, graph, made, operation
 
 OPS = tuple(f"op{number}" for number in range(7))
@@ -66,7 +67,9 @@ def of(root: Path, *more: FusionLooks, apart: bool = False) -> Ledger:
     groups = ("op0", "op1") if apart else ("op0_op1",)
     before = [operation(name, reads={}, writes={}, phase="pre_fusion") for name in OPS]
     after = [operation(name, reads={}, writes={}) for name in (*groups, *OPS[2:])]
-    return ledger(made(root, graph(), *before, *after, ROUND, LOOKS, ORDER, DONE, NEXT, COMBO, *more), GRAPH)
+    return CompiledGraph(
+        made(root, graph(), *before, *after, ROUND, LOOKS, ORDER, DONE, NEXT, COMBO, *more), GRAPH
+    ).ledger
 
 
 def row(found: Ledger, a: str, b: str) -> Candidate:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspect_compile.analysis.indexing.difference import Difference, differences
 from inspect_compile.facts import Access
+from inspect_compile.graph.indexing.difference import Difference, differences
 
 
 def access(index: str | None, *ranges: str, buffer: str = "buf0") -> Access:

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from inspect_compile.analysis.indexing.footprint import evaluated, image, together
+from inspect_compile.graph.indexing.footprint import evaluated, image, together
 
 
 def reached(text: str, ranges: dict[str, int]) -> set[int]:

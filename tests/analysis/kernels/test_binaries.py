@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.facts import Binary, Choice, Chosen, Tuning
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from tests.handmade import GRAPH, graph, made
 
 
@@ -30,7 +31,7 @@ def test_the_fastest_is_chosen_once_they_were_timed(tmp_path: Path) -> None:
         binary("d", "1", is_remembered=True),
     )
 
-    rows = configurations(dump, GRAPH)
+    rows = configurations(CompiledGraph(dump, GRAPH))
 
     assert [(row.kernel, row.choice, row.milliseconds) for row in rows] == [
         ("a", "slower", 0.5),
@@ -64,7 +65,7 @@ def test_occupancy_is_told_where_all_that_it_takes_is_known(tmp_path: Path) -> N
         binary("lie", "huge", num_warps=2**62, registers=2**62, shared=2**62),
     )
 
-    found = {row.kernel: (row.occupancy, row.limit, row.blocks) for row in configurations(dump, GRAPH)}
+    found = {row.kernel: (row.occupancy, row.limit, row.blocks) for row in configurations(CompiledGraph(dump, GRAPH))}
 
     assert found.pop("lie") == (0.0, "warps", 0)
     assert found == {
@@ -73,4 +74,6 @@ def test_occupancy_is_told_where_all_that_it_takes_is_known(tmp_path: Path) -> N
         "given more": (0.25, "registers", 8),
         **dict.fromkeys(("unknown GPU", "no registers", "no shared"), (None, "", None)),
     }
-    assert [row.occupancy for row in configurations(dump, GRAPH) if row.kernel == "lie"] == [None] * 4 + [0.0]
+    assert [row.occupancy for row in configurations(CompiledGraph(dump, GRAPH)) if row.kernel == "lie"] == [
+        None
+    ] * 4 + [0.0]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from inspect_compile.analysis.kernels.kernel_map import kernel_map
-from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, kernel, line, made, node, operation
 
@@ -27,13 +27,13 @@ def test_calls_of_one_kernel_are_told_apart_by_their_buffers(tmp_path: Path) -> 
         line(2, "launch", kernel="cpp_fused_relu_0", arguments=("buf0", "buf2")),
     )
 
-    found = launches(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).launches
 
     assert [(launch.line, launch.groups, launch.nodes) for launch in found] == [
         (101, ("op0", "op1"), ("relu",)),
         (102, ("op2",), ("relu_1",)),
     ]
-    calls = kernel_map(dump, GRAPH)["kernels"]["cpp_fused_relu_0"]["calls"]
+    calls = kernel_map(CompiledGraph(dump, GRAPH))["kernels"]["cpp_fused_relu_0"]["calls"]
     assert [(call["line"], call["lines"][0]["line"]) for call in calls] == [(101, 3), (102, 5)]
 
 
@@ -41,7 +41,7 @@ def test_every_group_of_a_real_program_is_run_once(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("two_models").dump)
 
     for name in (found.graph for found in dump.graphs()):
-        run = [group for launch in launches(dump, name) for group in launch.groups]
+        run = [group for launch in CompiledGraph(dump, name).launches for group in launch.groups]
         assert sorted(run) == sorted(group for row in dump.rows(Kernel, name) for group in row.groups)
         assert len(run) == len(set(run)) > 0
 
@@ -49,4 +49,7 @@ def test_every_group_of_a_real_program_is_run_once(dump_of: DumpOf) -> None:
 def test_a_kernel_whose_call_was_not_seen_comes_last(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), kernel("a", "op0"), kernel("b", "op1", launches=(7,)))
 
-    assert [(launch.kernel.name, launch.line) for launch in launches(dump, GRAPH)] == [("b", 7), ("a", None)]
+    assert [(launch.kernel.name, launch.line) for launch in CompiledGraph(dump, GRAPH).launches] == [
+        ("b", 7),
+        ("a", None),
+    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.occupancy import LIMITS, Occupancy, occupancy
+from inspect_compile.graph.kernels.occupancy import LIMITS, Occupancy, occupancy
 from inspect_compile.knowledge.targets.targets import TARGETS
 
 CALCULATOR = """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_compile.analysis.kernels.triton_ir import MOST, program_work
+from inspect_compile.graph.kernels.triton_ir import MOST, program_work
 
 _HEAD = "module {\n  tt.func public @k(%x: !tt.ptr<f32> loc(#a), %out: !tt.ptr<f32> loc(#b), %n: i32 loc(#c)) {\n"
 _TAIL = "    tt.return loc(#d)\n  } loc(#d)\n} loc(#d)\n"

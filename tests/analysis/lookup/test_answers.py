@@ -18,6 +18,7 @@ from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.parts import find_rank, find_replay, find_target
 from inspect_compile.analysis.lookup.profiles import find_profile
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.lookup_text import unresolved_text
 from tests.handmade import GRAPH, graph, kernel, made
 from tests.two_graphs import FACTS, HASH, KERNEL, OTHER
@@ -82,8 +83,12 @@ MISSES: dict[str, Callable[[Dump], Answer[Any]]] = {
     "--rank 1: no such rank in net; it has one process; leave --rank out": lambda dump: find_rank(dump, 1),
     "--target sm_90: nothing in net was compiled for it; it is for the device": lambda dump: find_target(dump, "sm_90"),
     "--replay 2: no such replay in net; inspect-compile replay": lambda dump: find_replay(dump, 2),
-    "--reason x: no pair was refused for this reason; no pair": lambda dump: find_attempts(dump, None, reason="x"),
-    "--round 2: no pair was looked at in this round; there are: 1": lambda dump: find_attempts(dump, None, in_round=2),
+    "--reason x: no pair was refused for this reason; no pair": lambda dump: find_attempts(
+        Graphs(dump, None), reason="x"
+    ),
+    "--round 2: no pair was looked at in this round; there are: 1": lambda dump: find_attempts(
+        Graphs(dump, None), in_round=2
+    ),
     "--line x: neither a number nor file.py:NUMBER": lambda dump: find_operations_of_line(dump, "x"),
     "--line 3: no operation comes from this line; there are: net.py:12, net.py:13": (
         lambda dump: find_operations_of_line(dump, "3", GRAPH)

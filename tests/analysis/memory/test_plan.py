@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.frontend.times import parts, stage_times, total
 from inspect_compile.analysis.memory.holders import holders, index_at, moment
-from inspect_compile.analysis.memory.plan import Memory, memory
 from inspect_compile.analysis.memory.remarks import memory_remarks
-from inspect_compile.analysis.memory.replay import replays
 from inspect_compile.analysis.memory.saved import activations
-from inspect_compile.analysis.memory.saved_owners import OnlySaved, only_saved
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.facts import Frame, JointNode, Kernel, MemoryPlan, Partition, Saved, Tensor, WrapperLine
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.replay import replays
+from inspect_compile.graph.memory.saved_owners import OnlySaved, only_saved
 from tests.handmade import GRAPH, at, ended, graph, line, lowered, made, node, operation
 
 SCALAR = 4
@@ -42,7 +43,7 @@ def test_names_hold_storages(tmp_path: Path) -> None:
         operation("op3", reads={}, writes={"buf3": 50}, users=("OUTPUT",)),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert [(step.line, step.live) for step in found.steps] == [
         (100, 100),
@@ -71,7 +72,7 @@ def test_a_tuple_is_its_parts(tmp_path: Path) -> None:
         line(4, "free", buffer="buf2"),
     )
 
-    assert [step.live for step in memory(dump, GRAPH).steps] == [42, 30]
+    assert [step.live for step in CompiledGraph(dump, GRAPH).memory.steps] == [42, 30]
 
 
 def test_a_nested_graph_counts_where_it_is_called(tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_a_nested_graph_counts_where_it_is_called(tmp_path: Path) -> None:
         line(3, "text", text="buf2 = other_graph_0(args)"),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert (found.peak, found.peak_line) == (78, 102)
 
@@ -130,7 +131,7 @@ def test_a_loop_is_played_until_it_holds_the_same(tmp_path: Path) -> None:
         MemoryPlan(graph=GRAPH, inputs={"x": 40}, outputs=("buf3",)),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     check_moments(dump, GRAPH)
     # Before the second round 60 of buf0, 40 of the first and the flag are held; a round holds 540 more.
@@ -157,7 +158,7 @@ def test_a_loop_that_keeps_every_round(tmp_path: Path) -> None:
         line(7, "text", text="while should_loop:"),  # of a torn dump
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert (found.loops, found.peak, found.peak_index) == ((40,), 160, 6)
 
@@ -175,7 +176,7 @@ def test_the_backward_graph_gives_back_what_was_saved(tmp_path: Path) -> None:
         line(3, "free", buffer="tangents_1"),
     )
 
-    assert [step.live for step in memory(dump, GRAPH).steps] == [40, 24]
+    assert [step.live for step in CompiledGraph(dump, GRAPH).memory.steps] == [40, 24]
 
 
 def test_gradients_that_are_handed_over_are_freed(tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_gradients_that_are_handed_over_are_freed(tmp_path: Path) -> None:
         MemoryPlan(graph=GRAPH, inputs={"tangents_1": 16, "tangents_2": 4}, outputs=("buf0",), frees_tangents=True),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert (found.peak, found.end, found.given) == (24, 24, ())
 
@@ -210,7 +211,7 @@ def test_a_pool_is_one_piece_of_memory(tmp_path: Path) -> None:
         MemoryPlan(graph=GRAPH, estimate=120),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert [(step.index, step.live) for step in found.steps] == [(0, 100), (5, 0)]
     assert (found.peak, found.unplanned, found.estimate) == (100, 100, 120)
@@ -234,7 +235,7 @@ def test_views_and_parts_that_nothing_reads(tmp_path: Path) -> None:
         MemoryPlan(graph=GRAPH, outputs=("buf5",)),
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     assert [(step.index, step.live) for step in found.steps] == [(0, 100), (1, 100), (5, 137), (7, 130), (8, 30)]
     assert found.end == 30
@@ -243,9 +244,9 @@ def test_views_and_parts_that_nothing_reads(tmp_path: Path) -> None:
 def test_a_graph_that_returns_nothing_holds_nothing_at_its_end(tmp_path: Path) -> None:
     """A step of an optimizer that clips gradients in place: the wrapper's last buffers go when its function returns."""
     rows = graph(), line(0, "allocate", buffer="buf0", bytes=92), line(1, "launch", kernel="cpp_fused_mul_0")
-    found = memory(made(tmp_path / "none", *rows, MemoryPlan(graph=GRAPH)), GRAPH)
+    found = CompiledGraph(made(tmp_path / "none", *rows, MemoryPlan(graph=GRAPH)), GRAPH).memory
     assert (found.peak, found.end, found.steps[-1].what) == (92, 0, "return")
-    found = memory(made(tmp_path / "one", *rows, MemoryPlan(graph=GRAPH, outputs=("buf0",))), GRAPH)
+    found = CompiledGraph(made(tmp_path / "one", *rows, MemoryPlan(graph=GRAPH, outputs=("buf0",))), GRAPH).memory
     assert (found.peak, found.end) == (92, 92)
 
 
@@ -263,8 +264,8 @@ def test_without_planning_nothing_waits_to_be_used_again(tmp_path: Path) -> None
         MemoryPlan(graph=GRAPH, outputs=("buf3",)),
     )
 
-    found = memory(dump, GRAPH)
-    (remark,) = memory_remarks(dump)
+    found = CompiledGraph(dump, GRAPH).memory
+    (remark,) = memory_remarks(Graphs(dump))
 
     assert (found.peak, found.unplanned, found.end) == (600, 500, 100)
     assert (remark.code, remark.numbers) == ("reuse-raises-peak", {"peak": 600, "without": 500})
@@ -299,7 +300,7 @@ def test_of_two_branches_the_dearer_counts(tmp_path: Path) -> None:
         *plans,
     )
 
-    found = memory(dump, GRAPH)
+    found = CompiledGraph(dump, GRAPH).memory
 
     check_moments(dump, GRAPH)
     assert [step.live for step in found.steps if step.index == 4] == [70]
@@ -329,7 +330,7 @@ def test_what_the_backward_keeps(tmp_path: Path) -> None:
         MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16), outputs=("buf0",)),
     )
 
-    found, kept = memory(dump, backward), activations(dump, backward)
+    found, kept = CompiledGraph(dump, backward).memory, activations(CompiledGraph(dump, backward))
 
     assert [(step.index, step.live) for step in found.steps] == [(1, -40), (5, 20)]
     assert (found.peak, found.dropped, found.given) == (20, 0, ("sum_1", "tangents_1"))
@@ -372,7 +373,7 @@ def test_the_forward_may_keep_a_copy_of_an_input(tmp_path: Path) -> None:
         MemoryPlan(graph=backward, inputs=dict.fromkeys(names, 16)),
     )
 
-    found, kept = memory(dump, backward), activations(dump, backward)
+    found, kept = CompiledGraph(dump, backward).memory, activations(CompiledGraph(dump, backward))
 
     assert [(step.index, step.live) for step in found.steps] == [(0, -48), (4, -148)]
     assert (found.end, found.dropped_end, found.given) == (-148, -196, ("primals_3", "sin", "tangents_1"))
@@ -417,8 +418,8 @@ def test_what_is_computed_again_and_why(tmp_path: Path) -> None:
         Kernel(graph=GRAPH, name="cpp_fused_erf_1", kind="cpp", nodes=("erf",)),
     )
 
-    found = activations(dump, backward)
-    (remark,) = memory_remarks(dump)
+    found = activations(CompiledGraph(dump, backward))
+    (remark,) = memory_remarks(Graphs(dump))
 
     assert found is not None
     assert {row.node: row.why for row in found.kept} == {
@@ -448,8 +449,8 @@ def test_who_holds_the_peak(tmp_path: Path) -> None:
         line(3, "free", buffer="buf1"),
         line(4, "free", buffer="buf2"),
     )
-    found = memory(dump, GRAPH)
-    held = holders(dump, GRAPH, found)
+    found = CompiledGraph(dump, GRAPH).memory
+    held = holders(CompiledGraph(dump, GRAPH), found)
 
     now, later = (moment(found, held, index_at(found, line) or 0) for line in ("peak", "103"))
 
@@ -467,8 +468,8 @@ def test_who_holds_the_peak(tmp_path: Path) -> None:
 
 def check_moments(dump: Dump, name: str) -> None:
     """After each line those who hold the memory hold what is live, in branches and loops too."""
-    found = memory(dump, name)
-    held = holders(dump, name, found)
+    found = CompiledGraph(dump, name).memory
+    held = holders(CompiledGraph(dump, name), found)
     for step in found.steps:
         now = moment(found, held, step.index)
         assert now.live == sum(row.bytes for row in now.holders) + now.nested - now.returned, step
@@ -478,7 +479,7 @@ def check_moments(dump: Dump, name: str) -> None:
 
 def told(dump: Dump, name: str, call: dict[str, Any]) -> tuple[int, int]:
     """Peak and end, as the call would be seen that `call` tells of: without the frees that it does not count."""
-    saved, replay = only_saved(dump, name), replays(dump, name)[name]
+    saved, replay = only_saved(CompiledGraph(dump, name)), replays(CompiledGraph(dump, name))[name]
     inputs = list(replay.plan.inputs.items()) if replay.plan is not None else []
     gone, untold = ({inputs[position][0] for position in call[kind]} for kind in ("gone", "untold"))
     may = saved.own | saved.given | {(tangent,): size for tangent, size in inputs if size == SCALAR}
@@ -490,7 +491,7 @@ def told(dump: Dump, name: str, call: dict[str, Any]) -> tuple[int, int]:
     }
     assert saved.own.keys() == (freed.keys() | written.keys()) & saved.own.keys()
     assert gone == {one for group in freed for one in group}
-    for real, peak, end in _said(memory(dump, name), saved):
+    for real, peak, end in _said(CompiledGraph(dump, name).memory, saved):
         if (freed | written).keys() == real.keys():
             played = replay.play(name, real, [], is_planned=True)
             assert (peak, end) == (played.peak, played.storages.live)

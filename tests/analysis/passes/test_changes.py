@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.analysis.passes.changes import PassRow, edit_sides, pass_rows, stages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Pass
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.graphs import graphs_of
+from inspect_compile.graph.passes.changes import PassRow, edit_sides, pass_rows, stages
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, made
 
@@ -30,7 +31,7 @@ def test_depth_beginning_and_changes_of_each_pass(tmp_path: Path) -> None:
     edits = (Edit("added", "a", after="x"), Edit("changed", "b", "x", "y"), Edit("added", "c", after="x"))
     dump = made(tmp_path, graph(), ran(0, None), ran(1, 0), ran(2, 1), ran(3, 1, *edits), ran(4, 0))
 
-    rows = pass_rows(dump, graphs_of(dump, None))
+    rows = pass_rows(dump, graphs_of(Graphs(dump, None)))
 
     assert [(row.index, row.depth, row.began, row.is_own, row.has_changed) for row in rows] == [
         (0, 0, 0.0, False, True),
@@ -41,7 +42,7 @@ def test_depth_beginning_and_changes_of_each_pass(tmp_path: Path) -> None:
     ]
     assert [row.changes for row in rows] == [{}, {}, {}, {"added": 2, "changed": 1}, {}]
     assert [row.index for row in rows if matches(row, ("b",))] == [3]
-    (stage,) = stages(dump, graph())
+    (stage,) = stages(CompiledGraph(dump, graph().graph))
     assert [run.index for run in stage.inside(stage.runs[0])] == [2, 3]
     assert [(side.what, side.text) for side in edit_sides(edits[1])] == [("removed", "x"), ("added", "y")]
 
@@ -49,7 +50,7 @@ def test_depth_beginning_and_changes_of_each_pass(tmp_path: Path) -> None:
 def test_a_stage_right_after_another_of_its_name_goes_on_with_it(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), ran(0, None, seconds=3.0), ran(1, 0), ran(2, None, seconds=4.0), ran(3, 2))
 
-    (stage,) = stages(dump, graph())
+    (stage,) = stages(CompiledGraph(dump, graph().graph))
 
     assert (stage.seconds, [(run.index, run.began) for run in stage.runs]) == (7.0, [(1, 0.0), (3, 3.0)])
 
@@ -58,7 +59,7 @@ def test_a_stage_right_after_another_of_its_name_goes_on_with_it(tmp_path: Path)
 def test_a_row_for_each_pass(dump_of: DumpOf, sample: str) -> None:
     dump = Dump(dump_of(sample).dump)
 
-    rows = pass_rows(dump, graphs_of(dump, None))
+    rows = pass_rows(dump, graphs_of(Graphs(dump, None)))
 
     facts = {fact.index: fact for fact in dump.rows(Pass)}
     by_index: dict[int | None, PassRow] = {row.index: row for row in rows}

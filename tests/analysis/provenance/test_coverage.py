@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.graphs import outermost
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, kernel, lowered, made, node, operation
 from tests.running import inspected
@@ -22,7 +23,7 @@ def test_all_nodes_of_a_real_program(dump_of: DumpOf, sample: str) -> None:
     dump = open_dump(dump_of(sample).dump)
 
     for found in outermost(dump):
-        covered = coverage(dump, found.graph)
+        covered = coverage(CompiledGraph(dump, found.graph))
         assert covered.nodes
         assert covered.missing == []
         assert covered.share == 1
@@ -59,7 +60,7 @@ def test_where_each_went(tmp_path: Path) -> None:
         kernel("cpp_fused_relu_0", "op1", nodes=("relu",)),
     )
 
-    covered = coverage(dump, GRAPH)
+    covered = coverage(CompiledGraph(dump, GRAPH))
 
     assert {row.node: row.where for row in covered.nodes} == {
         "x": "placeholder",
@@ -91,7 +92,7 @@ def test_a_template_holds_its_subgraph(tmp_path: Path) -> None:
         kernel("cpp_flex_attention", "op0"),
     )
 
-    assert [(row.node, row.where) for row in coverage(dump, GRAPH).nodes] == [("sub", "template")]
+    assert [(row.node, row.where) for row in coverage(CompiledGraph(dump, GRAPH)).nodes] == [("sub", "template")]
 
 
 FROM_NOTHING = """
@@ -114,8 +115,8 @@ def test_code_that_reads_no_buffer_is_in_that_of_its_readers(tmp_path: Path) -> 
     dump = open_dump(tmp_path / "dump")
     (found,) = outermost(dump)
 
-    where = {row.node: row.where for row in coverage(dump, found.graph).nodes}
+    where = {row.node: row.where for row in coverage(CompiledGraph(dump, found.graph)).nodes}
 
     assert {where["amax"], where["sub"], where["exp"]} == {"inline"}
     assert "missing" not in where.values()
-    assert inlined(dump, found.graph)[found.graph, "amax"].count > 0
+    assert inlined(CompiledGraph(dump, found.graph))[Id(found.graph, "amax")].count > 0

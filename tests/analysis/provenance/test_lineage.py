@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Edit, JointNode, Node, Pass
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, made, node
 
@@ -17,7 +18,9 @@ SAMPLES = ("attention_block", "conditional", "dynamic_shapes", "flex_attention",
 
 def lineages(dump: Dump) -> list[Lineage]:
     return list(
-        {tuple(found.graphs): found for one in outermost(dump) for found in [Lineage(dump, one.graph)]}.values()
+        {
+            tuple(found.graphs): found for one in outermost(dump) for found in [CompiledGraph(dump, one.graph).lineage]
+        }.values()
     )
 
 
@@ -53,7 +56,7 @@ def test_descendants_are_the_inverse_of_ancestors(dump_of: DumpOf, sample: str) 
 def test_a_training_step(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
     forward, backward = (one.graph for one in outermost(dump)[:2])
-    lineage = Lineage(dump, backward)
+    lineage = CompiledGraph(dump, backward).lineage
 
     def told(kin: NodeRef) -> list[tuple[str, str, str]]:
         return [(link.kin.stage, link.kin.name, link.how) for link in lineage.ancestors(kin)]
@@ -81,7 +84,7 @@ def test_a_training_step(dump_of: DumpOf) -> None:
 def test_a_copy_that_keeps_a_mutation_comes_from_what_it_writes(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
     update = outermost(dump)[2].graph
-    lineage = Lineage(dump, update)
+    lineage = CompiledGraph(dump, update).lineage
 
     last = lineage.ancestors(NodeRef("post_grad", update, "copy__1"))[-1]
 
@@ -91,7 +94,7 @@ def test_a_copy_that_keeps_a_mutation_comes_from_what_it_writes(dump_of: DumpOf)
 def test_nodes_of_the_same_name_in_branches_are_told_apart(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("conditional").dump)
     (only,) = outermost(dump)
-    lineage = Lineage(dump, only.graph)
+    lineage = CompiledGraph(dump, only.graph).lineage
 
     outer = lineage.ancestors(NodeRef("post_grad", only.graph, "add"))[-1]
     inner = lineage.ancestors(NodeRef("post_grad", f"{only.graph}/false_graph_0", "add"))[-1]
@@ -129,7 +132,7 @@ def test_a_node_that_a_pattern_made_comes_from_what_it_matched(tmp_path: Path) -
         replace(first, edits=edits),
         replace(again, edits=padded),
     )
-    lineage = Lineage(dump, GRAPH)
+    lineage = CompiledGraph(dump, GRAPH).lineage
 
     found = lineage.ancestors(NodeRef("post_grad", GRAPH, "padded"))
 
@@ -152,7 +155,7 @@ def test_nodes_that_name_each_other_in_a_circle_end(tmp_path: Path) -> None:
         JointNode(name="b", gradient_of="a", aot_graph="model__0_joint_0", **joint),  # type: ignore[arg-type]
         aot("a", "f"),
     )
-    lineage = Lineage(dump, GRAPH)
+    lineage = CompiledGraph(dump, GRAPH).lineage
 
     assert [link.kin.name for link in lineage.ancestors(NodeRef("joint", "0/0", "a"))] == ["b"]
     assert [link.kin.name for link in lineage.ancestors(NodeRef("aot", GRAPH, "a"))] == ["a", "b"]

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.graphs import outermost
 from tests.misses import check_misses
 from tests.running import inspected
 
@@ -28,7 +28,7 @@ def of_table(dump: Dump, graph: str) -> list[int]:
     """Bytes of the table that each launch reads."""
     reads = (one for row in dump.rows(Operation, graph) for one in row.reads)
     (table,) = {one.buffer for one in reads if one.whole == WORDS * WIDTH * 4}
-    return [one.read for row in launch_traffic(dump, graph).all() for one in row.buffers if one.buffer == table]
+    return [one.read for row in CompiledGraph(dump, graph).traffic.all() for one in row.buffers if one.buffer == table]
 
 
 def test_rows_that_one_kernel_gathers_twice_count_once(tmp_path: Path) -> None:

@@ -6,16 +6,17 @@ from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.overview.records import GraphSummary
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.analysis.runtime.step_bound import StepPart
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
+from inspect_compile.graph import Graphs
+from inspect_compile.graph.graphs import outermost
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tables.columns import Column, Span, cell, plain, used
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.overview.overview import Section, rooms, sections
@@ -119,7 +120,7 @@ class OverviewPage:
         self.frame = ""
         """The frame to look at first for graph breaks and recompiles."""
         if outermost(dump) and not is_only_parts(dump):
-            found = overview_of(dump)
+            found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
             self._head.append(OverviewRow("run", run_words(dump, found.run)))
             for number, told in enumerate(warnings(dump, found.run)):

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel
+from inspect_compile.graph.rows import grouped
 
 _NUMBERS: Final = re.compile(r"\b\d[\w.+-]*")
 _GENERATED: Final = ("cpp", "triton")

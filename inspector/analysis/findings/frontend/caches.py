@@ -5,13 +5,14 @@ from typing import Final
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.caches.words import differences_text
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, Graph, Location
+from inspect_compile.graph import Id
+from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import CACHE, CACHE_MISS, WORDS
@@ -25,7 +26,7 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's caches could not keep: the same time is spent at each start."""
     times = CompileTimes(dump)
     for (graph, reason), rows in grouped(
-        (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: (row.graph, row.reason or "")
+        (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: Id(row.graph, row.reason or "")
     ).items():
         seconds = times.of(graph)
         if seconds is not None and seconds >= _LEAST_SECONDS:

@@ -6,13 +6,14 @@ Nothing is said of a cut at which a library reads or writes: no kernel would be 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, Call, Graph, Node
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import DDP_CUTS, WORDS
 
@@ -73,9 +74,9 @@ class _Piece(NamedTuple):
     """What it gives to others."""
 
     @classmethod
-    def of(cls, dump: Dump, graph: Graph, made: AotMetadata) -> "_Piece":
-        moved = launch_traffic(dump, graph.graph)
-        nodes = [node for node in moved.groups.nodes.values() if node.graph == graph.graph]
+    def of(cls, graph: CompiledGraph, made: AotMetadata) -> "_Piece":
+        moved = graph.traffic
+        nodes = [node for node in moved.groups.nodes.values() if node.graph == graph.name]
         placeholders = [node for node in nodes if node.op == "placeholder"]
         given = zip(placeholders, made.inputs, strict=False)
         names = [name for node in nodes if node.op == "output" for name in node.inputs[: len(made.outputs)]]
@@ -103,7 +104,7 @@ def _handed(dump: Dump, compile_id: str, graphs: list[Graph]) -> Iterator[_Hande
     made = sorted(dump.rows_of_compile(AotMetadata, compile_id), key=lambda row: row.aot_id or 0)
     if len(made) != len(graphs):
         return
-    pieces = [_Piece.of(dump, *both) for both in zip(graphs, made, strict=True)]
+    pieces = [_Piece.of(CompiledGraph(dump, both[0].graph), *both[1:]) for both in zip(graphs, made, strict=True)]
     for place, piece in enumerate(pieces):
         for given in piece.given:
             like = [

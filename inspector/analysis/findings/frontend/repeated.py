@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.alike import alike_kernels
@@ -15,6 +14,7 @@ from inspect_compile.analysis.findings.frontend.compile_times import CompileTime
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Location
+from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.overview.findings import LAYERS, UNROLLED, WORDS
 

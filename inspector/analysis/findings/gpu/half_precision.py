@@ -17,6 +17,7 @@ from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.step_kinds import IN_ANOTHER_LAYOUT, LIBRARY
 from inspect_compile.knowledge.overview.findings import HALF_PRECISION
 
@@ -37,7 +38,7 @@ def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iter
     roof = roof_of(dump)
     if roof is None or not any(_is_faster(roof, peak) for peak in _PEAKS):
         return
-    rows = [row for graph in graphs for row in roofline(dump, graph.graph, roof)]
+    rows = [row for graph in graphs for row in roofline(CompiledGraph(dump, graph.graph), roof)]
     calls = [row for row in rows if row.heavy and row.peak in _PEAKS and _is_faster(roof, row.peak)]
     whole = sum(row.least_seconds for row in calls)
     part = 1 - sum(_in_half(row, roof) for row in calls) / whole if whole else 0.0

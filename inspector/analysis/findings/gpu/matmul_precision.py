@@ -12,6 +12,7 @@ from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.step_kinds import LIBRARY
 from inspect_compile.knowledge.kernels.library_kernels import CALLS, library_of
 from inspect_compile.knowledge.overview.findings import MATMUL_PRECISION
@@ -34,7 +35,7 @@ def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iter
     roof = roof_of(dump)
     if roof is None or _TF32 not in roof.peak or roof.peak[_TF32] <= roof.peak.get(_FLOAT, 0.0):
         return
-    rows = [row for graph in graphs if graph.tf32 is False for row in roofline(dump, graph.graph, roof)]
+    rows = [row for graph in graphs if graph.tf32 is False for row in roofline(CompiledGraph(dump, graph.graph), roof)]
     products = [row for row in rows if row.heavy and row.peak == _FLOAT and "convolution" not in row.kernel]
     whole = sum(row.least_seconds for row in products)
     saved = sum(row.least_seconds - _with_tf32(row, roof) for row in products)

@@ -1,0 +1,176 @@
+"""One compiled graph with all that was recorded of it, each join made on first use and kept until the dump has more."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Fact, Graph, Kernel, Location, Node, Operation
+from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import rows
+from inspect_compile.graph.ids import Id
+
+if TYPE_CHECKING:
+    from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+    from inspect_compile.graph.fusion.ledger import Ledger
+    from inspect_compile.graph.kernels.launches import Launch
+    from inspect_compile.graph.kernels.statements import Statements
+    from inspect_compile.graph.memory.plan import Memory
+    from inspect_compile.graph.provenance.chain import Provenance
+    from inspect_compile.graph.provenance.lineage import Lineage
+
+F = TypeVar("F", bound=Fact)
+S = TypeVar("S", bound="Graphs")
+T = TypeVar("T")
+
+
+class Graphs:
+    """The graphs of a dump, or one of them: what a view is asked for."""
+
+    def __init__(self, dump: Dump, name: str | None = None) -> None:
+        """All for None."""
+        self.dump = dump
+        self.name = name
+
+    def __iter__(self) -> Iterator["CompiledGraph"]:
+        """The outermost graphs in order; of one that was asked for, which may be nested, itself if the dump has it."""
+        if self.name is None:
+            yield from (CompiledGraph(self.dump, found.graph) for found in self.dump.outermost())
+        elif self.dump.graph(self.name) is not None:
+            yield CompiledGraph(self.dump, self.name)
+
+    def rows(self, kind: type[F]) -> list[F]:
+        """The facts of one kind, those of nested graphs included."""
+        return self.dump.rows(kind, self.name)
+
+    def kept(self, make: Callable[[Self], T]) -> T:
+        """What `make`, a function of a module, returns for these graphs: made once, until the dump has more rows."""
+        known: dict[Callable[..., Any], Any] = self.dump.derived.setdefault(self.name, {})
+        if make not in known:
+            known[make] = make(self)
+        found: T = known[make]
+        return found
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The FX nodes after all passes, in order; those of nested graphs follow."""
+        return self.kept(rows.lowered_nodes)
+
+    @property
+    def node_of(self) -> dict[Id, Node]:
+        """Each of `nodes` by its identity."""
+        return self.kept(rows.lowered_by_name)
+
+    @property
+    def line_of(self) -> dict[Id, Location]:
+        """The source line of each of `nodes` that has one."""
+        return self.kept(rows.source_lines)
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The scheduler nodes before fusion, in order; those of nested graphs follow."""
+        return self.kept(rows.before_fusion)
+
+    @property
+    def groups(self) -> list[Operation]:
+        """The scheduler nodes after fusion, in order; those of nested graphs follow."""
+        return self.kept(rows.after_fusion)
+
+
+class CompiledGraph(Graphs):
+    """One graph, nested ones included. What it returns is shared: nobody may change it."""
+
+    name: str
+
+    def __init__(self, dump: Dump, name: str) -> None:
+        super().__init__(dump, name)
+
+    def __iter__(self) -> Iterator["CompiledGraph"]:
+        """Itself."""
+        yield self
+
+    @property
+    def fact(self) -> Graph:
+        """What was recorded of its compile; raises LookupError if the dump has no such graph."""
+        found = self.dump.graph(self.name)
+        if found is None:
+            raise LookupError(f"the dump has no graph {self.name}")
+        return found
+
+    @property
+    def outermost(self) -> "CompiledGraph":
+        """The graph around it that was compiled on its own; itself if it was."""
+        return CompiledGraph(self.dump, outermost(self.name))
+
+    def other(self, name: str) -> "CompiledGraph":
+        """Another graph of the same dump."""
+        return CompiledGraph(self.dump, name)
+
+    def text(self, name: str) -> str | None:
+        """A file of the graph's folder; None if there is none."""
+        return self.dump.text(self.name, name)
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """The kernels, defined and extern, in the order of their first launch."""
+        return self.kept(rows.kernels)
+
+    @property
+    def launches(self) -> "list[Launch]":
+        """The calls of kernels by line; kernels whose call was not recorded come last."""
+        from inspect_compile.graph.kernels.launches import launches
+
+        return self.kept(launches)
+
+    @property
+    def statements(self) -> "Statements":
+        """What the kernels compute, line by line."""
+        from inspect_compile.graph.kernels.statements import Statements
+
+        return self.kept(Statements)
+
+    @property
+    def ledgers(self) -> "list[Ledger]":
+        """The fusion ledger of the graph alone, then those of the graphs nested in it."""
+        from inspect_compile.graph.fusion.ledger import ledgers
+
+        return self.kept(ledgers)
+
+    @property
+    def ledger(self) -> "Ledger":
+        """The fusion ledger of the graph alone."""
+        from inspect_compile.graph.fusion.ledger import ledger
+
+        return self.kept(ledger)
+
+    @property
+    def traffic(self) -> "LaunchTraffic":
+        """The bytes that the launches read and write."""
+        from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+
+        return self.kept(LaunchTraffic)
+
+    @property
+    def memories(self) -> "dict[str, Memory]":
+        """The replay of the wrapper, then of each nested graph that has one."""
+        from inspect_compile.graph.memory.plan import memories
+
+        return self.kept(memories)
+
+    @property
+    def memory(self) -> "Memory":
+        """The replay of the wrapper; the peak of a nested graph counts at the line that calls it."""
+        return self.memories[self.name]
+
+    @property
+    def provenance(self) -> "Provenance":
+        """The chain of ids from the user's line to the kernel."""
+        from inspect_compile.graph.provenance.chain import Provenance
+
+        return self.kept(Provenance)
+
+    @property
+    def lineage(self) -> "Lineage":
+        """How the nodes of the compile were made from those of its earlier graphs."""
+        from inspect_compile.graph.provenance.lineage import Lineage
+
+        return self.kept(Lineage)
