@@ -183,6 +183,6 @@ def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> N
     from inspect_compile.tables.parts import Request
 
     if arguments.json:
-        print_json(replay_rows(dump, None, numbers))
+        print_json(replay_rows(Graphs(dump), numbers))
     else:
         print_table(replays(Request(Graphs(dump), limit=LIMIT, dump_argument=str(dump.root)), only=numbers))

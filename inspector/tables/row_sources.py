@@ -63,9 +63,7 @@ def _of(where: str) -> Rows:
 
 def _each(where: str) -> Rows:
     """The rows that a function of the analyses gives for each graph: `module:function`."""
-    return lambda dump, graph: (
-        row for found in graphs_of(Graphs(dump, graph)) for row in _load(where)(dump, found.graph)
-    )
+    return lambda graphs: (row for graph in graphs for row in _load(where)(graph))
 
 
 def _load(where: str) -> Rows:
@@ -75,12 +73,7 @@ def _load(where: str) -> Rows:
 
 
 def _facts(*kinds: type[Fact]) -> Rows:
-    def rows(graphs: "Graphs") -> Iterator[Fact]:
-        for found in graphs_of(graphs):
-            for kind in kinds:
-                yield from graphs.dump.rows(kind, found.graph)
-
-    return rows
+    return lambda graphs: (row for graph in graphs for kind in kinds for row in graph.rows(kind))
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
@@ -307,7 +300,7 @@ FACTS: Final[dict[str, Rows]] = {
     "aot": _dynamo(AotMetadata),
     "artifacts": _dynamo(Artifact),
     "metrics": _dynamo(Metrics),
-    "settings": lambda dump, graph: dump.rows(Settings),
+    "settings": lambda graphs: graphs.dump.rows(Settings),
     "graphs": _graph_facts,
     "guards": _dynamo(Guard),
     "calls": _call_facts,
@@ -318,9 +311,6 @@ FACTS: Final[dict[str, Rows]] = {
     "nodes": _facts(Node),
     "passes": _pass_facts,
     "realize": _facts(Realize),
-    "memory": lambda dump, graph: [
-        *_facts(WrapperLine, MemoryPlan)(dump, graph),
-        *_dynamo(Partition, Saved)(dump, graph),
-    ],
+    "memory": lambda graphs: [*_facts(WrapperLine, MemoryPlan)(graphs), *_dynamo(Partition, Saved)(graphs)],
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

@@ -12,7 +12,7 @@ from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.graph.kernels.launches import distinct
@@ -105,9 +105,9 @@ def replays(dump: Dump, graph: str | None = None, only: Collection[int] | None =
     return found
 
 
-def replay_rows(dump: Dump, graph: str | None, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
+def replay_rows(graphs: Graphs, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
     """The same as rows: the first compile, then each later one and its differences."""
-    for found in replays(dump, graph, only):
+    for found in replays(graphs.dump, graphs.name, only):
         yield found.first
         for row, differ in found.again:
             yield row

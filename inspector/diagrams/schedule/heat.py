@@ -129,7 +129,7 @@ _SHADE_OF: Final = {
     "exact": "coldest",
 }
 
-HEATS: Final[dict[str, Callable[[CompiledGraph], Heat | None]]] = {
+HEATS: "Final[dict[str, Callable[[CompiledGraph], Heat | None]]]" = {
     "bytes": moved,
     "flops": computed,
     "time": took,
