@@ -10,7 +10,6 @@ from inspect_compile.facts.fusion import FusionRow
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from inspect_compile.graph.fusion.ledger_rows import told
-from inspect_compile.graph.graphs import outermost
 
 _REFUSED = re.compile(r"cannot fuse (\S+) with (\S+): (.*)")
 _FUSED = re.compile(r"\] fusing (\S+) with (\S+)")
@@ -35,7 +34,7 @@ def logged(log: str) -> list[Said]:
 def recorded(dump: Dump) -> list[Said]:
     """The same of a dump's rows."""
     rounds: dict[tuple[str, int], Said] = {}
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         rows = _rows(dump, graph.graph)
         for name in dict.fromkeys(row.graph for row in rows):
             own = [row for row in rows if row.graph == name]
@@ -59,7 +58,7 @@ def _rows(dump: Dump, graph: str) -> list[FusionRow]:
 
 def check_ledgers(dump: Dump) -> list[Ledger]:
     """Assert all that does not need another run."""
-    found = [one for graph in outermost(dump) for one in CompiledGraph(dump, graph.graph).ledgers]
+    found = [one for graph in dump.outermost() for one in CompiledGraph(dump, graph.graph).ledgers]
     for one in found:
         _candidates_are_those_that_torch_tried(dump, one)
         _every_sharing_pair_has_a_verdict(one)

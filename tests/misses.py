@@ -9,14 +9,13 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
-from inspect_compile.graph.graphs import outermost
 
 _Place = tuple[str, str | int]
 
 
 def check_misses(dump: Dump) -> list[Miss]:
     """Assert it of every graph; its misses."""
-    return [miss for graph in outermost(dump) for miss in _check(dump, graph.graph)]
+    return [miss for graph in dump.outermost() for miss in _check(dump, graph.graph)]
 
 
 def _check(dump: Dump, graph: str) -> list[Miss]:

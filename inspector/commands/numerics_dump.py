@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Final
 from inspect_compile.commands.program import Program
 from inspect_compile.commands.streams import say, tell
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.numerics.kept import Kept
@@ -213,7 +214,7 @@ def _kernels(dump: "Dump", kernel: str | None) -> set["Id"] | None:
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.tables.lookup_text import resolved
 
-    answers = [find_kernels(part, kernel, extern=True) for part in processes(dump)]
+    answers = [find_kernels(Graphs(part), kernel, extern=True) for part in processes(dump)]
     found = [one for one in answers if isinstance(one, Found)]
     return {Id.of(row) for answer in found or answers[:1] for row in resolved(answer)}
 

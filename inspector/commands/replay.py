@@ -129,12 +129,11 @@ def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
 def _graph(dump: "Dump", wanted: str | None) -> "Graph":
     from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lookup.graphs import find_graph
-    from inspect_compile.graph.graphs import outermost
     from inspect_compile.tables.lookup_text import only
 
     if wanted is not None:
         return only(find_graph(dump, wanted))
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     if not graphs:
         raise CommandError(f"{dump.root}: nothing to compile again, {nothing_text(dump)}")
     if len(graphs) > 1:
@@ -149,7 +148,7 @@ def _denied(graph: "CompiledGraph", arguments: argparse.Namespace) -> "list[Deni
     from inspect_compile.launch.replay import Denied
     from inspect_compile.tables.lookup_text import only
 
-    pairs = [only(find_pair(graph.dump, a, b, graph.name)) for a, b in arguments.deny]
+    pairs = [only(find_pair(graph, a, b)) for a, b in arguments.deny]
     for one in pairs:
         if is_one_before(graph.dump, one):
             raise CommandError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from inspect_compile.commands.garbage import uncollected
 from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.options import OUTPUT, Option
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ class Show:
             selected,
         )
         from inspect_compile.commands.printing import print_json, print_table
-        from inspect_compile.graph import Graphs
         from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
@@ -91,7 +91,7 @@ class Show:
             from inspect_compile.analysis.lookup.nodes import find_node_name
             from inspect_compile.tables.lookup_text import resolved
 
-            answer = together(find_node_name(dump, arguments.node, graph) for graph in graphs)
+            answer = together(find_node_name(Graphs(dump, graph), arguments.node) for graph in graphs)
             names = (*names, resolved(answer)[0])
 
         def shown(graph: str | None) -> Any:
@@ -146,7 +146,6 @@ def _options(arguments: argparse.Namespace, name: str) -> dict[str, Any]:
 def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: str, options: dict[str, Any]) -> int:
     """Write a table in the form of another tool: compile times as a trace, or a flame as folded stacks."""
     from inspect_compile.commands.output_file import write
-    from inspect_compile.graph import Graphs
 
     if table == "time":
         from inspect_compile.export.formats import written

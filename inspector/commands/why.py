@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.pair_story import PairStory
@@ -62,7 +63,7 @@ class Why:
         dump = selected(path, arguments)
         needs_rank(dump, "fusion")
         graphs = graphs_named(dump, arguments.graph)
-        meant = resolved(together(find_operations(dump, names, graph) for graph in graphs))
+        meant = resolved(together(find_operations(Graphs(dump, graph), names) for graph in graphs))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")
@@ -115,6 +116,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     """
     from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import CompiledGraph
     from inspect_compile.knowledge.fusion.knob_values import worth_trying
     from inspect_compile.launch.replay import try_knob
@@ -128,7 +130,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
         told = " and ".join(story.knobs)
         what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
-    tell_it_runs(CompiledGraph(dump, story.graph.partition("/")[0]))
+    tell_it_runs(CompiledGraph(dump, outermost(story.graph)))
     for name, value in settings:
         found = try_knob(CompiledGraph(dump, story.graph), (story.a.operation,), (story.b.operation,), name, value)
         if is_json:

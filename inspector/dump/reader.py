@@ -28,6 +28,7 @@ from inspect_compile.facts import (
     Run,
     Shared,
 )
+from inspect_compile.facts.nesting import outermost
 
 LARGEST_RUN = 16 << 20
 """Maximum size of run.json in bytes: several times the longest command line that a system allows."""
@@ -180,7 +181,7 @@ class Dump:
         if (table.turns, len(table.rows)) != self._graphs_of:
             rows = self.rows(Graph)
             order = {graph.graph: index for index, graph in reversed(list(enumerate(rows)))}
-            names = sorted(order, key=lambda name: (order.get(name.partition("/")[0], 0), order[name]))
+            names = sorted(order, key=lambda name: (order.get(outermost(name), 0), order[name]))
             last = {graph.graph: graph for graph in rows}
             self._graphs = {name: last[name] for name in names[:MOST_GRAPHS]}
             self._graphs_of = table.turns, len(table.rows)

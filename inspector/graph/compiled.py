@@ -38,6 +38,21 @@ class Graphs:
         elif self.dump.graph(self.name) is not None:
             yield CompiledGraph(self.dump, self.name)
 
+    @property
+    def facts(self) -> list[Graph]:
+        """What was recorded of the compile of each."""
+        return [graph.fact for graph in self]
+
+    @property
+    def names(self) -> set[str] | None:
+        """The names of those that were asked for; None for all."""
+        return None if self.name is None else {graph.name for graph in self}
+
+    @property
+    def compiles(self) -> set[str] | None:
+        """The compile ids of those that were asked for, empty for one without a frame; None for all."""
+        return None if self.name is None else {graph.fact.compile_id or "" for graph in self}
+
     def rows(self, kind: type[F]) -> list[F]:
         """The facts of one kind, those of nested graphs included."""
         return self.dump.rows(kind, self.name)

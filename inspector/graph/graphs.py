@@ -1,34 +1,17 @@
-"""Which graphs a dump holds, and which of their inputs are the same."""
+"""Short names of the graphs of a dump, and which of their inputs are the same."""
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node
-
-if TYPE_CHECKING:
-    from inspect_compile.graph.compiled import Graphs
-
-
-def outermost(dump: Dump) -> list[Graph]:
-    """The graphs that were compiled on their own, in order; nested graphs are parts of these."""
-    return dump.outermost()
-
-
-def graphs_of(graphs: "Graphs") -> list[Graph]:
-    """The outermost graphs that `graph` selects. The name of a nested graph selects that graph."""
-    if graphs.name is None:
-        return outermost(graphs.dump)
-    found = graphs.dump.graph(graphs.name)
-    return [] if found is None else [found]
 
 
 class ShortNames:
     """For each graph of a dump, the shortest name that `find_graph` resolves: kind, compile id, or full name."""
 
     def __init__(self, dump: Dump) -> None:
-        graphs = outermost(dump)
+        graphs = dump.outermost()
         self._counts = Counter(name for graph in graphs for name in {graph.kind, graph.compile_id} if name)
 
     def of(self, graph: Graph) -> str:

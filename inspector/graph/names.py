@@ -1,5 +1,6 @@
 """Names as torch and people write them: of operations, of lines, of files."""
 
+import posixpath
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -77,7 +78,7 @@ class ProgramLine(NamedTuple):
 
 def file_name(path: str) -> str:
     """The last part of a path, on any system."""
-    return path.replace("\\", "/").rpartition("/")[2]
+    return posixpath.basename(path.replace("\\", "/"))
 
 
 def script_name(argv: Sequence[str]) -> str:

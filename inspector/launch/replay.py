@@ -20,6 +20,7 @@ from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.launch.replay_metadata import known
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def try_knob(graph: "CompiledGraph", ops_a: Sequence[str], ops_b: Sequence[str],
     """
     from inspect_compile.graph import CompiledGraph
 
-    outer = graph.name.partition("/")[0]
+    outer = outermost(graph.name)
     wanted = {*ops_a, *ops_b}
     of = next(
         (row.graph for row in graph.dump.rows(Operation, outer) if not wanted.isdisjoint(row.members)), graph.name

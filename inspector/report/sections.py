@@ -10,7 +10,6 @@ from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.rows import grouped
 from inspect_compile.report import pictures
 from inspect_compile.report.budget import Budget
@@ -90,12 +89,12 @@ def sections(asked: Asked) -> Iterator[Section]:
     for name, title, there in TABLES:
         blocks = list(_tables(asked, there))
         if name == "graph":
-            blocks += stages(asked.dump, outermost(asked.dump)[:FEW_GRAPHS], asked.rows, asked.budget)
+            blocks += stages(asked.dump, asked.dump.outermost()[:FEW_GRAPHS], asked.rows, asked.budget)
         if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
             blocks.insert(0, drawn)
         yield Section(name, title, blocks)
         if name == "overview":
-            graphs = outermost(asked.dump)[:FEW_GRAPHS]
+            graphs = asked.dump.outermost()[:FEW_GRAPHS]
             yield Section(
                 "code",
                 "Code",
@@ -143,7 +142,7 @@ def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
 
 def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
     """The blocks, and how many graphs are left out."""
-    left = len(outermost(asked.dump)) - FEW_GRAPHS
+    left = len(asked.dump.outermost()) - FEW_GRAPHS
     found = [block for block in blocks if block]
     if left > 0:
         found.append(element("p", f"{number_of(left, 'more graph')}: inspect-compile open", class_="warn"))
@@ -152,7 +151,7 @@ def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
 
 def _texts(asked: Asked) -> Iterator[Markup]:
     """The files of each graph."""
-    for graph in outermost(asked.dump)[:FEW_GRAPHS]:
+    for graph in asked.dump.outermost()[:FEW_GRAPHS]:
         rows: list[Markup] = []
         for name in TEXTS:
             text = asked.dump.text(graph.graph, name)

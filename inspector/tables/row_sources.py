@@ -5,7 +5,7 @@ An analysis is imported when its table is asked for.
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.facts import (
     AotMetadata,
@@ -46,7 +46,6 @@ from inspect_compile.facts import (
     WrapperLine,
 )
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 
 if TYPE_CHECKING:
     import msgspec
@@ -82,18 +81,11 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
     def rows(graphs: "Graphs") -> list[Fact]:
         facts = [row for kind in kinds for row in graphs.dump.rows(kind)]
         order = {compile_id: index for index, compile_id in enumerate(dict.fromkeys(row.graph for row in facts))}
-        if graphs.name is not None:
-            wanted = {found.compile_id for found in graphs_of(graphs)}
+        if (wanted := graphs.compiles) is not None:
             facts = [row for row in facts if row.graph in wanted]
         return sorted(facts, key=lambda row: order[row.graph])
 
     return rows
-
-
-def _overview(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
-    from inspect_compile.tables.overview.overview import overview_rows
-
-    return overview_rows(graphs)
 
 
 def _summaries(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
@@ -159,7 +151,7 @@ def _memory(graphs: "Graphs", at: str | None = None) -> "Iterator[msgspec.Struct
     from inspect_compile.tables.lookup_text import resolved
 
     if at is not None:
-        found_at = resolved(find_moments(graphs.dump, at, graphs.name))
+        found_at = resolved(find_moments(graphs, at))
         yield from (row for _, _, now in found_at if now is not None for row in now.holders)
         return
     for found in graphs:
@@ -172,7 +164,7 @@ def _memory(graphs: "Graphs", at: str | None = None) -> "Iterator[msgspec.Struct
 
 def _pass_facts(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     """The passes of a compile, once even if it made several graphs."""
-    found = graphs_of(graphs)
+    found = graphs.facts
     for compile_id in dict.fromkeys(one.compile_id for one in found):
         yield from graphs.dump.rows_of_compile(Pass, compile_id)
     for one in found:
@@ -201,14 +193,8 @@ def _calls(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
 
 
 def _call_facts(graphs: "Graphs") -> list[Call]:
-    wanted = {found.compile_id or "" for found in graphs_of(graphs)}
-    return [row for row in graphs.dump.rows(Call) if graphs.name is None or row.graph in wanted]
-
-
-def _passes(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
-    from inspect_compile.graph.passes.changes import pass_rows
-
-    return pass_rows(graphs.dump, graphs_of(graphs))
+    wanted = graphs.compiles
+    return [row for row in graphs.dump.rows(Call) if wanted is None or row.graph in wanted]
 
 
 def _hooks(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
@@ -221,12 +207,6 @@ def _ranks(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
     from inspect_compile.analysis.compare.ranks import rank_rows
 
     return rank_rows(graphs.dump)
-
-
-def _roofline(graphs: "Graphs", **options: Any) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.tables.cost.roofline import roofline_rows
-
-    return roofline_rows(graphs, **options)
 
 
 def _findings(graphs: "Graphs", *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
@@ -246,7 +226,7 @@ def _settings(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
 
 
 ROWS: Final[dict[str, Rows]] = {
-    "overview": _overview,
+    "overview": _of("tables.overview.overview:overview_rows"),
     "summary": _summaries,
     "findings": _findings,
     "graphs": _graphs,
@@ -258,7 +238,7 @@ ROWS: Final[dict[str, Rows]] = {
     "metrics": _of("analysis.frontend.traced:metric_rows"),
     "settings": _settings,
     "calls": _calls,
-    "passes": _passes,
+    "passes": _of("graph.passes.changes:pass_rows"),
     "nodes": _each("graph.rows:lowered_nodes"),
     "symbols": _each("graph.rows:symbols"),
     "lowering": _each("analysis.lowering.rows:lowering_rows"),
@@ -272,7 +252,7 @@ ROWS: Final[dict[str, Rows]] = {
     "flops": _flops,
     "traffic": _of("analysis.fusion.graph_bytes:traffic_rows"),
     "flame": _of("analysis.cost.flame:flames"),
-    "roofline": _roofline,
+    "roofline": _of("tables.cost.roofline:roofline_rows"),
     "memory": _memory,
     "time": _of("analysis.frontend.time_sums:time_rows"),
     "measured": _of("analysis.runtime.measured:measured_rows"),

@@ -17,7 +17,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Counted, Kernel
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.fusion.ledger import candidates
-from inspect_compile.graph.graphs import outermost
 from tests.running import COMMAND, SECONDS, run
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -54,7 +53,7 @@ def test_a_fusion_that_takes_a_rounding_away(tmp_path: Path, inductor_cache: Pat
     (graph,) = (graph.graph for graph in everything.graphs())
     fused = [
         (row.a, row.b)
-        for graph in outermost(everything)
+        for graph in everything.outermost()
         for row in candidates(CompiledGraph(everything, graph.graph))
         if row.verdict == "fused"
     ]

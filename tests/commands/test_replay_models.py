@@ -9,7 +9,6 @@ from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, Node, Remark
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tables.lookup_text import only
 from tests.harmless.test_models import KINDS, MODELS, program
@@ -47,6 +46,6 @@ def test_every_graph_of_every_model(model: str, kind: str, tmp_path: Path) -> No
     dump = Dump(tmp_path / "dump")
 
     # What needs no gradients, before a graph break say, is inference also while a model is trained.
-    assert KINDS[kind] <= {graph.kind for graph in outermost(dump)} <= KINDS[kind] | {"inference"}
-    for graph in outermost(dump):
+    assert KINDS[kind] <= {graph.kind for graph in dump.outermost()} <= KINDS[kind] | {"inference"}
+    for graph in dump.outermost():
         _again(dump, graph)

@@ -23,7 +23,7 @@ from inspect_compile.diagrams.schedule.findings import findings_picture
 from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Node
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.lookup_text import resolved
 from tests.conftest import TESTS, Golden
 from tests.diagrams.pictures import FOLDERS, drawings, holds_together, one_of_each, recorded
@@ -44,7 +44,7 @@ def pictures(dump: Dump) -> list[Picture]:
                 )
         names = [node.name for node in dump.rows(Node, graph.graph)][::90]
         for name in names:
-            for meant in resolved(find_nodes(dump, name, graph.graph)):
+            for meant in resolved(find_nodes(Graphs(dump, graph.graph), name)):
                 found.append(node_picture(dump, meant, name))
     for kernel in dump.rows(Kernel):
         found += [
@@ -139,7 +139,7 @@ class TestGolden:
         dump = recorded("tui/walks")
         graph = dump.graphs()[0].graph
         last = [node.name for node in dump.rows(Node, graph) if node.op.startswith("call")][-1]
-        (meant,) = resolved(find_nodes(dump, last, graph))
+        (meant,) = resolved(find_nodes(Graphs(dump, graph), last))
         golden.check(dot_text(node_picture(dump, meant, last)), ".dot")
 
     def test_fusion(self, golden: Golden) -> None:

@@ -11,7 +11,7 @@ from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.diagrams.schedule.part import on_the_way, restricted, units_with
 from inspect_compile.diagrams.schedule.schedule import schedule_picture
 from inspect_compile.diagrams.schedule.units import schedule
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.tables.lookup_text import resolved
 from tests.diagrams.pictures import holds_together, recorded
 from tests.handmade import GRAPH, graph, made, operation
@@ -60,7 +60,7 @@ def test_a_path_of_a_recorded_schedule(phase: str) -> None:
     """The kernels of the operations, whole; whichever end is named first."""
     dump = recorded("tui/walks")
     name = dump.graphs()[0].graph
-    ((one, other),) = resolved(find_operations(dump, ("op0", "op6"), name))
+    ((one, other),) = resolved(find_operations(Graphs(dump, name), ("op0", "op6")))
     pictures = [schedule_picture(CompiledGraph(dump, name), phase, path=ends) for ends in ((one, other), (other, one))]  # type: ignore[arg-type]
     assert pictures[0] == pictures[1]
     holds_together(pictures[0])

@@ -13,7 +13,7 @@ from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, sch
 from inspect_compile.diagrams.schedule.units import Phase
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, Operation
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.lookup_text import resolved
 from tests.conftest import TESTS, DumpOf, Golden
@@ -169,7 +169,7 @@ def test_a_dump_without_operations_says_so(tmp_path: Path) -> None:
 
 def named(dump: Dump, name: str) -> ResolvedOperations:
     """What the name means in the only graph."""
-    ((meant,),) = resolved(find_operations(dump, (name,), GRAPH))
+    ((meant,),) = resolved(find_operations(Graphs(dump, GRAPH), (name,)))
     return meant
 
 

@@ -24,7 +24,7 @@ from inspect_compile.facts import (
     WrapperLine,
 )
 from inspect_compile.facts.frontend import FailedGuard
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.text import byte_text
@@ -117,7 +117,7 @@ class TestNode:
                 node for node in dump.rows(Node, one.graph) if node.stage == "post_grad" and node.op.startswith("call")
             ]
             for node in nodes[::12]:
-                (meant,) = resolved(find_nodes(dump, node.name, one.graph))
+                (meant,) = resolved(find_nodes(Graphs(dump, one.graph), node.name))
                 picture = node_picture(dump, meant, node.name, everything=True)
                 holds_together(picture)
                 boxes = boxes_of(picture)
@@ -148,7 +148,7 @@ class TestNode:
     def test_of_a_node_that_nothing_computes(self) -> None:
         dump = recorded("tui/mixed")
         inputs = [node for node in dump.rows(Node) if node.stage == "post_grad" and node.op == "placeholder"]
-        (meant, *_) = resolved(find_nodes(dump, inputs[0].name, inputs[0].graph))
+        (meant, *_) = resolved(find_nodes(Graphs(dump, inputs[0].graph), inputs[0].name))
         picture = node_picture(dump, meant, inputs[0].name)
         assert [box.title for box in picture.boxes() if box.kind == "asked"] == [inputs[0].name]
 

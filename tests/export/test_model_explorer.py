@@ -14,7 +14,6 @@ from inspect_compile.diagrams.schedule.units import schedule
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Node
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.export.published import RECORDS, GraphCollection, GraphNodeData, read
 from tests.handmade import GRAPH, at, ended, graph, kernel, made, node, operation
 from tests.report.pages import HOSTILE, MIXED
@@ -66,7 +65,7 @@ def test_each_operation_is_in_its_kernel_and_each_dependency_is_an_edge(tmp_path
     found, _ = exported(MIXED, tmp_path)
     dump = Dump(MIXED)
 
-    for of in outermost(dump):
+    for of in dump.outermost():
         whole = schedule(CompiledGraph(dump, of.graph), "post_fusion")
         (drawn,) = (one for one in found.graphs if one.id == f"{of.graph}: schedule, operations in kernels")
         nodes = {one.id: one for one in drawn.nodes}
@@ -86,7 +85,7 @@ def test_each_operation_is_in_its_kernel_and_each_dependency_is_an_edge(tmp_path
 def test_launches_carry_bytes_and_nodes_flops(tmp_path: Path) -> None:
     found, data = exported(MIXED, tmp_path, "--graph", "forward")
     dump = Dump(MIXED)
-    (graph,) = (one for one in outermost(dump) if one.kind == "forward")
+    (graph,) = (one for one in dump.outermost() if one.kind == "forward")
 
     launches = data["bytes"][f"{graph.graph}: schedule, launches in modules"]
     assert sum(one.value for one in launches.results.values()) == CompiledGraph(dump, graph.graph).traffic.moved
@@ -102,7 +101,7 @@ def test_fx_graphs_are_those_of_the_tables(tmp_path: Path) -> None:
     dump = Dump(MIXED)
     shown = {one.id: one for one in found.graphs}
 
-    for of in outermost(dump):
+    for of in dump.outermost():
         rows = [row for row in dump.rows(Node, of.graph) if row.stage == "post_grad"]
         drawn = shown[f"{of.graph}: FX graph, after all passes"]
         assert [one.id for one in drawn.nodes] == [row.name for row in rows]

@@ -18,7 +18,6 @@ import torch
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import open_dump, paths
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.analysis.memory.test_plan import HELD, told
 from tests.harmless.test_models import KINDS, MODELS, program
 
@@ -42,7 +41,7 @@ def test_peak_and_end_are_what_the_allocator_was_asked_for(model: str, kind: str
     recorded = open_dump(dump)
     far: list[str] = []
     seen = 0
-    for graph in outermost(recorded):
+    for graph in recorded.outermost():
         calls = held.get(recorded.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or "")
         if not calls:
             continue

@@ -16,7 +16,6 @@ from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Kernel
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.kernels.binaries import configurations
 from inspect_compile.launch.replay import replayed
 from tests.conftest import SAMPLES
@@ -36,11 +35,11 @@ def _recorded(sample: str, folder: Path) -> Dump:
 def test_a_graph_compiled_again_gives_the_same_code(sample: str, tmp_path: Path) -> None:
     dump = _recorded(sample, tmp_path)
 
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         assert not replayed(CompiledGraph(dump, graph.graph)).failure
     dump.refresh()
     compiled = [(row.target, row.same_code) for found in replays(dump) for row, _ in found.again]
-    assert compiled == [("", True) for _ in outermost(dump)]
+    assert compiled == [("", True) for _ in dump.outermost()]
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])

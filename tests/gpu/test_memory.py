@@ -11,7 +11,6 @@ import torch
 
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.analysis.memory.test_plan import HELD
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -27,7 +26,7 @@ def test_the_peak_is_what_the_allocator_was_asked_for(model: str, tmp_path: Path
     command = [sys.executable, str(HELD), str(dump), str(found), str(script), model]
     subprocess.run(command, check=True, timeout=300, env=dict(os.environ))
     held = {row["code"]: row["calls"][-1] for row in json.loads(found.read_text())["graphs"]}
-    graphs = outermost(open_dump(dump))
+    graphs = open_dump(dump).outermost()
     assert {graph.kind for graph in graphs} == {"inference", "forward", "backward"}
     told: list[str] = []
     far: list[str] = []

@@ -29,7 +29,6 @@ from inspect_compile.export.formats import FORMATS
 from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.report import pictures
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
@@ -131,7 +130,7 @@ def _names(root: Path) -> Iterator[str]:
 def _nodes(root: Path) -> Iterator[str]:
     """The pages of some nodes, buffers and operations."""
     dump = open_dump(root)
-    for graph in outermost(dump)[:FEW]:
+    for graph in dump.outermost()[:FEW]:
         names = [row.name for row in dump.rows(Node, graph.graph)[:2]]
         names += [name for row in dump.rows(Operation, graph.graph)[:1] for name in (row.name, *row.buffers[:1])]
         for name in names:
@@ -160,7 +159,7 @@ def _finish(root: Path) -> Iterator[str]:
         failures = text_inside(root, root / paths.FINISHED) or ""
         yield failures
         assert all(failure.endswith(TOLD) for failure in failures.splitlines()), failures
-    for graph in outermost(dump)[:FEW]:
+    for graph in dump.outermost()[:FEW]:
         for name, _ in ARTIFACTS:
             text = dump.text(graph.graph, name)
             if text is not None:

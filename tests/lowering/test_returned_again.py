@@ -10,7 +10,6 @@ from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Kernel, Lowering, Operation, WrapperLine
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.called import called, unseen_calls
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
@@ -43,7 +42,7 @@ def _line(text: str) -> int:
 
 
 def test_all_is_accounted_for(dump: Dump) -> None:
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         covered = coverage(CompiledGraph(dump, graph.graph))
         assert covered.missing == []
         assert covered.unknown == ()

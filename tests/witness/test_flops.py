@@ -14,7 +14,6 @@ from inspect_compile.analysis.cost.rollup import Costs, Item
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Lowering
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.indexing import index_text
 from tests.harmless.test_models import MODELS, program
 from tests.lost import lost_nodes
@@ -130,7 +129,7 @@ def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
     done = subprocess.run([*command, *script], capture_output=True, text=True, env=environment, check=True, timeout=600)
     told = json.loads(done.stdout.splitlines()[-1])
     dump = open_dump(cwd / "dump")
-    graphs = sorted(outermost(dump), key=lambda graph: int(graph.graph.rpartition(".")[2]))
+    graphs = sorted(dump.outermost(), key=lambda graph: int(graph.graph.rpartition(".")[2]))
     ours, again = 0, 0
     for graph, sizes in zip(graphs, told["calls"], strict=True):
         costs = Costs(CompiledGraph(dump, graph.graph))
@@ -158,7 +157,7 @@ def _runs_branch_again(item: Item, forward: str, dump: Dump) -> bool:
 
 def _without_rule(dump: Dump) -> set[str]:
     """Operators that have no count."""
-    found = (graph_flops(CompiledGraph(dump, graph.graph)).uncounted for graph in outermost(dump))
+    found = (graph_flops(CompiledGraph(dump, graph.graph)).uncounted for graph in dump.outermost())
     return {name for reasons in found for names in reasons.values() for name in names}
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from inspect_compile.analysis.lookup.anything import Kind, Thing
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import Id
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tui.models.chain import Chain
@@ -30,7 +31,7 @@ def jump_to(thing: Thing) -> Jump | None:
         return None
     mode = next(mode for mode, stage in STAGES.items() if stage == thing.stage)
     is_of_compile = thing.stage in ("dynamo", "joint")
-    return Jump("" if is_of_compile else thing.graph.partition("/")[0], mode, thing.name)
+    return Jump("" if is_of_compile else outermost(thing.graph), mode, thing.name)
 
 
 def subject_of(thing: Thing, chain: Chain) -> Subject | None:

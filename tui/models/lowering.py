@@ -10,6 +10,7 @@ from inspect_compile.analysis.lowering.rows import LoweringRow, asks_of, lowerin
 from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.tables.columns import Column, picked
@@ -160,7 +161,7 @@ def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tupl
     """Its relatives in words, and where to find them."""
     for link in list(links)[:_MOST_KIN]:
         kin, node = link.kin, lineage.nodes[link.kin]
-        outer = kin.graph.partition("/")[0]
+        outer = outermost(kin.graph)
         is_lowered = kin.stage in ("aot", "post_grad")
         text = f"{STAGE_WORDS.get(kin.stage, kin.stage):12}{kin.name}  {node.target}   {link.how}"
         key = chain.key(kin.graph, kin.name) if is_lowered and outer == chain.graph else kin.name

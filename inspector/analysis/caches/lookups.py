@@ -10,7 +10,6 @@ from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference, Lookup, P
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import CacheLookup, Frame, KernelLookup
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 
 _MOST_KEYS: Final = 200
 """Maximum number of keys of a run that one is compared with: a sweep has thousands of lookups."""
@@ -139,7 +138,7 @@ def cache_rows(graphs: Graphs, earlier: str | None = None) -> list[LookupRow]:
 
 def lookup_rows(graphs: Graphs, earlier: Dump | None = None) -> list[LookupRow]:
     """All lookups in their order; with `graph` only those of the compile that made it."""
-    wanted = None if graphs.name is None else {found.compile_id for found in graphs_of(graphs)}
+    wanted = graphs.compiles
     lookups = Lookups(graphs.dump, earlier)
     return [lookups.row(row) for row in lookups.found if wanted is None or row.graph in wanted]
 

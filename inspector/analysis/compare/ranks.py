@@ -13,7 +13,6 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.overview.summary import recompiles
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, Kernel
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.kernels.launches import distinct
 
 
@@ -106,7 +105,7 @@ def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSumm
     cost is left out.
     """
     dump = part.dump
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     ends = [dump.graph_end(graph.graph) for graph in graphs]
     state = run_state(dump)
     rank = part.rank if part.rank is not None else -1

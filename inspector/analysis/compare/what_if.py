@@ -5,6 +5,7 @@ import msgspec
 from inspect_compile.analysis.compare.replays import Counts, replays
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import Graphs
 from inspect_compile.graph.rows import scheduled
 
@@ -45,7 +46,7 @@ class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
 
 def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number: int) -> Tried:
     """What the replay `again`, with the given number, did to `pair` of `dump`."""
-    outer = pair.graph.partition("/")[0]
+    outer = outermost(pair.graph)
     counterparts = _counterparts(dump, again, pair.graph)
     first = standing(dump, pair)
     moved = Pair(pair.graph, *(_moved(side, counterparts) for side in (pair.a, pair.b)))

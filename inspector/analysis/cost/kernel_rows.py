@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
@@ -69,7 +70,7 @@ def rows_of_calls(graph: CompiledGraph, kernels: Iterable[Kernel]) -> list[Kerne
     """The same with one row for each of `kernels`, which are `graph`'s: an extern function has one for each call."""
     moved = graph.traffic
     calls = grouped(moved.launches, lambda launch: _key(launch.kernel))
-    compiled = of_kernels(configurations(CompiledGraph(graph.dump, graph.name.partition("/")[0])))
+    compiled = of_kernels(configurations(CompiledGraph(graph.dump, outermost(graph.name))))
     return [
         _row(kernel, calls.get(_key(kernel), []), moved, of_kernel(compiled, kernel.graph, kernel.name))
         for kernel in kernels

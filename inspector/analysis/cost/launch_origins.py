@@ -8,6 +8,7 @@ import msgspec
 from inspect_compile.analysis.cost.flops import HEAVY, operator
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Lowering
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic, LaunchTraffic
 from inspect_compile.graph.kernels.launches import Launch
@@ -60,7 +61,7 @@ class LaunchOrigins:
         return found
 
     def _make(self, launch: Launch) -> LaunchOrigin:
-        graph = launch.graph.partition("/")[0]
+        graph = outermost(launch.graph)
         if graph not in self._traffic:
             self._traffic[graph] = CompiledGraph(self._dump, graph).traffic
             lowered = self._dump.rows(Lowering, graph)

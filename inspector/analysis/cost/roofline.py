@@ -14,6 +14,7 @@ from inspect_compile.analysis.cost.roofs import Roof
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.kernels.launch_times import measured as in_the_run
 from inspect_compile.facts import Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.knowledge.kernels.library_kernels import is_collective
@@ -86,7 +87,7 @@ def roofline(graph: CompiledGraph, roof: Roof, measured: Mapping[Key, CallTime] 
     }
     times.update(measured or {})
     work = launch_work(graph)
-    around = graph.dump.graph(graph.name.partition("/")[0])
+    around = graph.dump.graph(outermost(graph.name))
     tf32 = around.tf32 if around is not None else None
     rows = [_bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32) for row in graph.traffic.all()]
     total = sum(row.least_seconds for row in rows) or 1.0

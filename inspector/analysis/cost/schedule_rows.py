@@ -3,6 +3,7 @@
 import msgspec
 
 from inspect_compile.facts import Kernel, Location, Operation
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.rows import shared_fields
 
@@ -58,7 +59,7 @@ def fused_rows(graph: CompiledGraph) -> list[ScheduleRow]:
 def _rows(graph: CompiledGraph, shown: list[Operation]) -> list[ScheduleRow]:
     kernels = {Id(row.graph, group): row.name for row in graph.rows(Kernel) for group in row.groups}
     where = graph.line_of
-    moved = CompiledGraph(graph.dump, graph.name.partition("/")[0]).traffic
+    moved = CompiledGraph(graph.dump, outermost(graph.name)).traffic
     rows = []
     for row in shown:
         own = moved.of_node(row)

@@ -25,8 +25,8 @@ from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 
@@ -70,7 +70,7 @@ def findings(graphs: Graphs) -> list[Finding]:
     if graphs.dump.lacking:
         # Of what is missing nothing is known, and so of nothing that rests on it.
         return list(oddities.lacking(graphs.dump))
-    wanted, costs = graphs_of(graphs), Costs(graphs.dump)
+    wanted, costs = graphs.facts, Costs(graphs.dump)
     found = [for_its_user(row) for kind in KINDS for row in kind(graphs.dump, wanted, costs)]
     is_answered = tuned.answered(graphs.dump)
     found = [row for row in found if not is_answered(row)]
@@ -87,7 +87,7 @@ def findings(graphs: Graphs) -> list[Finding]:
 
 def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
     """What the account of a step, made from a profile, shows of this dump's program."""
-    graphs = graphs_of(Graphs(dump, None))
+    graphs = dump.outermost()
     found = [
         *steps.of_account(dump, account),
         *matmul_precision.of_account(dump, graphs, account),
@@ -100,7 +100,7 @@ def _called(dump: Dump, found: list[Finding]) -> dict[str, Called]:
     """Graph or compile of a finding → how its compile came to run."""
     called = {}
     for name in {row.graph for row in found}:
-        graph = dump.graph(name.partition("/")[0])
+        graph = dump.graph(outermost(name))
         compile_id = name if graph is None else graph.compile_id
         frame = None if compile_id is None else next(iter(dump.rows_of_compile(Frame, compile_id)), None)
         if frame is not None and frame.caller is not None:
@@ -113,4 +113,4 @@ def _is_noticeable(row: Finding, moved: Callable[[str], int]) -> bool:
     """False for what is hardly anything of all that the kernels of its outermost graph move, which `moved` tells."""
     if row.kind not in _MOVED or row.bytes is None:
         return True
-    return row.bytes >= _LEAST_SHARE * moved(row.graph.partition("/")[0])
+    return row.bytes >= _LEAST_SHARE * moved(outermost(row.graph))

@@ -10,9 +10,9 @@ from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import Graphs
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.names import any_number
 from inspect_compile.graph.rows import grouped
@@ -50,9 +50,9 @@ def only_cold(dump: Dump) -> frozenset[str]:
 
     Kernels are compiled and tuned in a first call: its time says nothing about later ones, which the other compile has.
     """
-    times = grouped(measured(Graphs(dump)).items(), lambda pair: pair[0][0].partition("/")[0])
+    times = grouped(measured(Graphs(dump)).items(), lambda pair: outermost(pair[0][0]))
     cold = {name: all(own.is_cold for _, own in found) for name, found in times.items()}
-    timed = [one for one in graphs_of(Graphs(dump, None)) if one.graph in cold and one.compile_id]
+    timed = [one for one in dump.outermost() if one.graph in cold and one.compile_id]
     compiles = grouped(timed, lambda one: (frame_id(one.compile_id or ""), one.kind)).values()
     return frozenset(
         one.graph for same in compiles if not all(cold[one.graph] for one in same) for one in same if cold[one.graph]

@@ -9,6 +9,7 @@ from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Remark
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
@@ -35,7 +36,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
     """One for each such operator; what it costs is at most the time of the call."""
     names = {graph.graph: graph for graph in graphs}
     for remark in dump.rows(Remark):
-        outer = remark.graph.partition("/")[0]
+        outer = outermost(remark.graph)
         if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:
             continue
         node = CompiledGraph(dump, outer).node_of.get(Id(remark.graph, remark.ids[0] if remark.ids else ""))

@@ -9,6 +9,7 @@ from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
@@ -18,7 +19,7 @@ def numerics(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]
     """One for each kernel, or level, with a wrong result, with one that varies, and for each first NaN and Inf."""
     names = {graph.graph for graph in graphs}
     for row in numerics_remarks(Graphs(dump)):
-        if row.graph.partition("/")[0] in names:
+        if outermost(row.graph) in names:
             yield Finding(
                 kind=NUMERICS,
                 graph=row.graph,

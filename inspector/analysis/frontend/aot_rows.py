@@ -6,7 +6,6 @@ import msgspec
 
 from inspect_compile.facts import AotInput, AotMetadata, AotOutput, Location, Tensor
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 
 OUTPUT, INNER_OUTPUT = "output", "inner output"
 
@@ -49,7 +48,7 @@ def aot_rows(graphs: Graphs) -> list[AotRow]:
 
 def aot_facts(graphs: Graphs) -> list[AotMetadata]:
     """The records, or those of the compile that made `graph`."""
-    wanted = None if graphs.name is None else {found.compile_id or "" for found in graphs_of(graphs)}
+    wanted = graphs.compiles
     return [row for row in graphs.dump.rows(AotMetadata) if wanted is None or row.graph in wanted]
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from inspect_compile.facts import Call
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.rows import grouped
 
 _INDEX: Final = attrgetter("index")
@@ -49,7 +48,7 @@ def tree(calls: Iterable[Call]) -> list[CallRow]:
 
 def call_rows(graphs: Graphs) -> dict[str, list[CallRow]]:
     """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
-    wanted = None if graphs.name is None else {one.compile_id or "" for one in graphs_of(graphs)}
+    wanted = graphs.compiles
     calls = (call for call in sorted(graphs.dump.rows(Call), key=_INDEX) if wanted is None or call.graph in wanted)
     return {compile_id: tree(found) for compile_id, found in grouped(calls, lambda call: call.graph).items()}
 

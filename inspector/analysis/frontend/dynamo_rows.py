@@ -9,7 +9,6 @@ from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, c
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Recompile, Skip
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.rows import shared_fields
 
 
@@ -43,7 +42,7 @@ def dynamo_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
 
     Frames that triggered others stand before them. With `graph` only the compile that made it.
     """
-    wanted = None if graphs.name is None else {found.compile_id for found in graphs_of(graphs)}
+    wanted = graphs.compiles
     lookups = Lookups(graphs.dump)
     for run in frames(graphs.dump):
         for one in run.compiles:

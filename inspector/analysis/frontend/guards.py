@@ -7,7 +7,6 @@ import msgspec
 from inspect_compile.analysis.frontend.frames import plain_source
 from inspect_compile.facts import Guard, Location
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.frontend.guard_words import words
 
@@ -33,7 +32,7 @@ class GuardRow(msgspec.Struct, frozen=True, tag_field="fact", tag="guard_row"):
 
 def guard_rows(graphs: Graphs) -> list[GuardRow]:
     """The guards of all compiles, or of the one that made `graph`, in Dynamo's order."""
-    wanted = None if graphs.name is None else {found.compile_id for found in graphs_of(graphs)}
+    wanted = graphs.compiles
     return merged(row for row in graphs.dump.rows(Guard) if wanted is None or row.graph in wanted)
 
 

@@ -11,7 +11,6 @@ from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.rows import grouped
 
 Kind = Literal["compile", "pass", "kernel", "probe"]
@@ -36,7 +35,7 @@ def wanted_parts(graphs: Graphs) -> list[Part]:
     found = parts(graphs.dump)
     if graphs.name is None:
         return found
-    compiles = {facts.compile_id for facts in graphs_of(graphs)}
+    compiles = {facts.compile_id for facts in graphs.facts}
     return [part for part in found if part.graph in compiles]
 
 
@@ -80,14 +79,14 @@ def _passes(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
     inside: defaultdict[int | None, float] = defaultdict(float)
     for row in rows:
         inside[row.parent] += row.seconds
-    wanted = {name for facts in graphs_of(graphs) for name in (facts.graph, facts.compile_id)}
+    wanted = {name for facts in graphs.facts for name in (facts.graph, facts.compile_id)}
     for row in rows:
         if row.kind in ("pass", "function", "pattern") and (graphs.name is None or row.graph in wanted):
             yield row.name, row.stage, 1, max(row.seconds - inside[row.index], 0.0)
 
 
 def _kernels(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
-    for facts in graphs_of(graphs):
+    for facts in graphs.facts:
         for row in graphs.dump.rows(Binary, facts.graph):
             yield row.kernel, "compiled", 1, row.seconds or 0.0
         names = {row.number: row.name for row in graphs.dump.rows(Tuning, facts.graph)}

@@ -8,7 +8,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Artifact, Metrics, Settings
 from inspect_compile.facts.compile_id import compile_order
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 
 
 class ArtifactRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="artifact_row"):
@@ -95,4 +94,4 @@ def _settings(dump: Dump) -> Iterator[SettingRow]:
 
 
 def _compiles(graphs: Graphs) -> set[str] | None:
-    return None if graphs.name is None else {found.compile_id or "" for found in graphs_of(graphs)}
+    return graphs.compiles

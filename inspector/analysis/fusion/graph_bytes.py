@@ -7,6 +7,7 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.facts import Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.graph.cost.buffer_traffic import BufferTraffic
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic, LaunchTraffic
@@ -124,7 +125,7 @@ def _sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> 
     total = sum(row.least for own in rows.values() for row in own) or 1
     found = [
         TrafficSum(
-            own[0].graph.partition("/")[0],
+            outermost(own[0].graph),
             by,
             what,
             len(own),

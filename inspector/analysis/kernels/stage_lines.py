@@ -24,6 +24,7 @@ from inspect_compile.analysis.kernels.debug_lines import (
 from inspect_compile.analysis.kernels.instructions import count_instructions
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Kernel, Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.launches import USER_TRITON
@@ -113,7 +114,7 @@ class KernelStages:
     def __init__(self, dump: Dump, kernel: Kernel) -> None:
         self._dump = dump
         self.kernel = kernel
-        self._graph = kernel.graph.partition("/")[0]
+        self._graph = outermost(kernel.graph)
         self.compiled: list[Configuration] = of_kernel(
             of_kernels(configurations(CompiledGraph(dump, self._graph))), kernel.graph, kernel.name
         )

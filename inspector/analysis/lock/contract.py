@@ -12,7 +12,6 @@ from inspect_compile.analysis.lock.graphs import graph_contract
 from inspect_compile.analysis.lock.records import MISSED_OVER, VERSIONS, Lock, Machine, Made
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Run
-from inspect_compile.graph.graphs import outermost
 
 _PACKAGES: Final = re.compile(r"(?<=[/\\])(?:(?:site|dist)-packages|lib[/\\]python\d[\d.]*)[/\\]")
 
@@ -37,7 +36,7 @@ def contract(dump: Dump, *, root: str = "", missed_over: int = MISSED_OVER) -> C
     frames = frame_locks(dump, relative_to(root))
     graphs = [
         graph_contract(dump, graph, frames.of(graph.compile_id), missed_over)
-        for graph in outermost(dump)
+        for graph in dump.outermost()
         if (end := dump.graph_end(graph.graph)) is not None and end.status == "compiled"
     ]
     graphs.sort(key=lambda one: (one.lock.name, msgspec.json.encode(one.lock), msgspec.json.encode(one.machine)))

@@ -14,6 +14,7 @@ from inspect_compile.analysis.memory.holders import holders, moment
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Location, Lowering, Node, Remark
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.graph.names import short
@@ -81,7 +82,7 @@ def graph_contract(dump: Dump, graph: Graph, frame: str, missed_over: int) -> Gr
         if launch.kernel.kind == "extern":
             labels.add("extern", launch.kernel.name, next(iter(launch.lines), None))
     for remark in dump.rows(Remark):
-        if remark.code == "fallback" and remark.graph.partition("/")[0] == name:
+        if remark.code == "fallback" and outermost(remark.graph) == name:
             target = remark.message.partition(" runs as ")[0].removesuffix(".default")
             why = remark.message.rpartition("nothing fuses with it: ")[2]
             labels.add("fallback", target, remark.place, why)

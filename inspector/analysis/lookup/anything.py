@@ -69,12 +69,12 @@ def _named(dump: Dump, name: str) -> Iterator[Thing]:
                     yield _line(graph, node.where.file, node.where.line)
     for graph in Graphs(dump):
         yield from (Thing("kernel", row.graph, name) for row in graph.rows(Kernel) if row.name == name)
-    nodes = find_nodes(dump, name) if line is None else None
+    nodes = find_nodes(Graphs(dump), name) if line is None else None
     for answer in nodes.all if isinstance(nodes, Found) else ():
         if not answer.behind:
             yield from (Thing("node", kin.graph, kin.name, kin.stage) for kin in answer.kins)
     for graph in Graphs(dump):
-        operations = find_operations(dump, (name,), graph.name) if line is None else None
+        operations = find_operations(Graphs(dump, graph.name), (name,)) if line is None else None
         for (meant,) in operations.all if isinstance(operations, Found) else ():
             rows = (row for row in graph.other(meant.graph).operations if row.name in meant.operations)
             if any(name in row.buffers for row in rows):

@@ -10,11 +10,10 @@ from inspect_compile.analysis.dumps.parts import numbers_text
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.names import ProgramLine, operations_in, short
 
 _Operations = frozenset[Id]
@@ -56,7 +55,7 @@ def concerning(graphs: Graphs, names: tuple[str, ...]) -> Callable[[msgspec.Stru
     def concerns(row: msgspec.Struct) -> bool:
         if not names or not isinstance(row, Candidate):
             return matches(row, names)
-        of = graphs.name or row.graph.partition("/")[0]
+        of = graphs.name or outermost(row.graph)
         if of not in meant:
             meant[of] = [_members(CompiledGraph(graphs.dump, of), name) for name in names]
         return _is_between(row, meant[of])
@@ -73,7 +72,7 @@ def _is_between(row: Candidate, meant: list[set[str]]) -> bool:
 
 def _members(graph: CompiledGraph, name: str) -> set[str]:
     """The operations that the name stands for, and all that ended in one scheduler node with any of them."""
-    answer = find_operations(graph.dump, (name,), graph.name)
+    answer = find_operations(graph, (name,))
     named = {one for (meant,) in answer.all for one in meant.operations} if isinstance(answer, Found) else {name}
     rows = graph.rows(Operation)
     found = named.union(*(row.members for row in rows if row.name in named))
@@ -86,12 +85,12 @@ def find_attempts(
     """Those with a reason code or verdict, in a round, with an operation of a line; of all graphs for None."""
     operations = None
     if line is not None:
-        answer = find_operations_of_line(graphs.dump, line, graphs.name)
+        answer = find_operations_of_line(graphs, line)
         if not isinstance(answer, Found):
             return answer
         (operations,) = answer.all
     # A line alone needs no look at all attempts.
-    wanted = () if reason is None and in_round is None else graphs_of(graphs)
+    wanted = () if reason is None and in_round is None else graphs.facts
     known = [row for found in wanted for row in candidates(CompiledGraph(graphs.dump, found.graph))]
     if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
         codes = Counter(row.code or row.verdict for row in known if row.verdict != "fused")
@@ -103,14 +102,14 @@ def find_attempts(
     return Found((FusionFilter(reason, in_round, operations),))
 
 
-def find_operations_of_line(dump: Dump, text: str, graph: str | None = None) -> Answer[_Operations]:
+def find_operations_of_line(graphs: Graphs, text: str) -> Answer[_Operations]:
     """The operations that a source line made: `12`, `model.py:12` or a longer path."""
     asked = ProgramLine.read(text)
     if asked is None:
-        return Unknown(text, "form of a program's line", dump.root)
-    places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
+        return Unknown(text, "form of a program's line", graphs.dump.root)
+    places = [(node, node.where) for node in graphs.rows(Node) if node.where is not None]
     meant = {Id.of(node) for node, where in places if asked.is_at(where)}
-    rows = Graphs(dump, graph).operations
+    rows = graphs.operations
     if found := frozenset(Id.of(row) for row in rows if any(Id(row.graph, name) in meant for name in row.nodes)):
         return Found((found,))
     made = {Id(row.graph, name) for row in rows for name in row.nodes}
@@ -118,4 +117,4 @@ def find_operations_of_line(dump: Dump, text: str, graph: str | None = None) -> 
     there = tuple(
         dict.fromkeys(map(short, sorted(computing, key=lambda where: (short(where).rpartition(":")[0], where.line))))
     )
-    return Unknown(text, "operation of a line", dump.root, there=there)
+    return Unknown(text, "operation of a line", graphs.dump.root, there=there)

@@ -4,7 +4,6 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.memory.holders import Moment, holders, index_at, moment
-from inspect_compile.dump import Dump
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.memory.plan import Memory
 
@@ -21,16 +20,16 @@ class MomentOf(NamedTuple):
     """None where its wrapper has no such line."""
 
 
-def find_moments(dump: Dump, at: str, graph: str | None = None) -> Answer[MomentOf]:
+def find_moments(graphs: Graphs, at: str) -> Answer[MomentOf]:
     """For each graph what is held after the line `at` of its output code, or at its `peak`."""
     if at != "peak" and not (at.isascii() and at.isdigit() and len(at) <= _DIGITS):
-        return Unknown(at, "form of a moment", dump.root)
-    asked = [(one, one.memory) for one in Graphs(dump, graph)]
+        return Unknown(at, "form of a moment", graphs.dump.root)
+    asked = [(one, one.memory) for one in graphs]
     if not asked:
-        return unknown(dump, at, "moment")
+        return unknown(graphs.dump, at, "moment")
     if at != "peak" and all(index_at(found, at) is None for _, found in asked):
         there = tuple(f"{one.name}: {lines_text(found)}" for one, found in asked)
-        return Unknown(at, "moment", dump.root, there=there)
+        return Unknown(at, "moment", graphs.dump.root, there=there)
     return Found(
         tuple(
             MomentOf(

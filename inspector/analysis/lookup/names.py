@@ -1,6 +1,7 @@
 """Resolves a kernel name that some tool printed to a kernel of the dump and its source."""
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -17,8 +18,8 @@ from inspect_compile.analysis.runtime.launch_plan import ON_GPU, function_of, ho
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Binary, Kernel, Node
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.kernels.binaries import compiled_as
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.graph.names import file_name
@@ -55,7 +56,7 @@ class Names:
     def __init__(self, dump: Dump, graphs: Sequence[str | None] = (None,)) -> None:
         """`graphs` are those to look into; None is for all."""
         self._dump = dump
-        self._graphs = [found.graph for found in outermost(dump) if None in graphs or found.graph in graphs]
+        self._graphs = [found.graph for found in dump.outermost() if None in graphs or found.graph in graphs]
 
     @cached_property
     def _known(self) -> list[_Known]:
@@ -147,10 +148,10 @@ class Names:
         parts = _LINE.fullmatch(text)
         if parts is None:
             return None
-        folder = (parts["folder"] or "").rpartition("/")[2]
+        folder = posixpath.basename(parts["folder"] or "")
         number = int(parts["line"])
         graphs = [
-            graph for graph in self._graphs if paths.graph_folder(graph).rpartition("/")[2] == folder
+            graph for graph in self._graphs if posixpath.basename(paths.graph_folder(graph)) == folder
         ] or self._graphs
         found = self._at(text, {graph: {number} for graph in graphs}, f"line {number} of output_code.py")
         near = self._lines_near(graphs, number)
@@ -169,7 +170,7 @@ class Names:
     def _at(self, asked: str, lines: dict[str, set[int]], how: str) -> Resolved | None:
         rows = []
         for known in self._known:
-            wanted = lines.get(known.kernel.graph.partition("/")[0], set())
+            wanted = lines.get(outermost(known.kernel.graph), set())
             calls = tuple(call for call in known.calls if call.line in wanted)
             first, last = known.kernel.defined_at, known.kernel.defined_to
             is_defined = first is not None and any(first <= line <= (last or first) for line in wanted)
@@ -179,7 +180,7 @@ class Names:
 
     def _lines_near(self, graphs: list[str], number: int) -> tuple[str, ...]:
         there = [(call.line, call) for known in self._known for call in known.calls if call.line is not None]
-        there = [(line, call) for line, call in there if call.graph.partition("/")[0] in graphs]
+        there = [(line, call) for line, call in there if outermost(call.graph) in graphs]
         nearest = sorted(there, key=lambda pair: abs(pair[0] - number))[:_NEAR]
         nearest.sort(key=lambda pair: pair[0])
         return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in nearest)

@@ -6,10 +6,9 @@ from typing import NamedTuple
 from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.lookup.vanished import vanished
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
+from inspect_compile.facts.nesting import enclosing, own_name
 from inspect_compile.graph import CompiledGraph, Graphs, Id
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.names import ProgramLine, operations_in
 from inspect_compile.graph.provenance.lineage import NodeRef
 
@@ -25,27 +24,24 @@ class _Meant(NamedTuple):
     """Operations made for other nodes that compute one of `nodes` inline, in schedule order."""
 
 
-def find_operations(
-    dump: Dump, names: tuple[str, ...], graph: str | None = None
-) -> Answer[tuple[ResolvedOperations, ...]]:
+def find_operations(graphs: Graphs, names: tuple[str, ...]) -> Answer[tuple[ResolvedOperations, ...]]:
     """What each of `names` stands for, in each graph that has them all."""
-    graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
-    found = {one: [_in_graph(CompiledGraph(dump, one), name) for name in names] for one in graphs}
+    found = {graph.name: [_in_graph(graph, name) for name in names] for graph in graphs}
     whole = [meant for meant in found.values() if all(one.operations for one in meant)]
     if together := tuple(all_of_it for meant in whole if (all_of_it := _in_one_schedule(names, meant))):
         return Found(together)
     for index, name in enumerate(names):
         if not any(meant[index].operations for meant in found.values()):
-            if why := vanished(Graphs(dump, graph), name):
-                return Unknown(name, "operation", dump.root, among=graph or "", why=why)
-            known = (known for one in graphs for known in _names(CompiledGraph(dump, one)))
-            return unknown(dump, name, "operation", known, graph or "")
+            if why := vanished(graphs, name):
+                return Unknown(name, "operation", graphs.dump.root, among=graphs.name or "", why=why)
+            known = (known for graph in graphs for known in _names(graph))
+            return unknown(graphs.dump, name, "operation", known, graphs.name or "")
     each = [
         next(one.operations for meant in (*whole, *found.values()) if (one := meant[index]).operations)
         for index in range(len(names))
     ]
     there = tuple(f"{name} in {operations[0][0]}" for name, operations in zip(names, each, strict=True))
-    return Unknown(" and ".join(names), "graph of a pair", dump.root, there=there)
+    return Unknown(" and ".join(names), "graph of a pair", graphs.dump.root, there=there)
 
 
 def _names(graph: CompiledGraph) -> Iterator[str]:
@@ -109,10 +105,10 @@ def _by_kernel(graph: CompiledGraph, rows: list[Operation], name: str) -> set[Id
 
 def _named(graph: CompiledGraph, name: str) -> set[Id]:
     """The nodes of that name; `true_graph_0/add` is one of a nested graph."""
-    path, _, bare = name.rpartition("/")
+    path, bare = enclosing(name), own_name(name)
     suffix = f"/{path}" if path else ""
-    graphs = {row.graph for row in (*graph.rows(Operation), *graph.rows(Lowering))}
-    return {Id(of, bare) for of in graphs if of.endswith(suffix)}
+    names = {row.graph for row in (*graph.rows(Operation), *graph.rows(Lowering))}
+    return {Id(of, bare) for of in names if of.endswith(suffix)}
 
 
 def _on_line(graph: CompiledGraph, name: str) -> set[Id]:

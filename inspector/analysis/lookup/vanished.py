@@ -45,8 +45,7 @@ class _Asked(NamedTuple):
 def vanished(graphs: Graphs, name: str) -> str:
     """Why no operation computes `name`, a line or a node of any graph; empty if no graph has it."""
     asked = _Asked(name.removeprefix("%"), ProgramLine.read(name))
-    wanted = [CompiledGraph(graphs.dump, graphs.name)] if graphs.name is not None else graphs
-    return next((told for one in wanted if (told := _in_graph(one, asked))), "")
+    return next((told for one in graphs if (told := _in_graph(one, asked))), "")
 
 
 def _in_graph(graph: CompiledGraph, asked: _Asked) -> str:

@@ -5,7 +5,6 @@ from typing import Final
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.facts import MemoryPlan, Remark
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 
 CODE: Final = "reuse-raises-peak"
 AGAIN: Final = "recomputes-in-backward"
@@ -17,7 +16,7 @@ _POOLS: Final = "torch._inductor.config.memory_planning"
 
 def memory_remarks(graphs: Graphs) -> list[Remark]:
     """Where the peak would be lower if buffers were not reused, and what the backward computes again."""
-    asked = graphs_of(graphs)
+    asked = graphs.facts
     found = [
         _reuse(CompiledGraph(graphs.dump, facts.graph)) for facts in asked if graphs.dump.rows(MemoryPlan, facts.graph)
     ]

@@ -23,9 +23,9 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.facts.numerics import ALL_RESULTS, NOT_ASKED, PACKAGED
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.numerics.levels import (
     BEFORE_PASSES,
     COMPILED,
@@ -71,12 +71,12 @@ def uncompared_in(parts: Sequence[Dump]) -> list[Uncompared]:
     """All of a run, whose processes have a part of the dump each, the program's own first."""
     found: list[Uncompared] = []
     for part in parts:
-        has_graphs = bool(outermost(part))
+        has_graphs = bool(part.outermost())
         if (has_graphs or part is parts[0]) and (ended := run_state(part).text):
             found.append(Uncompared(reason=ended))
         found += [Uncompared(reason=one.message) for one in part.run.omitted if one.what in _LEFT_OUT]
         found += uncompared(Graphs(part))
-    if not any(map(outermost, parts)) and not found:
+    if not any(part.outermost() for part in parts) and not found:
         found.append(Uncompared(reason=nothing_text(parts[0])))
     return found
 
@@ -91,9 +91,9 @@ def uncompared(graphs: Graphs) -> list[Uncompared]:
         calls.setdefault(call.graph, []).append(call)
     rows: dict[tuple[str, int], list[Judged]] = {}
     for row in judged(Graphs(graphs.dump)):
-        rows.setdefault((row.graph.partition("/")[0], row.call), []).append(row)
+        rows.setdefault((outermost(row.graph), row.call), []).append(row)
     failed = {end.graph for end in graphs.dump.rows(GraphEnd) if end.status == "failed"}
-    wanted = [one for one in outermost(graphs.dump) if one.kind not in _HELPERS and one.graph not in failed]
+    wanted = [one for one in graphs.dump.outermost() if one.kind not in _HELPERS and one.graph not in failed]
     names = {one.graph for one in wanted}
     found: list[Uncompared] = []
     for one in wanted:

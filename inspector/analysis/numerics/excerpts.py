@@ -9,6 +9,7 @@ from typing import Final
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Kernel
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 
 _STREAM: Final = re.compile(r"stream(\d+)")
@@ -40,7 +41,7 @@ def excerpt_of(graph: CompiledGraph, line: int | None) -> Excerpt | None:
 
 def output_line(graph: CompiledGraph, line: int) -> str:
     """One line of the code of `graph`, or of the graph that it is nested in; empty if there is none."""
-    code = graph.dump.text(graph.name.partition("/")[0], f"{paths.OUTPUT_CODE}.py")
+    code = graph.dump.text(outermost(graph.name), f"{paths.OUTPUT_CODE}.py")
     lines = (code or "").splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 

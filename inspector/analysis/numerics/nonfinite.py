@@ -8,7 +8,6 @@ import msgspec
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FlaggedCalls, Kernel, Location, NonFinite, Operand
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.kernels.statements import Statements
 
 
@@ -65,7 +64,7 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
 
 def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
     """In the order in which they came."""
-    names = {found.graph for found in graphs_of(graphs)} if graphs.name is not None else None
+    names = graphs.names
     statements: dict[str, Statements] = {}
     for row in graphs.dump.rows(NonFinite):
         if names is not None and row.graph not in names:
@@ -103,7 +102,7 @@ def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
 
 def flagged_calls(graphs: Graphs) -> list[FlaggedCalls]:
     """What the recorder has seen of each graph's calls."""
-    names = {found.graph for found in graphs_of(graphs)} if graphs.name is not None else None
+    names = graphs.names
     last = {row.graph: row for row in graphs.dump.rows(FlaggedCalls)}
     return [row for row in last.values() if names is None or row.graph in names]
 

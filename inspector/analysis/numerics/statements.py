@@ -10,7 +10,6 @@ from inspect_compile.analysis.numerics.error_kinds import ErrorKind, of_right, o
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.kernels.statements import Annotated, Statements
 from inspect_compile.knowledge.kernels.statement_forms import assigned
 from inspect_compile.knowledge.numerics import error_kinds as kinds
@@ -79,7 +78,7 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
 
 def kernel_statements(graphs: Graphs) -> Iterator[KernelStatements]:
     """In the order in which the launches ran."""
-    names = {found.graph for found in graphs_of(graphs)} if graphs.name is not None else None
+    names = graphs.names
     known: dict[str, Statements] = {}
     for row in graphs.dump.rows(StatementsOf):
         if names is None or row.graph in names:

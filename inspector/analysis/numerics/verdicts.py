@@ -8,7 +8,6 @@ import msgspec
 
 from inspect_compile.facts import Checked, Location, Node, NumericsCall
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, rounding_error, verdict
 
 _NO_NUMBER: Final = "no element is a finite number in the compiled, eager's and the exact value"
@@ -86,7 +85,7 @@ class Summary(msgspec.Struct, frozen=True):
 
 def judged(graphs: Graphs) -> Iterator[Judged]:
     """The results of all checked launches, in the order in which they ran."""
-    names = {found.graph for found in graphs_of(graphs)} if graphs.name is not None else None
+    names = graphs.names
     places: dict[str, dict[str, Location | None]] = {}
     for row in graphs.dump.rows(Checked):
         if names is not None and row.graph not in names:

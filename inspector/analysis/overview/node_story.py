@@ -16,6 +16,7 @@ from inspect_compile.analysis.numerics.statements import KernelStatements, kerne
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol, Tensor
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
@@ -171,7 +172,7 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
 
 def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
     found: list[Miss] = []
-    for graph in dict.fromkeys(row.graph.partition("/")[0] for row in operations):
+    for graph in dict.fromkeys(outermost(row.graph) for row in operations):
         told = fusion(CompiledGraph(dump, graph))
         groups = {
             (one.graph, ledger.final.get(name))
@@ -216,8 +217,8 @@ def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tupl
 
 def _lowered(dump: Dump, kins: list[NodeRef]) -> list[Lowered]:
     found = []
-    for outer in dict.fromkeys(kin.graph.partition("/")[0] for kin in kins):
-        wanted = {Id.of(kin): kin for kin in kins if kin.graph.partition("/")[0] == outer}
+    for outer in dict.fromkeys(outermost(kin.graph) for kin in kins):
+        wanted = {Id.of(kin): kin for kin in kins if outermost(kin.graph) == outer}
         steps = {
             Id(step.row.graph, step.row.node): step
             for step in lowering_steps(CompiledGraph(dump, outer))
@@ -276,5 +277,5 @@ def _remarks(dump: Dump, lineage: Lineage, known: set[Id]) -> list[Remark]:
     return [
         row
         for row in (*dump.rows(Remark), *numerics_remarks(Graphs(dump)))
-        if row.graph.partition("/")[0] in graphs and any(Id(row.graph, name) in known for name in row.ids)
+        if outermost(row.graph) in graphs and any(Id(row.graph, name) in known for name in row.ids)
     ][:_MOST]

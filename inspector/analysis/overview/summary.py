@@ -15,7 +15,6 @@ from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GuardedCalls, Kernel, Operation, Recompile, Remark
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.kernels.launches import distinct
 
 
@@ -30,7 +29,7 @@ def summarize_run(dump: Dump) -> RunSummary:
         seconds=run.seconds,
         probe_seconds=round(sum(hook.seconds for hook in own), 6),
         failed_hooks=len(disabled(dump)),
-        graphs=len(outermost(dump)),
+        graphs=len(dump.outermost()),
         frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
         graph_breaks=len(dump.rows(GraphBreak)),
         recompiles=recompiles(dump),

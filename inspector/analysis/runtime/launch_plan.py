@@ -11,7 +11,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.facts.compile_id import torch_id
 from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.kernels.launches import Launch
 
 _DEFINED = re.compile(r"^@triton\.jit\s*\ndef (\w+)\(", re.MULTILINE)
@@ -73,7 +72,7 @@ class Plan:
 
 def plans(dump: Dump) -> list[Plan]:
     """The plans of the outermost graphs, in order."""
-    return [Plan(dump, graph.graph, graph.compile_id, graph.kind) for graph in outermost(dump)]
+    return [Plan(dump, graph.graph, graph.compile_id, graph.kind) for graph in dump.outermost()]
 
 
 def function_of(dump: Dump, kernel: Kernel) -> str:

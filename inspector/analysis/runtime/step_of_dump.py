@@ -15,6 +15,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.names import short
 from inspect_compile.profiles import Profile
@@ -121,7 +122,7 @@ def _bounds(dump: Dump, found: Attribution, roof: Roof | None) -> Mapping[tuple[
     """What bounds each launch of the graphs that ran, by the roofline; empty without a roof."""
     if roof is None:
         return {}
-    graphs = {own.launch.graph.partition("/")[0] for own in found.joined if own.launch is not None}
+    graphs = {outermost(own.launch.graph) for own in found.joined if own.launch is not None}
     return {
         (row.graph, row.kernel, row.line): row.bound
         for graph in sorted(graphs)

@@ -135,12 +135,11 @@ def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[G
     """The graphs that `named` selects; without it, all, unless there are many. `is_any`: however many there are."""
     from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lookup.graphs import find_graphs
-    from inspect_compile.graph.graphs import outermost
     from inspect_compile.tables.lookup_text import resolved
 
     if named is not None and named != "all":
         return list(resolved(find_graphs(dump, named)))
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     if not graphs:
         raise CommandError(f"{dump.root}: {nothing_text(dump)}")
     if len(graphs) > FEW and named is None and not is_any:

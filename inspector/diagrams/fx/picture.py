@@ -14,6 +14,7 @@ from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_sta
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.facts.nesting import own_name
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.graphs import matched_inputs
 from inspect_compile.graph.rows import stage_nodes
@@ -164,7 +165,7 @@ class _Drawn:
                     arrows.append(self._arrow(tail, self._id(at), place, at))
                 boxes.append(self._box(at))
             is_own = graph == self._found[0].node.graph
-            name = graph.rpartition("/")[2]
+            name = own_name(graph)
             frame_id = self._ids("graph", graph, f"section_{number}")
             if is_own:
                 inner += boxes

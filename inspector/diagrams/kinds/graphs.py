@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import STAGES, Drawn, Kind, Missing, Pictures, Wanted
+from inspect_compile.graph import Graphs
 
 FEW: Final = 8
 """Kernels or nodes of one name that are drawn."""
@@ -46,7 +47,7 @@ def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
     from inspect_compile.tables.lookup_text import resolved
 
     by_graph = {graph.graph: graph for graph in graphs}
-    found = resolved(together(find_kernels(dump, wanted.name, graph.graph) for graph in graphs))
+    found = resolved(together(find_kernels(Graphs(dump, graph.graph), wanted.name) for graph in graphs))
     for kernel in found[:FEW]:
         graph = by_graph.get(kernel.graph) or dump.graph(kernel.graph)
         unfold = None if wanted.fold is None else not wanted.fold
@@ -79,7 +80,7 @@ def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
 
     is_all = [one.graph for one in graphs] == [one.graph for one in dump.outermost()]
     named = [None] if is_all else [graph.graph for graph in graphs]
-    found = resolved(together(find_nodes(dump, wanted.name, name) for name in named))
+    found = resolved(together(find_nodes(Graphs(dump, name), wanted.name) for name in named))
     by_first = {meant.kins[0]: meant for meant in reversed(found)}  # a node of Dynamo's may be of several graphs
     meant_ones = list(reversed(by_first.values()))
     if len(meant_ones) > FEW:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import HEATS, NARROWING, Drawn, Kind, Missing, Pictures, Wanted
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
@@ -27,6 +28,7 @@ _PHASE_WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusi
 
 def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
+    from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import CompiledGraph
 
     _check(wanted)
@@ -36,7 +38,7 @@ def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     around = _around(dump, graphs, wanted.around) if wanted.around is not None else {}
     path = _path(dump, graphs, wanted.path) if wanted.path is not None else {}
     for graph in graphs:
-        outer = graph.graph.partition("/")[0]
+        outer = outermost(graph.graph)
         if (around and outer not in around) or (path and outer not in path):
             continue
         heat = HEAT_OF[wanted.heat](CompiledGraph(dump, graph.graph)) if wanted.heat is not None else None
@@ -98,7 +100,9 @@ def _check(wanted: Wanted) -> None:
 
 def _around(dump: "Dump", graphs: "Sequence[Graph]", name: str) -> "dict[str, ResolvedOperations]":
     """Outermost graph → the operations that `name` means in it, of those that have any; CommandError if none has."""
-    return {meant.graph.partition("/")[0]: meant for (meant,) in _resolved(dump, graphs, (name,))}
+    from inspect_compile.facts.nesting import outermost
+
+    return {outermost(meant.graph): meant for (meant,) in _resolved(dump, graphs, (name,))}
 
 
 def _path(
@@ -106,9 +110,10 @@ def _path(
 ) -> "dict[str, tuple[ResolvedOperations, ResolvedOperations]]":
     """Outermost graph → what both names mean in it. CommandError if there is no path between them in any."""
     from inspect_compile.diagrams.schedule.schedule import on_path
+    from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import CompiledGraph
 
-    meant = {one.graph.partition("/")[0]: (one, other) for one, other in _resolved(dump, graphs, names)}
+    meant = {outermost(one.graph): (one, other) for one, other in _resolved(dump, graphs, names)}
     found = {graph: pair for graph, pair in meant.items() if on_path(CompiledGraph(dump, graph), pair)}
     if not found:
         raise CommandError(
@@ -125,7 +130,7 @@ def _resolved(
     from inspect_compile.analysis.lookup.operations import find_operations
     from inspect_compile.tables.lookup_text import resolved
 
-    return resolved(together(find_operations(dump, names, graph.graph) for graph in graphs))
+    return resolved(together(find_operations(Graphs(dump, graph.graph), names) for graph in graphs))
 
 
 def _name(phase: "Phase", wanted: Wanted) -> str:

@@ -11,6 +11,7 @@ from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
 from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Operation
+from inspect_compile.facts.nesting import own_name
 from inspect_compile.graph import CompiledGraph, Id
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Boxes:
     def _nested(self, graph: str, name: str = "") -> str:
         """The nested graph's name, unless `name` already begins with it, as torch's names do."""
         nested = graph.removeprefix(self.graph).strip("/")
-        return "" if nested and name.startswith(nested.rpartition("/")[2]) else nested
+        return "" if nested and name.startswith(own_name(nested)) else nested
 
     def operation(self, operation: Operation, unit: Unit, folded: list[Access]) -> Box:
         """The box of an operation, including inputs without a box."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from inspect_compile.facts import MemoryPlan, Operation, WrapperLine
+from inspect_compile.facts.nesting import enclosing, own_name
 from inspect_compile.graph.memory.calls import Called, Calls, Output, is_end_of_round, turns
 from inspect_compile.graph.memory.storages import Storages
 from inspect_compile.graph.rows import grouped
@@ -74,8 +75,7 @@ def replays(graph: "CompiledGraph") -> "dict[str, Replay]":
     inside: dict[str, dict[str, Replay]] = {}
     for name in sorted(lines, key=lambda name: -name.count("/")):  # nested graphs come before the graphs around them
         found[name] = Replay(lines[name], operations.get(name, []), plans.get(name), inside.get(name, {}))
-        around, _, own = name.rpartition("/")
-        inside.setdefault(around, {})[own] = found[name]
+        inside.setdefault(enclosing(name), {})[own_name(name)] = found[name]
     return {name: found[name] for name in lines}
 
 

@@ -8,11 +8,11 @@ import msgspec
 from msgspec.structs import asdict
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Edit, Graph, Location, Node, Pass
+from inspect_compile.facts import DynamoNode, Edit, Location, Node, Pass
 from inspect_compile.graph.rows import grouped
 
 if TYPE_CHECKING:
-    from inspect_compile.graph.compiled import CompiledGraph
+    from inspect_compile.graph.compiled import CompiledGraph, Graphs
 
 STAGES: Final = ("pre_grad", "joint", "post_grad")
 _DEEPEST: Final = 100
@@ -114,10 +114,11 @@ def stages(graph: "CompiledGraph") -> list[StageRun]:
     return found
 
 
-def pass_rows(dump: Dump, graphs: list[Graph]) -> list[PassRow]:
+def pass_rows(graphs: "Graphs") -> list[PassRow]:
     """The stages of the compiles of `graphs`, then those of the graphs; each is followed by what ran inside it."""
-    of_compiles = [dump.rows_of_compile(Pass, one) for one in dict.fromkeys(graph.compile_id for graph in graphs)]
-    of_graphs = [dump.rows(Pass, graph.graph) for graph in graphs]
+    compiles = dict.fromkeys(fact.compile_id for fact in graphs.facts)
+    of_compiles = [graphs.dump.rows_of_compile(Pass, one) for one in compiles]
+    of_graphs = [graph.rows(Pass) for graph in graphs]
     return [row for rows in (*of_compiles, *of_graphs) for stage in _stages(rows) for row in stage]
 
 

@@ -4,6 +4,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Pass
+from inspect_compile.facts.nesting import nested_path
 from inspect_compile.graph.passes.changes import passes_of
 
 _MOST = 16
@@ -28,7 +29,7 @@ class PassSources:
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
         paths: dict[int | None, str] = {}
         for row in passes_of(dump, compile_id, graphs):
-            path = row.name.partition("/")[2] if row.kind == "stage" else paths.get(row.parent, "")
+            path = nested_path(row.name) if row.kind == "stage" else paths.get(row.parent, "")
             paths[row.index] = path
             graph = f"{row.graph}/{path}" if path else row.graph
             for edit in row.edits:

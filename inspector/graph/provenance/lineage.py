@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
+from inspect_compile.facts.nesting import nested_path, outermost
 from inspect_compile.graph.graphs import matched_inputs
 from inspect_compile.graph.names import aot_prefix
 from inspect_compile.graph.passes.sources import PassSources
@@ -59,7 +60,7 @@ class Lineage:
 
     def __init__(self, graph: "CompiledGraph") -> None:
         """All graphs of the compile that made `graph`, one of Inductor's graphs."""
-        found = graph.dump.graph(graph.name) or graph.dump.graph(graph.name.partition("/")[0])
+        found = graph.dump.graph(graph.name) or graph.dump.graph(outermost(graph.name))
         self.compile_id = found.compile_id if found is not None else None
         self.graphs = [one.graph for one in _of_one_compile(graph.dump, found)]
         self.nodes: dict[NodeRef, Node] = {}
@@ -171,7 +172,7 @@ class Lineage:
         """Path of a nested graph in the outermost one, `true_graph_0`."""
         if kin.stage in ("dynamo", "joint"):
             return _below(kin.graph.partition(" ")[0], self.compile_id or "")
-        return kin.graph.partition("/")[2]
+        return nested_path(kin.graph)
 
     def _made_of(self, kin: NodeRef, node: Node) -> Iterable[Link]:
         """The related nodes of the nearest earlier graph that has any."""
@@ -290,7 +291,7 @@ def _of_one_compile(dump: Dump, graph: Graph | None) -> list[Graph]:
         return []
     if graph.compile_id is not None:
         return dump.graphs_of_compile(graph.compile_id)
-    around = dump.graph(graph.graph.partition("/")[0])
+    around = dump.graph(outermost(graph.graph))
     return [] if around is None else [around]
 
 

@@ -15,6 +15,7 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.graph.kernels.statements import Annotated, Computed
@@ -129,7 +130,7 @@ class _Pages:
 
     def of(self, kernel: Kernel) -> _Page:
         """That of the outermost graph of a kernel."""
-        outer = kernel.graph.partition("/")[0]
+        outer = outermost(kernel.graph)
         return self._pages.get(outer) or self._pages.setdefault(outer, _Page(CompiledGraph(self._dump, outer)))
 
 
@@ -138,7 +139,7 @@ def kernel_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "
     pages = _Pages(graphs.dump)
     parts: list[RenderableType] = []
     for name in _asked(names):
-        found = resolved(find_kernels(graphs.dump, name, graphs.name, extern=True))
+        found = resolved(find_kernels(graphs, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
             parts.append(Stack(_parts(pages.of(kernel), kernel, dump_argument), gap=False))
         for kernel in found[_MOST_KERNELS:]:
@@ -152,7 +153,7 @@ def kernel_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.St
     """
     pages = _Pages(graphs.dump)
     for name in _asked(names):
-        for kernel in resolved(find_kernels(graphs.dump, name, graphs.name, extern=True)):
+        for kernel in resolved(find_kernels(graphs, name, extern=True)):
             page = pages.of(kernel)
             if kernel.kind == "extern":
                 known = Id.of(kernel)

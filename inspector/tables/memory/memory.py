@@ -10,7 +10,7 @@ from inspect_compile.analysis.lookup.moments import find_moments, lines_text
 from inspect_compile.analysis.memory.holders import Holder, Moment
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, place_cell, text_lines
@@ -80,7 +80,7 @@ def memory(request: Request, *, at: str | None = None) -> RenderableType:
     """
     dump, sheets = request.dump, list[RenderableType]()
     if at is not None:
-        moments = resolved(find_moments(dump, at, request.graph))
+        moments = resolved(find_moments(Graphs(dump, request.graph), at))
         return Stack(_at(request, graph, found, now, at) for graph, found, now in moments)
     for graph in request.graphs:
         found = graph.memory

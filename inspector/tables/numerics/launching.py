@@ -8,6 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.numerics.excerpts import output_line
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.facts import LoadedLine
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.tables.styled_text import joined, styled
@@ -28,7 +29,7 @@ def launching_lines(dump: "Dump", wrong: Sequence[Judged], named: Sequence[tuple
     for one in dump.rows(LoadedLine):
         changed.setdefault(one.graph, []).append(one)
     for graph, line, kernel in list(dict.fromkeys((row.graph, row.line, row.kernel) for row in wrong))[:_SHOWN]:
-        here = [one for one in changed.get(graph.partition("/")[0], ()) if one.line == line]
+        here = [one for one in changed.get(outermost(graph), ()) if one.line == line]
         if here and line is not None:
             yield from map(_changed, here)
         elif (

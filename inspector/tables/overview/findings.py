@@ -11,7 +11,8 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
-from inspect_compile.graph.graphs import ShortNames, outermost
+from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph.graphs import ShortNames
 from inspect_compile.graph.names import few
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
@@ -263,6 +264,6 @@ def _places(row: Finding) -> Text:
 
 def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:
     """The options that select the graph of a finding, if there are several."""
-    graphs = {graph.graph: graph for graph in outermost(dump)}
-    found = graphs.get(row.graph.partition("/")[0])
+    graphs = {graph.graph: graph for graph in dump.outermost()}
+    found = graphs.get(outermost(row.graph))
     return () if found is None or len(graphs) == 1 else ("--graph", ShortNames(dump).of(found))

@@ -15,6 +15,7 @@ from inspect_compile.analysis.overview.node_rows import node_rows as rows_of_sto
 from inspect_compile.analysis.overview.node_story import KinRow, NodeStory, node_story
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Pass, Tensor
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.graph.provenance.chain import Provenance
@@ -84,7 +85,7 @@ def node_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "")
         [
             part
             for name in _asked(names)
-            for part in _pages(graphs.dump, resolved(find_nodes(graphs.dump, name, graphs.name)), name, dump_argument)
+            for part in _pages(graphs.dump, resolved(find_nodes(graphs, name)), name, dump_argument)
         ]
     )
 
@@ -92,7 +93,7 @@ def node_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "")
 def node_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
     """The same for programs: a `node_page`, then the facts about the node."""
     for name in _asked(names):
-        for meant in resolved(find_nodes(graphs.dump, name, graphs.name)):
+        for meant in resolved(find_nodes(graphs, name)):
             for kin in meant.kins:
                 yield from rows_of_story(node_story(graphs.dump, meant.lineage, kin))
 
@@ -258,7 +259,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
         yield "  nothing of it is left in a graph that was lowered"
     chains: dict[str, Provenance] = {}
     for one in story.lowered:
-        outer = one.kin.graph.partition("/")[0]
+        outer = outermost(one.kin.graph)
         chain = chains.setdefault(outer, CompiledGraph(dump, outer).provenance)
         if one.step is None:
             yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
@@ -282,7 +283,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
 def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
     known: dict[str, Operations] = {}
     for row in story.operations[:_MOST_FUSED]:
-        outer = row.graph.partition("/")[0]
+        outer = outermost(row.graph)
         operations = known.setdefault(outer, Operations(CompiledGraph(dump, outer)))
         yield from (f"  {line}" for line in operation_lines(operations, row))
         for number, line in enumerate(operations.body(row)):

@@ -10,7 +10,6 @@ from inspect_compile.analysis.cost.kernel_work import launch_work
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Lowering
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made, node
 from tests.running import inspected
@@ -119,7 +118,7 @@ def test_operators_for_lists_count_as_those_for_one_tensor(tmp_path: Path, induc
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
     assert inspected([tmp_path / "lists.py"], tmp_path, environment=environment).returncode == 0
     dump = open_dump(tmp_path / "dump")
-    (of_lists,) = outermost(dump)
+    (of_lists,) = dump.outermost()
 
     found = graph_flops(CompiledGraph(dump, of_lists.graph))
 

@@ -13,7 +13,6 @@ from inspect_compile.analysis.runtime.attributed_time import LaunchTimes
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.targets.devices import device_named
 from inspect_compile.profiles.read import read
 from tests.profiles import recordings
@@ -41,7 +40,7 @@ def test_of_a_recording(name: str, tmp_path: Path) -> None:
     assert all(row.what[0].startswith("(") for row in rows if row.bytes is None)
     roof = roof_of(dump)
     assert roof is not None
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         total = CompiledGraph(dump, graph.graph).traffic.moved
         assert (
             total
@@ -66,7 +65,7 @@ def test_of_a_size_that_is_found_when_the_program_runs(tmp_path: Path) -> None:
     run((*COMMAND, "run", "--no-tui", "--dump", "dump", program), tmp_path)
 
     dump = open_dump(tmp_path / "dump")
-    (graph,) = outermost(dump)
+    (graph,) = dump.outermost()
     known = {row.kernel: row.is_known for row in CompiledGraph(dump, graph.graph).traffic.all()}
 
     assert known.pop("extern_kernels.mm")

@@ -6,7 +6,7 @@ import pytest
 
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.errors import CommandError
-from inspect_compile.graph.graphs import ShortNames, outermost
+from inspect_compile.graph.graphs import ShortNames
 from inspect_compile.tables.lookup_text import only
 from tests.handmade import graph, made
 
@@ -48,7 +48,7 @@ def test_else_the_graphs_there_are_are_listed(tmp_path: Path, wanted: str, told:
 
 def test_each_short_name_finds_its_graph(tmp_path: Path) -> None:
     dump = made(tmp_path, *FACTS)
-    graphs, short = outermost(dump), ShortNames(dump)
+    graphs, short = dump.outermost(), ShortNames(dump)
 
     assert [short.of(found) for found in graphs] == ["forward", "backward", "inference"]
     assert [only(find_graph(dump, short.of(found))) for found in graphs] == graphs

@@ -17,7 +17,6 @@ from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Frame, Graph
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import outermost
 from tests.conftest import SAMPLES, DumpOf
 from tests.handmade import FILE, GRAPH, at, ended, graph, kernel, made, node
 
@@ -30,7 +29,7 @@ RULES = parsed(DEFAULT)
 def test_figures_are_those_of_the_tables(sample: str, dump_of: DumpOf) -> None:
     dump = Dump(dump_of(sample).dump)
     found = contract(dump, root=str(SAMPLES))
-    run, graphs = summarize_run(dump), outermost(dump)
+    run, graphs = summarize_run(dump), dump.outermost()
     frames = found.lock.frames
     assert sum(sum(one.graph_breaks.values()) for one in frames) == run.graph_breaks
     assert sum(sum(one.recompiles.values()) for one in frames) == run.recompiles

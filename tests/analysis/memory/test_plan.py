@@ -18,7 +18,6 @@ from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.facts import Frame, JointNode, Kernel, MemoryPlan, Partition, Saved, Tensor, WrapperLine
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import replays
 from inspect_compile.graph.memory.saved_owners import OnlySaved, only_saved
@@ -518,7 +517,7 @@ def check_held(folder: Path, script: Path, *arguments: str, environment: dict[st
     recorded = open_dump(dump)
     ours: dict[str, tuple[int, int]] = {}
     real: dict[str, tuple[int, int]] = {}
-    for graph_fact in outermost(recorded):
+    for graph_fact in recorded.outermost():
         name = graph_fact.graph
         calls = held.get(recorded.text(name, f"{paths.OUTPUT_CODE}.py") or "")
         if calls:
@@ -538,7 +537,7 @@ def test_the_peak_is_what_the_profiler_sees(tmp_path: Path, inductor_cache: Path
 
     dump = check_held(tmp_path, HELD.with_name("held_forms.py"), environment=environment)
 
-    assert {found.kind for found in outermost(dump)} == {"inference", "forward", "backward"}
+    assert {found.kind for found in dump.outermost()} == {"inference", "forward", "backward"}
     check_times(dump, json.loads((tmp_path / "held.json").read_text())["times"])
 
 

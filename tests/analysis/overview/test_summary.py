@@ -11,7 +11,6 @@ from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import GraphBreak, Hook, Run
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, ended, graph, made
 
@@ -19,7 +18,7 @@ from tests.handmade import GRAPH, ended, graph, made
 def test_the_convolution(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conv_bias").dump)
 
-    found = summarize(CompiledGraph(dump, outermost(dump)[0].graph))
+    found = summarize(CompiledGraph(dump, dump.outermost()[0].graph))
 
     assert (found.kind, found.compile_id, found.status) == ("forward", "0/0", "compiled")
     assert (found.nodes, found.operations, found.groups, found.launches) == (7, 4, 4, 3)
@@ -33,7 +32,7 @@ def test_the_convolution(dump_of: DumpOf) -> None:
 def test_nested_graphs_count_with_the_one_around_them(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conditional").dump)
 
-    (only,) = outermost(dump)
+    (only,) = dump.outermost()
     found = summarize(CompiledGraph(dump, only.graph))
 
     assert found.nested == 2
@@ -93,7 +92,7 @@ def test_the_run(tmp_path: Path) -> None:
 def test_misses_across_kernels_come_first(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("attention_block").dump)
 
-    found = fusion(CompiledGraph(dump, outermost(dump)[0].graph))
+    found = fusion(CompiledGraph(dump, dump.outermost()[0].graph))
 
     assert found.misses == [*found.apart, *found.beside, *found.beside_calls]
     for part in (found.apart, found.beside, found.beside_calls):

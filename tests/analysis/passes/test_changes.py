@@ -8,7 +8,6 @@ from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Pass
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import graphs_of
 from inspect_compile.graph.passes.changes import PassRow, edit_sides, pass_rows, stages
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, made
@@ -31,7 +30,7 @@ def test_depth_beginning_and_changes_of_each_pass(tmp_path: Path) -> None:
     edits = (Edit("added", "a", after="x"), Edit("changed", "b", "x", "y"), Edit("added", "c", after="x"))
     dump = made(tmp_path, graph(), ran(0, None), ran(1, 0), ran(2, 1), ran(3, 1, *edits), ran(4, 0))
 
-    rows = pass_rows(dump, graphs_of(Graphs(dump, None)))
+    rows = pass_rows(Graphs(dump))
 
     assert [(row.index, row.depth, row.began, row.is_own, row.has_changed) for row in rows] == [
         (0, 0, 0.0, False, True),
@@ -59,7 +58,7 @@ def test_a_stage_right_after_another_of_its_name_goes_on_with_it(tmp_path: Path)
 def test_a_row_for_each_pass(dump_of: DumpOf, sample: str) -> None:
     dump = Dump(dump_of(sample).dump)
 
-    rows = pass_rows(dump, graphs_of(Graphs(dump, None)))
+    rows = pass_rows(Graphs(dump))
 
     facts = {fact.index: fact for fact in dump.rows(Pass)}
     by_index: dict[int | None, PassRow] = {row.index: row for row in rows}

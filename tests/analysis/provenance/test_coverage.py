@@ -8,7 +8,6 @@ from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.graphs import outermost
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, kernel, lowered, made, node, operation
 from tests.running import inspected
@@ -22,7 +21,7 @@ ACCOUNTED = set(
 def test_all_nodes_of_a_real_program(dump_of: DumpOf, sample: str) -> None:
     dump = open_dump(dump_of(sample).dump)
 
-    for found in outermost(dump):
+    for found in dump.outermost():
         covered = coverage(CompiledGraph(dump, found.graph))
         assert covered.nodes
         assert covered.missing == []
@@ -113,7 +112,7 @@ def test_code_that_reads_no_buffer_is_in_that_of_its_readers(tmp_path: Path) -> 
     done = inspected([program], tmp_path)
     assert done.returncode == 0, done.stderr
     dump = open_dump(tmp_path / "dump")
-    (found,) = outermost(dump)
+    (found,) = dump.outermost()
 
     where = {row.node: row.where for row in coverage(CompiledGraph(dump, found.graph)).nodes}
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Edit, JointNode, Node, Pass
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, made, node
@@ -19,7 +18,7 @@ SAMPLES = ("attention_block", "conditional", "dynamic_shapes", "flex_attention",
 def lineages(dump: Dump) -> list[Lineage]:
     return list(
         {
-            tuple(found.graphs): found for one in outermost(dump) for found in [CompiledGraph(dump, one.graph).lineage]
+            tuple(found.graphs): found for one in dump.outermost() for found in [CompiledGraph(dump, one.graph).lineage]
         }.values()
     )
 
@@ -55,7 +54,7 @@ def test_descendants_are_the_inverse_of_ancestors(dump_of: DumpOf, sample: str) 
 
 def test_a_training_step(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
-    forward, backward = (one.graph for one in outermost(dump)[:2])
+    forward, backward = (one.graph for one in dump.outermost()[:2])
     lineage = CompiledGraph(dump, backward).lineage
 
     def told(kin: NodeRef) -> list[tuple[str, str, str]]:
@@ -83,7 +82,7 @@ def test_a_training_step(dump_of: DumpOf) -> None:
 
 def test_a_copy_that_keeps_a_mutation_comes_from_what_it_writes(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
-    update = outermost(dump)[2].graph
+    update = dump.outermost()[2].graph
     lineage = CompiledGraph(dump, update).lineage
 
     last = lineage.ancestors(NodeRef("post_grad", update, "copy__1"))[-1]
@@ -93,7 +92,7 @@ def test_a_copy_that_keeps_a_mutation_comes_from_what_it_writes(dump_of: DumpOf)
 
 def test_nodes_of_the_same_name_in_branches_are_told_apart(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("conditional").dump)
-    (only,) = outermost(dump)
+    (only,) = dump.outermost()
     lineage = CompiledGraph(dump, only.graph).lineage
 
     outer = lineage.ancestors(NodeRef("post_grad", only.graph, "add"))[-1]

@@ -8,7 +8,6 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
 
@@ -26,7 +25,7 @@ def test_the_stage_with_the_mistake_is_named(tmp_path: Path, inductor_cache: Pat
     assert done.returncode == 1, done.stderr
     planted = [json.loads(line) for line in done.stdout.splitlines()]
     dump = Dump(tmp_path / "dump")
-    graphs = sorted((graph.graph for graph in outermost(dump)), key=lambda name: int(name.split("_")[2]))
+    graphs = sorted((graph.graph for graph in dump.outermost()), key=lambda name: int(name.split("_")[2]))
     assert len(planted) == len(graphs) >= 20
     for row, graph in zip(planted, graphs, strict=True):
         assert row["apart"] > 1e-3, row

@@ -8,7 +8,6 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
 from inspect_compile.graph import Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, inspected, plain, run
 
@@ -74,7 +73,7 @@ def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache:
     assert done.returncode == 1, done.stderr
     dump = Dump(tmp_path / "dump")
     found = summary(Graphs(dump))
-    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    unsteady, steady = sorted(graph.graph for graph in dump.outermost())
     assert found.wrong == 0
     assert found.repeated
     assert {row.graph for row in judged(Graphs(dump)) if row.measured.unstable} == {unsteady}
@@ -106,7 +105,7 @@ def test_which_calls_are_checked(
     run(words, tmp_path, environment=environment)
 
     dump = Dump(tmp_path / "dump")
-    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    unsteady, steady = sorted(graph.graph for graph in dump.outermost())
     found = {"unsteady": unsteady, "steady": steady}
     assert {name: {row.call for row in judged(Graphs(dump, graph))} for name, graph in found.items()} == calls
 

@@ -7,7 +7,6 @@ import pytest
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import outermost
 from tests.misses import check_misses
 from tests.running import inspected
 
@@ -34,14 +33,14 @@ def of_table(dump: Dump, graph: str) -> list[int]:
 def test_rows_that_one_kernel_gathers_twice_count_once(tmp_path: Path) -> None:
     dump = recorded(tmp_path, "same", "nested")
 
-    assert [of_table(dump, graph.graph) for graph in outermost(dump)] == [[ONE], [ONE]]
+    assert [of_table(dump, graph.graph) for graph in dump.outermost()] == [[ONE], [ONE]]
     check_misses(dump)
 
 
 @pytest.mark.harmless
 def test_which_gathers_are_of_the_same_rows(tmp_path: Path) -> None:
     dump = recorded(tmp_path, *ALL)
-    graphs = dict(zip(ALL, (graph.graph for graph in outermost(dump)), strict=True))
+    graphs = dict(zip(ALL, (graph.graph for graph in dump.outermost()), strict=True))
 
     told = {name: of_table(dump, graph) for name, graph in graphs.items()}
     assert {name: told[name] for name, size in ALL.items() if size} == {

@@ -4,6 +4,7 @@ from typing import Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.graph.rows import stage_nodes
@@ -66,7 +67,7 @@ class _Kin:
         names = tuple(
             self._chain.key(kin.graph, kin.name)
             for kin, _ in self._lineage.descendants(NodeRef.of(node))
-            if kin.stage == "post_grad" and kin.graph.partition("/")[0] == self._chain.graph
+            if kin.stage == "post_grad" and outermost(kin.graph) == self._chain.graph
         )
         return _subject(node, names)
 

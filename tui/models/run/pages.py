@@ -26,7 +26,6 @@ from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Launched, Location, Recompile
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.caches.lookup_text import OUTCOMES, cache_name
@@ -121,7 +120,7 @@ def _runtime(dump: Dump) -> list[Paragraph]:
             shown.append([Span(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim")])
     if dump.rows(Launched):
         shown += _section("Measured", (), f"inspect-compile show {dump.root} measured")
-        for graph in outermost(dump)[:_MOST_GRAPHS]:
+        for graph in dump.outermost()[:_MOST_GRAPHS]:
             if (found := measured_graph(CompiledGraph(dump, graph.graph))) is not None:
                 shown.append([Span(graph.graph, "name"), Span(f"  {sum_words(found)}")])
     return shown

@@ -17,6 +17,7 @@ from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import FX_RUNNABLE
 from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Settings, Tiling
+from inspect_compile.facts.nesting import nested_path
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.fusion.ledger import Ledger
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
@@ -58,7 +59,7 @@ class Compiled:
 
     def path(self, graph: str) -> str:
         """The path of a nested graph in this one; empty for this one."""
-        return graph.partition("/")[2]
+        return nested_path(graph)
 
     @cached_property
     def lowering(self) -> dict[Key, Lowering]:

@@ -20,6 +20,7 @@ from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Pair, graph_pairs
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _SETTINGS_OF: Final = (
@@ -134,7 +135,7 @@ def counterparts(a: Dump, b: Dump, kernel: Kernel, *, is_b: bool) -> list[Kernel
     """The kernels of the other side that compute the same as `kernel`, of which side `b` is with `is_b`; else those
     that compute a part of it, the largest part first.
     """
-    outer = kernel.graph.partition("/")[0]
+    outer = outermost(kernel.graph)
     for pair in _pairs(a, b, *comparable(content(a), content(b))):
         mine = pair.b if is_b else pair.a
         if mine is None or mine.graph != outer or pair.a is None or pair.b is None:

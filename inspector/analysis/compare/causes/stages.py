@@ -8,6 +8,7 @@ from inspect_compile.analysis.compare.causes.alignment import Alignment, Key, Si
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Pass
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.names import script_name
 from inspect_compile.graph.passes.changes import passes_of
@@ -38,7 +39,7 @@ class Half:
         self.lineage = CompiledGraph(dump, graph).lineage
         self.refs: dict[str, list[NodeRef]] = {stage: [] for stage in STAGES}
         for ref in self.lineage.nodes:
-            if ref.stage in ("dynamo", "joint") or ref.graph.partition("/")[0] == graph:
+            if ref.stage in ("dynamo", "joint") or outermost(ref.graph) == graph:
                 self.refs[ref.stage].append(ref)
         self.has_calls = any(node.where is not None and node.where.site for node in self.lineage.nodes.values())
         """Whether the dump knows which calls led to a line; older ones do not."""

@@ -11,6 +11,7 @@ from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, DynamoNode, Graph, Location, Node, Tensor
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.rows import grouped
@@ -52,7 +53,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             if saved < LEAST_BYTES:
                 continue
             cost = costs.of_bytes(saved, launches)
-            own = [one for one in launches if one.graph.partition("/")[0] == graph.graph]
+            own = [one for one in launches if outermost(one.graph) == graph.graph]
             largest = max(
                 own, key=lambda one: CompiledGraph(dump, graph.graph).traffic.of(one).least, default=launches[0]
             )
@@ -160,10 +161,10 @@ def _launches_back(graph: CompiledGraph, composed: Composed) -> list[Launch]:
 
 def _saved(graph: CompiledGraph, composed: Composed, launches: list[Launch]) -> int:
     """What these launches move, less what a fused kernel does, and copies that it needs."""
-    moved = sum(CompiledGraph(graph.dump, one.graph.partition("/")[0]).traffic.of(one).least for one in launches)
+    moved = sum(CompiledGraph(graph.dump, outermost(one.graph)).traffic.of(one).least for one in launches)
     call, result = composed.attention.call, composed.attention.nodes[-1].values[:1]
     fused = sum(tensor.bytes or 0 for tensor in (call.query, call.key, call.value, *result))
-    if any(one.graph.partition("/")[0] != graph.name for one in launches):
+    if any(outermost(one.graph) != graph.name for one in launches):
         fused += _BACKWARD * fused
     fused += call.mask.bytes or 0 if call.mask is not None else 0
     copied: list[Tensor] = [tensor for one in composed.refused for tensor in one.copied]
