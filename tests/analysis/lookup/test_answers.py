@@ -37,19 +37,19 @@ def graphs_in(answer: Answer[Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("text", ["relu", "op0", "buf0", "op0_op1", KERNEL])
-@pytest.mark.parametrize("find", [find_nodes, lambda dump, text: find_operations(Graphs(dump), (text,)), find_kernels])
+@pytest.mark.parametrize("find", [find_nodes, lambda graphs, text: find_operations(graphs, (text,)), find_kernels])
 def test_what_several_graphs_have_is_found_in_each(
-    dump: Dump, find: Callable[[Dump, str], Answer[Any]], text: str
+    dump: Dump, find: Callable[[Graphs, str], Answer[Any]], text: str
 ) -> None:
-    assert graphs_in(find(dump, text)) == [GRAPH, OTHER]
+    assert graphs_in(find(Graphs(dump), text)) == [GRAPH, OTHER]
 
 
 @pytest.mark.parametrize(("text", "where"), [("net.py:12", GRAPH), ("20", OTHER), ("/home/user/net.py:21", OTHER)])
-@pytest.mark.parametrize("find", [find_nodes, lambda dump, text: find_operations(Graphs(dump), (text,)), find_kernels])
+@pytest.mark.parametrize("find", [find_nodes, lambda graphs, text: find_operations(graphs, (text,)), find_kernels])
 def test_a_line_of_the_program_means_what_came_of_it(
-    dump: Dump, find: Callable[[Dump, str], Answer[Any]], text: str, where: str
+    dump: Dump, find: Callable[[Graphs, str], Answer[Any]], text: str, where: str
 ) -> None:
-    assert graphs_in(find(dump, text)) == [where]
+    assert graphs_in(find(Graphs(dump), text)) == [where]
 
 
 @pytest.mark.parametrize("text", [HASH, f"/tmp/torchinductor/{HASH}.py"])
