@@ -1,7 +1,6 @@
 """Reads a dump, finished or growing, and untrusted. Runs nothing from it and follows no link out of it."""
 
 import os
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,7 +59,7 @@ class Dump:
         self._outermost: list[Graph] = []
         self._of_compile: dict[str | None, list[Graph]] = {}
         self._graphs_of = 0, 0
-        self.derived: dict[str | None, dict[Callable[..., Any], Any]] = {}
+        self.derived: dict[str | None, dict[object, Any]] = {}
         """Graph → what was made of its rows, by the function that made it; None: of all graphs. `refresh` drops it."""
 
     def as_recorded(self) -> "Dump":

@@ -12,7 +12,7 @@ from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
 from inspect_compile.analysis.frontend.startup import FIRST_CALLS, process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.facts import FirstCall, Graph, Imported, Timed
+from inspect_compile.facts import FirstCall, Imported, Timed
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import lines_text, one_line, program_words
 
@@ -28,7 +28,7 @@ MOST_NODES: Final = 20
 """FX nodes that one launch names."""
 
 
-def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) -> dict[str, Any]:
+def trace(dumps: "Sequence[Dump]", graphs: "Iterable[CompiledGraph]" = ()) -> dict[str, Any]:
     """The compile times of these dumps, ranks of one run, on one clock; and a call of each of these graphs."""
     starts = [_start(dump) for dump in dumps]
     first = min((start for start in starts if start is not None), default=0.0)
@@ -37,9 +37,9 @@ def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) 
     for dump, start in zip(dumps, starts, strict=True):
         events += compile_events(dump, _process(dump.run.pid, taken), 0.0 if start is None else start - first)
     end = max((event["ts"] + event["dur"] for event in events if event["ph"] == "X"), default=0.0) / _MICRO
-    for dump, graph in graphs:
+    for graph in graphs:
         end += _GAP * end
-        found = list(call_events(CompiledGraph(dump, graph.graph), _process(1, taken), end))
+        found = list(call_events(graph, _process(1, taken), end))
         events += found
         end = max((event["ts"] / _MICRO for event in found if event["ph"] == "C"), default=end)
     return {"traceEvents": events, "displayTimeUnit": "ms"}

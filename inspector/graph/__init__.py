@@ -5,5 +5,6 @@ May not know torch, nor what the analyses conclude.
 
 from inspect_compile.graph.compiled import CompiledGraph, Graphs
 from inspect_compile.graph.ids import Id
+from inspect_compile.graph.once import Once
 
-__all__ = ["CompiledGraph", "Graphs", "Id"]
+__all__ = ["CompiledGraph", "Graphs", "Id", "Once"]

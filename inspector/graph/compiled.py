@@ -1,13 +1,13 @@
 """One compiled graph with all that was recorded of it, each join made on first use and kept until the dump has more."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, Graph, Kernel, Location, Node, Operation
 from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import rows
 from inspect_compile.graph.ids import Id
+from inspect_compile.graph.once import Once
 
 if TYPE_CHECKING:
     from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from inspect_compile.graph.provenance.lineage import Lineage
 
 F = TypeVar("F", bound=Fact)
-S = TypeVar("S", bound="Graphs")
-T = TypeVar("T")
+R = TypeVar("R", Operation, Node)
 
 
 class Graphs:
@@ -57,42 +56,34 @@ class Graphs:
         """The facts of one kind, those of nested graphs included."""
         return self.dump.rows(kind, self.name)
 
-    def kept(self, make: Callable[[Self], T]) -> T:
-        """What `make`, a function of a module, returns for these graphs: made once, until the dump has more rows."""
-        known: dict[Callable[..., Any], Any] = self.dump.derived.setdefault(self.name, {})
-        if make not in known:
-            known[make] = make(self)
-        found: T = known[make]
-        return found
-
-    @property
+    @Once
     def nodes(self) -> list[Node]:
         """The FX nodes after all passes, in order; those of nested graphs follow."""
-        return self.kept(rows.lowered_nodes)
+        return [node for node in self.rows(Node) if node.stage == "post_grad"]
 
-    @property
+    @Once
     def node_of(self) -> dict[Id, Node]:
         """Each of `nodes` by its identity."""
-        return self.kept(rows.lowered_by_name)
+        return {Id.of(node): node for node in self.nodes}
 
-    @property
+    @Once
     def line_of(self) -> dict[Id, Location]:
         """The source line of each of `nodes` that has one."""
-        return self.kept(rows.source_lines)
+        return {Id.of(node): node.where for node in self.nodes if node.where is not None}
 
-    @property
+    @Once
     def operations(self) -> list[Operation]:
         """The scheduler nodes before fusion, in order; those of nested graphs follow."""
-        return self.kept(rows.before_fusion)
+        return [row for row in self.rows(Operation) if row.phase == "pre_fusion"]
 
-    @property
+    @Once
     def groups(self) -> list[Operation]:
         """The scheduler nodes after fusion, in order; those of nested graphs follow."""
-        return self.kept(rows.after_fusion)
+        return [row for row in self.rows(Operation) if row.phase == "post_fusion"]
 
 
 class CompiledGraph(Graphs):
-    """One graph, nested ones included. What it returns is shared: nobody may change it."""
+    """One graph, nested ones included."""
 
     name: str
 
@@ -120,72 +111,76 @@ class CompiledGraph(Graphs):
         """Another graph of the same dump."""
         return CompiledGraph(self.dump, name)
 
+    def own(self, rows: Iterable[R]) -> list[R]:
+        """Those of the graph alone, without nested ones."""
+        return [row for row in rows if row.graph == self.name]
+
     def text(self, name: str) -> str | None:
         """A file of the graph's folder; None if there is none."""
         return self.dump.text(self.name, name)
 
-    @property
+    @Once
     def kernels(self) -> list[Kernel]:
         """The kernels, defined and extern, in the order of their first launch."""
-        return self.kept(rows.kernels)
+        return sorted(self.rows(Kernel), key=lambda kernel: min(kernel.launches, default=1 << 30))
 
-    @property
+    @Once
     def launches(self) -> "list[Launch]":
         """The calls of kernels by line; kernels whose call was not recorded come last."""
         from inspect_compile.graph.kernels.launches import launches
 
-        return self.kept(launches)
+        return launches(self)
 
-    @property
+    @Once
     def statements(self) -> "Statements":
         """What the kernels compute, line by line."""
         from inspect_compile.graph.kernels.statements import Statements
 
-        return self.kept(Statements)
+        return Statements(self)
 
-    @property
+    @Once
     def ledgers(self) -> "list[Ledger]":
         """The fusion ledger of the graph alone, then those of the graphs nested in it."""
         from inspect_compile.graph.fusion.ledger import ledgers
 
-        return self.kept(ledgers)
+        return ledgers(self)
 
-    @property
+    @Once
     def ledger(self) -> "Ledger":
         """The fusion ledger of the graph alone."""
         from inspect_compile.graph.fusion.ledger import ledger
 
-        return self.kept(ledger)
+        return ledger(self)
 
-    @property
+    @Once
     def traffic(self) -> "LaunchTraffic":
         """The bytes that the launches read and write."""
         from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 
-        return self.kept(LaunchTraffic)
+        return LaunchTraffic(self)
 
-    @property
+    @Once
     def memories(self) -> "dict[str, Memory]":
         """The replay of the wrapper, then of each nested graph that has one."""
         from inspect_compile.graph.memory.plan import memories
 
-        return self.kept(memories)
+        return memories(self)
 
     @property
     def memory(self) -> "Memory":
         """The replay of the wrapper; the peak of a nested graph counts at the line that calls it."""
         return self.memories[self.name]
 
-    @property
+    @Once
     def provenance(self) -> "Provenance":
         """The chain of ids from the user's line to the kernel."""
         from inspect_compile.graph.provenance.chain import Provenance
 
-        return self.kept(Provenance)
+        return Provenance(self)
 
-    @property
+    @Once
     def lineage(self) -> "Lineage":
         """How the nodes of the compile were made from those of its earlier graphs."""
         from inspect_compile.graph.provenance.lineage import Lineage
 
-        return self.kept(Lineage)
+        return Lineage(self)

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from inspect_compile.facts import DynamoNode, JointNode, Kernel, Location, Node, Operation, Symbol
-from inspect_compile.graph.ids import Id
+from inspect_compile.facts import DynamoNode, JointNode, Node, Symbol
 
 if TYPE_CHECKING:
-    from inspect_compile.graph.compiled import CompiledGraph, Graphs
+    from inspect_compile.graph.compiled import CompiledGraph
 
 Phase: TypeAlias = Literal["pre_fusion", "post_fusion"]
 
@@ -31,11 +30,6 @@ def shared_fields(row: msgspec.Struct, kind: type[msgspec.Struct], *without: str
     return {name: getattr(row, name) for name in both}
 
 
-def lowered_nodes(graphs: "Graphs") -> list[Node]:
-    """The nodes after all passes, in order; those of nested graphs follow."""
-    return [node for node in graphs.rows(Node) if node.stage == "post_grad"]
-
-
 def stage_nodes(graph: "CompiledGraph", stage: str) -> list[Node]:
     """The nodes of one stage on the way to `graph`, in order: dynamo and joint (of its compile), aot or post_grad."""
     if stage in ("dynamo", "joint"):
@@ -43,37 +37,6 @@ def stage_nodes(graph: "CompiledGraph", stage: str) -> list[Node]:
         kind: type[Node] = DynamoNode if stage == "dynamo" else JointNode
         return [] if found is None else list(graph.dump.rows_of_compile(kind, found.compile_id))
     return [node for node in graph.rows(Node) if node.stage == stage]
-
-
-def lowered_by_name(graphs: "Graphs") -> dict[Id, Node]:
-    """Identity → the node of `lowered_nodes`."""
-    return {Id.of(node): node for node in graphs.kept(lowered_nodes)}
-
-
-def source_lines(graphs: "Graphs") -> dict[Id, Location]:
-    """Identity → source line of the nodes of `lowered_nodes` that have one."""
-    return {Id.of(node): node.where for node in graphs.kept(lowered_nodes) if node.where is not None}
-
-
-def before_fusion(graphs: "Graphs") -> list[Operation]:
-    """The scheduler nodes before fusion, in order; those of nested graphs follow."""
-    return [row for row in graphs.rows(Operation) if row.phase == "pre_fusion"]
-
-
-def after_fusion(graphs: "Graphs") -> list[Operation]:
-    """The scheduler nodes after fusion, in order; those of nested graphs follow."""
-    return [row for row in graphs.rows(Operation) if row.phase == "post_fusion"]
-
-
-def scheduled(graphs: "Graphs", phase: Phase = "pre_fusion", *, nested: bool = True) -> list[Operation]:
-    """The scheduler nodes in that phase, in order; with `nested` those of nested graphs follow."""
-    rows = graphs.kept(before_fusion if phase == "pre_fusion" else after_fusion)
-    return rows if nested else [row for row in rows if row.graph == graphs.name]
-
-
-def kernels(graphs: "Graphs") -> list[Kernel]:
-    """The kernels, defined and extern, in the order of their first launch."""
-    return sorted(graphs.rows(Kernel), key=lambda kernel: min(kernel.launches, default=1 << 30))
 
 
 def symbols(graph: "CompiledGraph") -> tuple[Symbol, ...]:

@@ -13,7 +13,7 @@ from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.timeline import timeline
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Operation
 from inspect_compile.report.markup import Markup, element
 from inspect_compile.tables.text import unbroken
 
@@ -61,7 +61,7 @@ def pictures(graph: "CompiledGraph") -> Iterator[Markup]:
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
     for kind in KINDS.values():
         if kind.on_page is not None and not kind.is_of_run:
-            yield from _of_kind(kind, kind.on_page, graph.dump, [graph.fact], f"{name}: ")
+            yield from _of_kind(kind, kind.on_page, graph.dump, [graph], f"{name}: ")
 
 
 def compile_timeline(dump: "Dump", title: str) -> Markup | None:
@@ -103,7 +103,7 @@ def of_ranks(dump: "Dump") -> Iterator[Markup]:
             yield from _of_kind(kind, kind.on_page, dump, [], "")
 
 
-def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[Graph], of: str) -> Iterator[Markup]:
+def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[CompiledGraph], of: str) -> Iterator[Markup]:
     try:
         found = list(kind.draw(dump, graphs, wanted))
     except CommandError as error:

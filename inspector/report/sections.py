@@ -89,7 +89,7 @@ def sections(asked: Asked) -> Iterator[Section]:
     for name, title, there in TABLES:
         blocks = list(_tables(asked, there))
         if name == "graph":
-            blocks += stages(asked.dump, asked.dump.outermost()[:FEW_GRAPHS], asked.rows, asked.budget)
+            blocks += stages(asked.dump, list(Graphs(asked.dump))[:FEW_GRAPHS], asked.rows, asked.budget)
         if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
             blocks.insert(0, drawn)
         yield Section(name, title, blocks)

@@ -239,7 +239,7 @@ ROWS: Final[dict[str, Rows]] = {
     "settings": _settings,
     "calls": _calls,
     "passes": _of("graph.passes.changes:pass_rows"),
-    "nodes": _each("graph.rows:lowered_nodes"),
+    "nodes": lambda graphs: (row for graph in graphs for row in graph.nodes),
     "symbols": _each("graph.rows:symbols"),
     "lowering": _each("analysis.lowering.rows:lowering_rows"),
     "realize": _realize,

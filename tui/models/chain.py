@@ -32,6 +32,7 @@ class Chain:
         # Not before the first paint: they import a third of the analyses.
         from inspect_compile.analysis.kernels.stage_lines import stages_of
 
+        self.compiled = graph
         self.graph = graph.name
         self._provenance = graph.provenance
         self.kernels: list[Kernel] = self._provenance.kernels

@@ -13,7 +13,7 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import own_line
@@ -67,14 +67,14 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
     """The misses, most expensive first, each with its operations."""
-    found = summed_up(CompiledGraph(dump, chain.graph))
+    found = summed_up(chain.compiled)
     subjects = _Subjects(chain, found.ledgers)
     return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]
 
 
 def count_findings(dump: Dump, chain: Chain) -> int:
     """How many findings the view lists."""
-    return len(findings(Graphs(dump, chain.graph)))
+    return len(findings(chain.compiled))
 
 
 def finding_key(graph: CompiledGraph, wanted: Finding) -> str:
@@ -111,7 +111,7 @@ class _Tables:
     """Rows and details of one graph and its nested graphs."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
-        self.found = summed_up(CompiledGraph(dump, chain.graph))
+        self.found = summed_up(chain.compiled)
         self._dump = dump
         self._chain = chain
         self._subjects = _Subjects(chain, self.found.ledgers)
@@ -129,7 +129,7 @@ class _Tables:
 
     def groups(self) -> Shown[Table]:
         """The scheduler nodes after fusion."""
-        groups = fused_rows(CompiledGraph(self._dump, self._chain.graph))
+        groups = fused_rows(self._chain.compiled)
         keys = [f"group {self._chain.key(group.graph, group.name)}" for group in groups]
         self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
         subjects = [self._subjects.one(group.graph, group.name) for group in groups]
@@ -138,7 +138,7 @@ class _Tables:
     def findings(self) -> Shown[Table]:
         """All findings about the graph, its compile and the run."""
         rows: list[Row] = []
-        for number, row in enumerate(findings(Graphs(self._dump, self._chain.graph))):
+        for number, row in enumerate(findings(self._chain.compiled)):
             key = f"finding {number}"
             is_pair = row.kind == MISSED_FUSION
             self._details[key] = (

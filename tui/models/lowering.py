@@ -11,7 +11,6 @@ from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
 from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.tables.columns import Column, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
@@ -67,8 +66,8 @@ class Steps(Shown[Table]):
         if row is None:
             return Detail(Code(()), {})
         if not self._lineage:
-            self._lineage.append(CompiledGraph(dump, chain.graph).lineage)
-            self._operations.append(Operations(CompiledGraph(dump, chain.graph)))
+            self._lineage.append(chain.compiled.lineage)
+            self._operations.append(Operations(chain.compiled))
         lineage, kin = self._lineage[0], NodeRef("post_grad", row.graph, row.node)
         if form != IR and kin in lineage.nodes:
             return Detail(Code([_page_line(text) for text in page_lines(dump, node_story(dump, lineage, kin))]), {})
@@ -103,12 +102,12 @@ class Steps(Shown[Table]):
 
 def ir(dump: Dump, chain: Chain) -> Steps:
     """The lowering of the chain's graph, in torch's order."""
-    asks = {chain.key(*place): found for place, found in asks_of(CompiledGraph(dump, chain.graph)).items()}
-    virtual = {chain.key(*place): found for place, found in inlined(CompiledGraph(dump, chain.graph)).items()}
+    asks = {chain.key(*place): found for place, found in asks_of(chain.compiled).items()}
+    virtual = {chain.key(*place): found for place, found in inlined(chain.compiled).items()}
     rows: list[Row] = []
     lowerings: dict[str, LoweringRow] = {}
     graph = chain.graph
-    for row in lowering_rows(CompiledGraph(dump, chain.graph)):
+    for row in lowering_rows(chain.compiled):
         if row.graph != graph:
             graph = row.graph
             heading = graph.removeprefix(chain.graph).strip("/") or chain.graph

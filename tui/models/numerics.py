@@ -12,7 +12,6 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Asked
-from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
@@ -70,7 +69,7 @@ def _columns() -> tuple[Column[Judged], ...]:
 
 def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     """What a check of numerics found in the chain's graph."""
-    found, first = list(judged(Graphs(dump, chain.graph))), list(nonfinite_rows(Graphs(dump, chain.graph)))
+    found, first = list(judged(chain.compiled)), list(nonfinite_rows(chain.compiled))
     of = _Subjects(chain)
     details: dict[str, Callable[[int], Sheet]] = {}
     rows: list[Row] = []
@@ -79,9 +78,7 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
         key = f"{finding.kind} of call {finding.call}" if finding.again else f"first {finding.kind} {finding.node}"
         rows.append(Row(key, (cell(title, "bad"),), of.finding(finding), heading=True))
         details[rows[-1].key] = partial(_lines, [(title, "bad"), *((line, "") for line in (*more, *_code(finding)))])
-    statements = {
-        (one.graph, one.call, one.index, one.node): one for one in kernel_statements(Graphs(dump, chain.graph))
-    }
+    statements = {(one.graph, one.call, one.index, one.node): one for one in kernel_statements(chain.compiled)}
     columns = used(_columns(), found)
     for number, row in enumerate(found):
         rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))

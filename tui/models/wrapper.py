@@ -33,7 +33,7 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
     """A file that torch would write for this graph; None if it is not in the dump."""
     name = WRITTEN[what]
     if name == paths.OUTPUT_CODE:
-        name = output_file(CompiledGraph(dump, chain.graph))
+        name = output_file(chain.compiled)
     text = dump.text(chain.graph, name)
     if text is None:
         return None

@@ -13,7 +13,6 @@ from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
-from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables.text import number_of, one_line
@@ -122,9 +121,7 @@ class KernelsView(View):
         def build(dump: Dump) -> tuple[Code, Staged]:
             if mode == AUTOTUNE:
                 return autotune_sheet(dump, kernel), Staged(NOTHING)
-            source = kernel_source(
-                dump, chain, kernel, output_file(CompiledGraph(dump, chain.graph)), note, is_whole=is_whole
-            )
+            source = kernel_source(dump, chain, kernel, output_file(chain.compiled), note, is_whole=is_whole)
             if mode == SOURCE:
                 return source, Staged(NOTHING)
             if mode != ASSEMBLY:

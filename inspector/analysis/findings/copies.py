@@ -15,7 +15,7 @@ from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Operation, Remark
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, Once
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.frontend.operator_names import operator_name
@@ -102,11 +102,11 @@ class Copy(NamedTuple):
         return len(self.launch.groups) == 1 and not self.purpose.less
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each FX node for which scheduler nodes only move values: the parts of a `cat` are moved by one each."""
     for graph in graphs:
-        moved = CompiledGraph(dump, graph.graph).traffic
-        for same in grouped(avoidable(CompiledGraph(dump, graph.graph)), _what_for).values():
+        moved = graph.traffic
+        for same in grouped(avoidable(graph), _what_for).values():
             launch, _, purpose, _ = same[0]
             cost = together(
                 costs.of_launch(one.launch) if one.is_whole else costs.of_bytes(one.saved, [one.launch]) for one in same
@@ -124,7 +124,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 why=purpose.why,
                 to_do=WORDS[purpose.words].to_do,
                 knob=purpose.knob,
-                trial=trial_of(CompiledGraph(dump, graph.graph), purpose.knob),
+                trial=trial_of(graph, purpose.knob),
                 names=(launch.kernel.name,),
                 buffers=tuple(buffer for one in same for buffer in one.row.buffers),
             )
@@ -136,12 +136,9 @@ def _what_for(copy: Copy) -> tuple[object, ...]:
     return (*place, copy.row.name) if copy.purpose.kind == LAYOUT else place
 
 
+@Once
 def avoidable(graph: CompiledGraph) -> tuple[Copy, ...]:
     """Those of a graph, nested graphs included."""
-    return graph.kept(_avoidable)
-
-
-def _avoidable(graph: CompiledGraph) -> tuple[Copy, ...]:
     return tuple(_Copies(graph).avoidable())
 
 

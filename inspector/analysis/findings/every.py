@@ -23,14 +23,14 @@ from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph
+from inspect_compile.facts import Frame
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 
-Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
+Kind = Callable[[Dump, list[CompiledGraph], Costs], Iterator[Finding]]
 """Finds what there is of one kind in these outermost graphs of a dump."""
 
 KINDS: Final[tuple[Kind, ...]] = (
@@ -70,24 +70,20 @@ def findings(graphs: Graphs) -> list[Finding]:
     if graphs.dump.lacking:
         # Of what is missing nothing is known, and so of nothing that rests on it.
         return list(oddities.lacking(graphs.dump))
-    wanted, costs = graphs.facts, Costs(graphs.dump)
+    wanted, costs = list(graphs), Costs(graphs.dump)
     found = [for_its_user(row) for kind in KINDS for row in kind(graphs.dump, wanted, costs)]
     is_answered = tuned.answered(graphs.dump)
     found = [row for row in found if not is_answered(row)]
     if graphs.name is not None:
-        about = {"", *(one.compile_id for one in wanted)}
-        found = [
-            row
-            for row in found
-            if row.graph in about or row.graph == graphs.name or row.graph.startswith(f"{graphs.name}/")
-        ]
+        about = {"", *(one.fact.compile_id for one in wanted)}
+        found = [row for row in found if row.graph in about or f"{row.graph}/".startswith(f"{graphs.name}/")]
     moved = functools.cache(lambda name: CompiledGraph(graphs.dump, name).traffic.moved)
     return [row for row in merged(found, _called(graphs.dump, found)) if _is_noticeable(row, moved)]
 
 
 def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
     """What the account of a step, made from a profile, shows of this dump's program."""
-    graphs = dump.outermost()
+    graphs = list(Graphs(dump))
     found = [
         *steps.of_account(dump, account),
         *matmul_precision.of_account(dump, graphs, account),

@@ -11,7 +11,7 @@ from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import left_apart
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Access, Graph, Operation
+from inspect_compile.facts import Access, Operation
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.indexing.difference import differences
@@ -31,23 +31,21 @@ _SCANS: Final = ("aten.cumsum", "aten.cumprod", "aten.logcumsumexp")
 """Operators of which autograd turns the gradient around, adds it up, and turns the sums back."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each pair that a change of the program or a setting could join."""
     for graph in graphs:
-        moved = CompiledGraph(dump, graph.graph).traffic
-        before = {
-            Id(row.graph, member): row for row in CompiledGraph(dump, graph.graph).operations for member in row.members
-        }
+        moved = graph.traffic
+        before = {Id(row.graph, member): row for row in graph.operations for member in row.members}
         reducing = {place: row for place, row in before.items() if row.kind == "reduction"}
         scattered = _scattered(before)
-        copies = {Id.of(copy.row) for copy in avoidable(CompiledGraph(dump, graph.graph))}
+        copies = {Id.of(copy.row) for copy in avoidable(graph)}
         launches = {Id(one.graph, name): one for one in moved.launches for name in one.groups}
-        attention = composed.nodes_of(CompiledGraph(dump, graph.graph))
+        attention = composed.nodes_of(graph)
         told: set[tuple[str, str, str]] = set()
-        for miss in left_apart(CompiledGraph(dump, graph.graph)):
+        for miss in left_apart(graph):
             if miss.saved_bytes < LEAST_BYTES or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
-            if graph.kind == "backward" and (_is_of_scans(miss, moved) or _is_of_one_operator(miss)):
+            if graph.fact.kind == "backward" and (_is_of_scans(miss, moved) or _is_of_one_operator(miss)):
                 continue
             if _is_of_repeats(miss, moved, before) or {Id(miss.graph, part.node) for part in miss.parts} <= attention:
                 continue
@@ -57,7 +55,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 continue  # without a copy, which is a finding of its own, there is no pair
             reason = by_code(miss.code)
             knob = knob_of(reason, is_sharing=True) if reason is not None else ""
-            trial = trial_of(CompiledGraph(dump, graph.graph), knob)
+            trial = trial_of(graph, knob)
             if reason is not None and not reason.advice and trial is not None and not trial.is_changed:
                 continue
             if miss.code == _SIZES and any(part.operator == _JOINS for part in miss.parts):

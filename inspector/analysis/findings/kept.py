@@ -20,7 +20,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.dump.table import MOST_BYTES
 from inspect_compile.facts import StepAccount, StepTime
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, Once
 from inspect_compile.knowledge.targets.host import host
 
 LARGEST: Final = 8 << 20
@@ -74,9 +74,10 @@ def summaries_of(dump: Dump, graphs: Sequence[CompiledGraph]) -> list[GraphSumma
 
 def kept(dump: Dump) -> Overview | None:
     """What the dump keeps; None if it keeps none, or its tables, the code or the figures of the CPU are others now."""
-    return Graphs(dump).kept(_kept)
+    return _kept(Graphs(dump))
 
 
+@Once
 def _kept(graphs: Graphs) -> Overview | None:
     found = _read(graphs.dump) if _can_be_kept(graphs.dump) else None
     if found is None or found.made_from != _made_from(graphs.dump):

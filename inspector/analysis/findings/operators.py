@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.finding import EACH_CALL, Finding
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Node, Remark
+from inspect_compile.facts import Node, Remark
 from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
@@ -32,9 +32,9 @@ def _is_torchs(node: Node) -> bool:
     return node.target.startswith(_ATEN) and not node.target.startswith(_FOREACH)
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each such operator; what it costs is at most the time of the call."""
-    names = {graph.graph: graph for graph in graphs}
+    names = {graph.name: graph.fact for graph in graphs}
     for remark in dump.rows(Remark):
         outer = outermost(remark.graph)
         if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:

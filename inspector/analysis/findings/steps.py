@@ -9,9 +9,9 @@ from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import broken_lines, recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, Location
+from inspect_compile.facts import Frame, Location
 from inspect_compile.facts.compile_id import frame_id
-from inspect_compile.graph import Graphs
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.cost import step_kinds
 from inspect_compile.knowledge.cost.sure import sure_of
@@ -41,7 +41,7 @@ _LARGEST: Final = 0.1
 """Share of a step from which launches are a finding."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Findings of the steps that the run profiled."""
     account = recorded_account(dump)
     if account is not None:

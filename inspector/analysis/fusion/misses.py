@@ -9,7 +9,7 @@ import msgspec
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.fusion.shared_bytes import Common, shared_bytes
 from inspect_compile.facts import Location
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Once
 from inspect_compile.graph.fusion.dependencies import Between
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger, last_word
 
@@ -73,17 +73,22 @@ class LeftOut(msgspec.Struct, frozen=True):
 
 def misses(graph: CompiledGraph) -> list[Miss]:
     """Those of `graph` alone, without nested graphs, most expensive first."""
-    return graph.kept(_Pairs).every
+    return _pairs(graph).every
 
 
 def apart(graph: CompiledGraph) -> list[Miss]:
     """Those that fusion could have made one launch of: without the others they take a part of the time."""
-    return graph.kept(_Pairs).apart
+    return _pairs(graph).apart
 
 
 def left_out(graph: CompiledGraph) -> list[LeftOut]:
     """Where `misses` does not have all pairs, the buffers that most nodes touch first."""
-    return graph.kept(_Pairs).left_out
+    return _pairs(graph).left_out
+
+
+@Once
+def _pairs(graph: CompiledGraph) -> "_Pairs":
+    return _Pairs(graph)
 
 
 class _Pairs:

@@ -13,7 +13,7 @@ from inspect_compile.analysis.fusion.misses import (
     misses,
     most_expensive_first,
 )
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Once
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from inspect_compile.knowledge.fusion.reasons import words_of
 
@@ -59,17 +59,14 @@ class GraphFusion(msgspec.Struct, frozen=True):
         return [miss for miss in self.misses if miss.code == UNFUSABLE]
 
 
-def fusion(graph: CompiledGraph) -> GraphFusion:
-    """The fusion of `graph`, from its ledgers."""
-    return graph.kept(_summed)
-
-
 def left_apart(graph: CompiledGraph) -> list[Miss]:
     """The pairs in two launches alone, most expensive first, in a part of the time that `fusion` takes."""
     return most_expensive_first(miss for one in graph.ledgers for miss in apart(graph.other(one.graph)))
 
 
-def _summed(graph: CompiledGraph) -> GraphFusion:
+@Once
+def fusion(graph: CompiledGraph) -> GraphFusion:
+    """The fusion of `graph`, from its ledgers."""
     found = graph.ledgers
     candidates = [row for one in found for row in one.candidates]
     codes = Counter(row.code for row in candidates if row.verdict == "refused")

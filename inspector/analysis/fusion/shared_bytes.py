@@ -12,7 +12,7 @@ from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.cost.buffer_traffic import BufferSums
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
-from inspect_compile.graph.rows import Phase, grouped, scheduled
+from inspect_compile.graph.rows import Phase, grouped
 
 _MOST_PAIRS: Final = 4096
 _LEAST_WINDOW: Final = 2
@@ -133,7 +133,7 @@ def _window(count: int) -> int:
 
 def shared_bytes(graph: CompiledGraph, phase: Phase = "post_fusion") -> SharedBytes:
     """The scheduler nodes of `graph`, without its nested graphs; a node without members is not torch's."""
-    rows = [row for row in scheduled(graph, phase, nested=False) if row.members]
+    rows = [row for row in graph.own(graph.operations if phase == "pre_fusion" else graph.groups) if row.members]
     traffic = CompiledGraph(graph.dump, outermost(graph.name)).traffic
     launches: dict[str, int] = {}
     kernels: dict[str, Kernel] = {}

@@ -5,10 +5,8 @@ from typing import NamedTuple
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.names import operations_in
-from inspect_compile.graph.rows import scheduled
 
 
 class Pair(NamedTuple):
@@ -84,10 +82,11 @@ def find_members(graph: CompiledGraph, text: str) -> Answer[tuple[str, tuple[str
 
 def standing(dump: Dump, pair: Pair) -> PairPlacement:
     """Where `pair` is after fusion."""
-    groups = scheduled(CompiledGraph(dump, pair.graph), "post_fusion", nested=False)
+    graph = CompiledGraph(dump, pair.graph)
+    groups = graph.own(graph.groups)
     sides = [set(side) for side in (pair.a, pair.b)]
     names = [tuple(row.name for row in groups if not side.isdisjoint(row.members)) for side in sides]
-    calls = [call for call in CompiledGraph(dump, outermost(pair.graph)).launches if call.graph == pair.graph]
+    calls = [call for call in graph.outermost.launches if call.graph == pair.graph]
     places = [frozenset(n for n, call in enumerate(calls) if not set(call.groups).isdisjoint(own)) for own in names]
     held = [tuple(dict.fromkeys(calls[place].kernel.name for place in sorted(own))) for own in places]
     return PairPlacement(names[0], names[1], held[0], held[1], places[0], places[1])
@@ -95,7 +94,5 @@ def standing(dump: Dump, pair: Pair) -> PairPlacement:
 
 def is_one_before(dump: Dump, pair: Pair) -> bool:
     """True if one scheduler node contains both before any fusion, as for the operations of a foreach."""
-    return any(
-        not set(pair.a).isdisjoint(row.members) and not set(pair.b).isdisjoint(row.members)
-        for row in scheduled(CompiledGraph(dump, pair.graph), nested=False)
-    )
+    graph, a, b = CompiledGraph(dump, pair.graph), set(pair.a), set(pair.b)
+    return any(not a.isdisjoint(row.members) and not b.isdisjoint(row.members) for row in graph.own(graph.operations))

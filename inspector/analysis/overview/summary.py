@@ -64,15 +64,15 @@ class Incomplete(msgspec.Struct, frozen=True):
     """Share of nodes accounted for, between 0 and 1."""
 
 
-def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
+def incomplete(dump: Dump, graphs: Iterable[CompiledGraph]) -> list[Incomplete]:
     """The incomplete graphs among `graphs`, in order."""
     is_growing = run_state(dump).is_growing
     found = []
     for graph in graphs:
-        status = compile_status(dump.graph_end(graph.graph), is_growing=is_growing)
-        share = coverage(CompiledGraph(dump, graph.graph)).share if status == "compiled" else 1.0
+        status = compile_status(dump.graph_end(graph.name), is_growing=is_growing)
+        share = coverage(graph).share if status == "compiled" else 1.0
         if status != "compiled" or share < 1:
-            found.append(Incomplete(graph, status, share))
+            found.append(Incomplete(graph.fact, status, share))
     return found
 
 

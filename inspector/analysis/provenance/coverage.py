@@ -7,7 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.lowering.from_nothing import readers
 from inspect_compile.facts import Graph, Kernel, Lowering, Node, Operation, WrapperLine
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, Once
 
 _ON_HOST = ("AssertScalar", "DynamicScalar", "DynamicSelectStorageOffset", "DynamicSliceSize")
 """IR classes of operations that run no kernel: they compute or check a number on the host."""
@@ -54,12 +54,9 @@ class Coverage(msgspec.Struct, frozen=True):
         return 1 - len(self.missing) / len(self.nodes) if self.nodes else 1.0
 
 
+@Once
 def coverage(graph: CompiledGraph) -> Coverage:
     """What became of each post-grad node of `graph`."""
-    return graph.kept(_made)
-
-
-def _made(graph: CompiledGraph) -> Coverage:
     in_kernel: dict[Id, str] = {}
     scheduled = set()
     for kernel in graph.rows(Kernel):

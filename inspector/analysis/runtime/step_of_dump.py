@@ -16,7 +16,7 @@ from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, Once
 from inspect_compile.graph.names import short
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
@@ -28,9 +28,10 @@ _UNEVEN: Final = 0.15
 
 def recorded_account(dump: Dump) -> Account | None:
     """The account of the steps that the run itself profiled; None if it profiled none."""
-    return Graphs(dump).kept(_sound_account)
+    return _sound_account(Graphs(dump))
 
 
+@Once
 def _sound_account(graphs: Graphs) -> Account | None:
     found = _recorded_account(graphs.dump)
     return found if found is not None and _is_sound(found) else None

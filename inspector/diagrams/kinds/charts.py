@@ -53,10 +53,10 @@ def _chart(
 
     from inspect_compile.graph import CompiledGraph
 
-    def draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+    def draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
         for graph in graphs:
-            found = svg(CompiledGraph(dump, graph.graph))
-            yield Missing(graph, nothing) if found is None else Drawn(graph, name, what, found, "svg")
+            found = svg(graph)
+            yield Missing(graph.fact, nothing) if found is None else Drawn(graph.fact, name, what, found, "svg")
 
     def listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
         if graph is None:
@@ -84,7 +84,7 @@ _NOT_TIMED: Final = "no timers were recorded"
 TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _timeline)
 
 
-def _startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.frontend.startup import startup
     from inspect_compile.diagrams.startup import startup_svg
     from inspect_compile.tables.text import program_words

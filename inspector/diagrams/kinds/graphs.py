@@ -12,20 +12,20 @@ FEW: Final = 8
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph
 
 
-def _fx(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.fx.picture import WORDS, fx_picture
-    from inspect_compile.graph import CompiledGraph
 
     for graph in graphs:
         unfold = None if wanted.fold is None else not wanted.fold
-        found = fx_picture(CompiledGraph(dump, graph.graph), wanted.stage, unfold=unfold, everything=wanted.everything)
+        found = fx_picture(graph, wanted.stage, unfold=unfold, everything=wanted.everything)
         if found is None:
-            yield Missing(graph, f"no {WORDS[wanted.stage]} was recorded")
+            yield Missing(graph.fact, f"no {WORDS[wanted.stage]} was recorded")
         else:
-            yield Drawn(graph, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
+            yield Drawn(graph.fact, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
 
 
 def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
@@ -38,7 +38,7 @@ def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]
         yield f"fx --stage {stage}", number_of(count, "node") if count else "not recorded"
 
 
-def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _kernel(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.diagrams.dot import dot_text
@@ -46,8 +46,8 @@ def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
     from inspect_compile.dump import paths
     from inspect_compile.tables.lookup_text import resolved
 
-    by_graph = {graph.graph: graph for graph in graphs}
-    found = resolved(together(find_kernels(Graphs(dump, graph.graph), wanted.name) for graph in graphs))
+    by_graph = {graph.name: graph.fact for graph in graphs}
+    found = resolved(together(find_kernels(graph, wanted.name) for graph in graphs))
     for kernel in found[:FEW]:
         graph = by_graph.get(kernel.graph) or dump.graph(kernel.graph)
         unfold = None if wanted.fold is None else not wanted.fold
@@ -70,7 +70,7 @@ def _kernel_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, s
         yield "kernel NAME", f"one of {number_of(count, 'kernel')}" if count else "no statements were recorded"
 
 
-def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.nodes import find_nodes
     from inspect_compile.diagrams.dot import dot_text
@@ -78,8 +78,8 @@ def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.dump import paths
     from inspect_compile.tables.lookup_text import resolved
 
-    is_all = [one.graph for one in graphs] == [one.graph for one in dump.outermost()]
-    named = [None] if is_all else [graph.graph for graph in graphs]
+    is_all = [one.name for one in graphs] == [one.graph for one in dump.outermost()]
+    named = [None] if is_all else [graph.name for graph in graphs]
     found = resolved(together(find_nodes(Graphs(dump, name), wanted.name) for name in named))
     by_first = {meant.kins[0]: meant for meant in reversed(found)}  # a node of Dynamo's may be of several graphs
     meant_ones = list(reversed(by_first.values()))

@@ -8,9 +8,10 @@ from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph
 
 
-def _dynamo(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _dynamo(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.dynamo import dynamo_picture
 
@@ -30,7 +31,7 @@ def _dynamo_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, s
     yield "dynamo", number_of(count, "frame") if count else "no frame was recorded"
 
 
-def _ranks(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _ranks(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.compare.rank_grid import rank_grid
     from inspect_compile.analysis.compare.ranks import agreement, verdict_text
     from inspect_compile.analysis.dumps.parts import as_compiled

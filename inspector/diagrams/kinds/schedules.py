@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import HEATS, NARROWING, Drawn, Kind, Missing, Pictures, Wanted
 from inspect_compile.errors import CommandError
-from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
@@ -26,10 +25,9 @@ NOT_MEASURED: Final = {
 _PHASE_WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
-def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
     from inspect_compile.facts.nesting import outermost
-    from inspect_compile.graph import CompiledGraph
 
     _check(wanted)
     if wanted.findings:
@@ -38,14 +36,14 @@ def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     around = _around(dump, graphs, wanted.around) if wanted.around is not None else {}
     path = _path(dump, graphs, wanted.path) if wanted.path is not None else {}
     for graph in graphs:
-        outer = outermost(graph.graph)
+        outer = outermost(graph.name)
         if (around and outer not in around) or (path and outer not in path):
             continue
-        heat = HEAT_OF[wanted.heat](CompiledGraph(dump, graph.graph)) if wanted.heat is not None else None
+        heat = HEAT_OF[wanted.heat](graph) if wanted.heat is not None else None
         if wanted.heat is not None and heat is None:
-            yield Missing(graph, NOT_MEASURED[wanted.heat])
+            yield Missing(graph.fact, NOT_MEASURED[wanted.heat])
             continue
-        yield from _phases(CompiledGraph(dump, graph.graph), wanted, heat, around.get(outer), path.get(outer))
+        yield from _phases(graph, wanted, heat, around.get(outer), path.get(outer))
 
 
 def _phases(
@@ -76,17 +74,16 @@ def _phases(
         yield Drawn(graph.fact, _name(phase, wanted), f"the schedule {_PHASE_WORDS[phase]}", text)
 
 
-def _findings(dump: "Dump", graphs: "Sequence[Graph]") -> Pictures:
+def _findings(dump: "Dump", graphs: "Sequence[CompiledGraph]") -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.schedule.findings import findings_picture
-    from inspect_compile.graph import CompiledGraph
 
     for graph in graphs:
-        found = findings_picture(CompiledGraph(dump, graph.graph))
+        found = findings_picture(graph)
         if found is None:
-            yield Missing(graph, "no finding is about its schedule (show findings has those about other things)")
+            yield Missing(graph.fact, "no finding is about its schedule (show findings has those about other things)")
         else:
-            yield Drawn(graph, "schedule_findings", "what the findings are about", dot_text(found))
+            yield Drawn(graph.fact, "schedule_findings", "what the findings are about", dot_text(found))
 
 
 def _check(wanted: Wanted) -> None:
@@ -98,7 +95,7 @@ def _check(wanted: Wanted) -> None:
         raise CommandError(f"--findings has boxes of its own: leave {other} out")
 
 
-def _around(dump: "Dump", graphs: "Sequence[Graph]", name: str) -> "dict[str, ResolvedOperations]":
+def _around(dump: "Dump", graphs: "Sequence[CompiledGraph]", name: str) -> "dict[str, ResolvedOperations]":
     """Outermost graph → the operations that `name` means in it, of those that have any; CommandError if none has."""
     from inspect_compile.facts.nesting import outermost
 
@@ -106,7 +103,7 @@ def _around(dump: "Dump", graphs: "Sequence[Graph]", name: str) -> "dict[str, Re
 
 
 def _path(
-    dump: "Dump", graphs: "Sequence[Graph]", names: tuple[str, str]
+    dump: "Dump", graphs: "Sequence[CompiledGraph]", names: tuple[str, str]
 ) -> "dict[str, tuple[ResolvedOperations, ResolvedOperations]]":
     """Outermost graph → what both names mean in it. CommandError if there is no path between them in any."""
     from inspect_compile.diagrams.schedule.schedule import on_path
@@ -124,13 +121,13 @@ def _path(
 
 
 def _resolved(
-    dump: "Dump", graphs: "Sequence[Graph]", names: tuple[str, ...]
+    dump: "Dump", graphs: "Sequence[CompiledGraph]", names: tuple[str, ...]
 ) -> "tuple[tuple[ResolvedOperations, ...], ...]":
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.operations import find_operations
     from inspect_compile.tables.lookup_text import resolved
 
-    return resolved(together(find_operations(Graphs(dump, graph.graph), names) for graph in graphs))
+    return resolved(together(find_operations(graph, names) for graph in graphs))
 
 
 def _name(phase: "Phase", wanted: Wanted) -> str:
@@ -176,17 +173,16 @@ SCHEDULE = Kind(
 )
 
 
-def _fusion(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _fusion(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.schedule.joined import joined_picture
-    from inspect_compile.graph import CompiledGraph
 
     for graph in graphs:
-        found = joined_picture(CompiledGraph(dump, graph.graph), fold=wanted.fold)
+        found = joined_picture(graph, fold=wanted.fold)
         if found is None:
-            yield Missing(graph, _no_fusion(CompiledGraph(dump, graph.graph)))
+            yield Missing(graph.fact, _no_fusion(graph))
         else:
-            yield Drawn(graph, "fusion", "what fusion joined", dot_text(found))
+            yield Drawn(graph.fact, "fusion", "what fusion joined", dot_text(found))
 
 
 def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:

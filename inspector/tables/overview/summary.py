@@ -17,7 +17,7 @@ from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
-from inspect_compile.facts import Collective, CudaGraph, Frame, Graph, Launched, Remark, Tuning
+from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark, Tuning
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.graphs import ShortNames
 from inspect_compile.graph.names import few
@@ -83,7 +83,7 @@ def summary(request: Request) -> RenderableType:
         ]
         parts.append(Stack(every, gap=False))
     if rest := graphs[len(shown) :]:
-        parts.append(Stack(_rest(dump, [one.fact for one in rest], say), gap=False))
+        parts.append(Stack(_rest(dump, rest, say), gap=False))
     if not graphs and (why := nothing(dump)) is not None:
         parts.append(Stack(_nothing(dump, why, say), gap=False))
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
@@ -120,7 +120,7 @@ class _Say(NamedTuple):
         return Claim(text, told.command or (command(self.dump_argument, *told.table) if told.table else ""))
 
 
-def _rest(dump: "Dump", graphs: list[Graph], say: _Say) -> Iterator[Claim]:
+def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Claim]:
     """The graphs that are not shown: their number, and which of them are incomplete."""
     found = incomplete(dump, graphs)
     told = "" if found else ", all of them complete"

@@ -9,7 +9,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.frontend.alike import alike_kernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
-from inspect_compile.graph import Graphs
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "repeated.py"
@@ -50,5 +50,5 @@ def test_they_stand_behind_all_that_a_step_costs(recorded: Dump) -> None:
 
 def test_kernels_that_differ_in_numbers_are_counted(recorded: Dump) -> None:
     for graph in recorded.rows(Graph):
-        alike = alike_kernels(recorded, [graph])
+        alike = alike_kernels(recorded, [CompiledGraph(recorded, graph.graph)])
         assert alike is None or alike.kinds <= alike.several // 4 <= alike.all

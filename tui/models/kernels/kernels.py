@@ -48,7 +48,7 @@ _MOST_CALLS: Final = 64
 def kernels(dump: Dump, chain: Chain, most: int | None = None) -> Table:
     """The kernels of the chain's graph in the order of their first launch; only the first `most` of them, if given."""
     shown = chain.kernels[:most]
-    found = rows_of_calls(CompiledGraph(dump, chain.graph), shown)
+    found = rows_of_calls(chain.compiled, shown)
     keys = [kernel_key(kernel) for kernel in shown]
     return Table.of(COLUMNS, found, keys, [chain.of_kernel(position) for position in range(len(found))])
 

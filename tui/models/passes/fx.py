@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
 from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import Id
 from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.graph.rows import stage_nodes
 from inspect_compile.tables.columns import Cell, Column, cell, picked
@@ -23,9 +23,7 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
 
     It begins with the first node that computes something: there may be many inputs before it.
     """
-    found = (
-        chain.nodes if STAGES[stage] == "post_grad" else stage_nodes(CompiledGraph(dump, chain.graph), STAGES[stage])
-    )
+    found = chain.nodes if STAGES[stage] == "post_grad" else stage_nodes(chain.compiled, STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
     subjects = {Id.of(node): lowered.subject(node) for node in found}
 
@@ -60,7 +58,7 @@ class _Kin:
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self._chain = chain
-        self._lineage = CompiledGraph(dump, chain.graph).lineage
+        self._lineage = chain.compiled.lineage
 
     def subject(self, node: Node) -> Subject | None:
         """None for a node of which nothing is left in this graph."""

@@ -10,9 +10,9 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import AotMetadata, DynamoNode, Graph, Location, Node, Tensor
+from inspect_compile.facts import AotMetadata, DynamoNode, Location, Node, Tensor
 from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, Once
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.kernels.attention import Refusal, refusals
@@ -36,32 +36,30 @@ class Composed(NamedTuple):
     """Why no fused kernel can be used for it; of one by hand, what a call would have to mind."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each attention that a change of the program makes one kernel."""
     for graph in graphs:
-        for composed in of(CompiledGraph(dump, graph.graph)):
+        for composed in of(graph):
             refused = composed.refused
             if not refused and not composed.attention.is_by_hand:
                 continue  # the program has switched fused kernels off
             if composed.attention.is_by_hand and not all(one.is_free for one in refused):
                 continue  # as a call it would be no fused kernel, either
             launches = [
-                *_launches(CompiledGraph(dump, graph.graph), composed),
-                *_launches_back(CompiledGraph(dump, graph.graph), composed),
+                *_launches(graph, composed),
+                *_launches_back(graph, composed),
             ]
-            saved = _saved(CompiledGraph(dump, graph.graph), composed, launches)
+            saved = _saved(graph, composed, launches)
             if saved < LEAST_BYTES:
                 continue
             cost = costs.of_bytes(saved, launches)
-            own = [one for one in launches if outermost(one.graph) == graph.graph]
-            largest = max(
-                own, key=lambda one: CompiledGraph(dump, graph.graph).traffic.of(one).least, default=launches[0]
-            )
+            own = [one for one in launches if outermost(one.graph) == graph.name]
+            largest = max(own, key=lambda one: graph.traffic.of(one).least, default=launches[0])
             words = WORDS[ATTENTION_BY_HAND if composed.attention.is_by_hand else ATTENTION]
             to_do = "; ".join(one.to_do for one in refused)
             yield Finding(
                 kind=ATTENTION,
-                graph=graph.graph,
+                graph=graph.name,
                 what=words.what,
                 parts=(Part(composed.result.name, _OPERATOR, composed.attention.nodes[-1].where),),
                 seconds=cost.seconds,
@@ -75,12 +73,9 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
+@Once
 def of(graph: CompiledGraph) -> tuple[Composed, ...]:
     """The attention of a forward or inference graph that no fused kernel computes."""
-    return graph.kept(_all)
-
-
-def _all(graph: CompiledGraph) -> tuple[Composed, ...]:
     compile_id = graph.fact.compile_id
     if graph.fact.kind not in ("forward", "inference") or compile_id is None:
         return ()

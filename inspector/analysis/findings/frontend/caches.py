@@ -10,8 +10,8 @@ from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, Graph, Location
-from inspect_compile.graph import Id
+from inspect_compile.facts import CacheLookup, Frame, Location
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED
@@ -22,7 +22,7 @@ _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
 
 
-def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def caches(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's caches could not keep: the same time is spent at each start."""
     times = CompileTimes(dump)
     for (graph, reason), rows in grouped(
@@ -43,7 +43,7 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def cache_misses(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def cache_misses(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's cache of FX graphs had no entry for. A look-up that this tool made to miss is none."""
     times = CompileTimes(dump)
     lookups = Lookups(dump)

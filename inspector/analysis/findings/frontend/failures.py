@@ -7,7 +7,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Lowering, Remark
+from inspect_compile.facts import Frame, GraphEnd, Kernel, Lowering, Remark
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.graph.rows import stage_nodes
@@ -33,10 +33,10 @@ class _Statement(NamedTuple):
     nodes: tuple[str, ...]
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each graph whose compile failed, and for each frame that failed without one."""
     told = set()
-    names = {graph.graph: graph for graph in graphs}
+    names = {graph.name: graph.fact for graph in graphs}
     ends = [end for end in dump.rows(GraphEnd) if end.status == "failed"]
     for end in ends:
         if end.graph in names:

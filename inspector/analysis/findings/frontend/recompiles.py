@@ -13,8 +13,8 @@ from inspect_compile.analysis.frontend.frames import plain_source, resumed
 from inspect_compile.analysis.frontend.recompile_causes import Recurring, nearest, recurring
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
-from inspect_compile.graph import Id
+from inspect_compile.facts import FailedGuard, Frame, Location, Recompile, Remark, ShapeGuard
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.names import few
 from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
@@ -36,7 +36,7 @@ _SPECIALIZED: Final = "specialization"
 _MOST_CHANGES: Final = 3
 
 
-def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def recompiles(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Functions that were compiled again, each with all of its recompiles, and those that were given up."""
     times = CompileTimes(dump)
     stopped = {frame.graph for frame in dump.rows(Frame) if frame.limit}

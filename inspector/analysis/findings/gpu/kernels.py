@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Remark
+from inspect_compile.facts import Remark
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
@@ -17,11 +17,11 @@ from inspect_compile.knowledge.overview.findings import CUDAGRAPH_AGAIN, NO_CUDA
 _CODES: Final = ("no-cudagraphs", "cudagraph-again")
 
 
-def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def spills(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Kernels whose running configuration spills. What that costs is not known: the kernel's time bounds it."""
     for graph in graphs:
-        launches = CompiledGraph(dump, graph.graph).traffic.launches
-        for (of, kernel), rows in of_kernels(configurations(CompiledGraph(dump, graph.graph))).items():
+        launches = graph.traffic.launches
+        for (of, kernel), rows in of_kernels(configurations(graph)).items():
             if not rows[0].spills:
                 continue
             calls = [one for one in launches if one.kernel.name == kernel]
@@ -43,9 +43,9 @@ def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def cudagraphs(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Graphs that do not run as a CUDA graph, and those that are recorded again and again."""
-    names = {graph.graph for graph in graphs}
+    names = {graph.name for graph in graphs}
     rows = dump.rows(Remark)
     places = {(row.graph, row.code): row.place for row in rows if row.code in _CODES}
     for row in cudagraph_rows(Graphs(dump)):

@@ -11,7 +11,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Node, Operation
+from inspect_compile.facts import Node, Operation
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.kernels.launches import Launch
@@ -33,10 +33,10 @@ class _Written(NamedTuple):
     back: Node
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each input that is copied as a whole because a slice of it is one of several writes."""
     for graph in graphs:
-        moved, before = CompiledGraph(dump, graph.graph).traffic, CompiledGraph(dump, graph.graph).operations
+        moved, before = graph.traffic, graph.operations
         for written in _written(moved.groups.nodes):
             names = {written.back.name, *(node.name for node in written.writes)}
             launches = [
@@ -49,7 +49,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             slices = [node for node in reversed(written.writes) if node.target.startswith(_SLICES)]
             yield Finding(
                 kind=MUTATION,
-                graph=graph.graph,
+                graph=graph.name,
                 what=WORDS[MUTATION].what,
                 parts=tuple(Part(node.name, operator_name(node.target), node.where) for node in slices[:2]),
                 seconds=cost.seconds,
