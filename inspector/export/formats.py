@@ -79,9 +79,9 @@ def _dot(asked: Asked) -> Iterator[Part]:
     from inspect_compile.facts import Operation
 
     drawn = [
-        schedule_dot(CompiledGraph(asked.dump, graph.name), "post_fusion")
+        schedule_dot(graph, "post_fusion")
         for graph in asked.graphs
-        if any(row.phase == "post_fusion" for row in asked.dump.rows(Operation, graph.name))
+        if any(row.phase == "post_fusion" for row in graph.rows(Operation))
     ]
     if not drawn:
         raise CommandError(f"{asked.dump.root}: no operations after fusion were recorded; it may still be compiling")
