@@ -84,7 +84,6 @@ class _Way:
         self._left: dict[str, int] = {}
         self._edges: dict[tuple[_Thing, _Thing], str] = {}
         self._ids = Ids()
-        self._fused: dict[str, dict[Id, Operation]] = {}
         self._nodes_and_lines()
         self._operations(stories)
 
@@ -209,12 +208,6 @@ class _Way:
                 self._add(at, "launch", line, "", (moved,))
                 self._join(kernel, at)
 
-    def _after(self, graph: str) -> dict[Id, Operation]:
-        """The scheduler nodes after fusion."""
-        if graph not in self._fused:
-            self._fused[graph] = {Id.of(row): row for row in CompiledGraph(self._dump, graph).groups}
-        return self._fused[graph]
-
     def _operation(self, row: Operation, kins: dict[Id, NodeRef], made: dict[Id, NodeRef]) -> None:
         thing = _Thing("operation", Id.of(row))
         for name in row.buffers:
@@ -231,7 +224,7 @@ class _Way:
         self._add(thing, "pointwise" if row.kind != "reduction" else "reduction", row.name, "", (f"{kind}, {reads}",))
 
     def _group(self, graph: str, name: str, kernel: _Thing, operations: dict[Id, Operation]) -> None:
-        after = self._after(graph).get(Id(graph, name))
+        after = CompiledGraph(self._dump, graph).group_of.get(Id(graph, name))
         own = [
             key for key in (Id(graph, member) for member in (after.members if after else (name,))) if key in operations
         ]

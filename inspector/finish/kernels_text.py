@@ -39,7 +39,7 @@ def kernels_text(graph: CompiledGraph) -> str:
     moved = graph.traffic
     for launch in moved.launches:
         calls.setdefault(Id(launch.graph, launch.kernel.name), []).append(launch)
-    nodes = {Id.of(node): node for node in graph.rows(Node) if node.stage == "post_grad"}
+    nodes = graph.node_of
     compiled = of_kernels(configurations(graph))
     statements = graph.statements
     count = sum(len(found) for found in calls.values())

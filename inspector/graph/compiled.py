@@ -81,6 +81,16 @@ class Graphs:
         """The scheduler nodes after fusion, in order; those of nested graphs follow."""
         return [row for row in self.rows(Operation) if row.phase == "post_fusion"]
 
+    @Once
+    def operation_of(self) -> dict[Id, Operation]:
+        """Each of `operations` by its identity."""
+        return {Id.of(row): row for row in self.operations}
+
+    @Once
+    def group_of(self) -> dict[Id, Operation]:
+        """Each of `groups` by its identity."""
+        return {Id.of(row): row for row in self.groups}
+
 
 class CompiledGraph(Graphs):
     """One graph, nested ones included."""

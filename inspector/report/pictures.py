@@ -103,7 +103,7 @@ def of_ranks(dump: "Dump") -> Iterator[Markup]:
             yield from _of_kind(kind, kind.on_page, dump, [], "")
 
 
-def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[CompiledGraph], of: str) -> Iterator[Markup]:
+def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: "list[CompiledGraph]", of: str) -> Iterator[Markup]:
     try:
         found = list(kind.draw(dump, graphs, wanted))
     except CommandError as error:

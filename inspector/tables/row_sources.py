@@ -5,7 +5,7 @@ An analysis is imported when its table is asked for.
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspect_compile.facts import (
     AotMetadata,
@@ -60,14 +60,19 @@ def _of(where: str) -> Rows:
     return lambda graphs, **options: _load(where)(graphs, **options)
 
 
+def _of_dump(where: str) -> Rows:
+    """The rows that a function of the analyses gives for the whole dump: `module:function`."""
+    return lambda graphs: _load(where)(graphs.dump)
+
+
 def _each(where: str) -> Rows:
     """The rows that a function of the analyses gives for each graph: `module:function`."""
     return lambda graphs: (row for graph in graphs for row in _load(where)(graph))
 
 
-def _load(where: str) -> Rows:
+def _load(where: str) -> Callable[..., Any]:
     module, _, name = where.partition(":")
-    function: Rows = getattr(importlib.import_module(f"inspect_compile.{module}"), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(f"inspect_compile.{module}"), name)
     return function
 
 
@@ -89,17 +94,10 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
 
 
 def _summaries(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.overview.summary import summarize_run
+    from inspect_compile.analysis.overview.summary import summarize, summarize_run
 
     yield summarize_run(graphs.dump)
-    yield from _graphs(graphs)
-
-
-def _graphs(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.overview.summary import summarize
-
-    for found in graphs:
-        yield summarize(found)
+    yield from map(summarize, graphs)
 
 
 def _graph_facts(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
@@ -140,7 +138,7 @@ def _realize(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.lowering.inlining import inlined
 
     for found in graphs:
-        yield from graphs.dump.rows(Realize, found.name)
+        yield from found.rows(Realize)
         yield from inlined(found).values()
 
 
@@ -164,11 +162,10 @@ def _memory(graphs: "Graphs", at: str | None = None) -> "Iterator[msgspec.Struct
 
 def _pass_facts(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     """The passes of a compile, once even if it made several graphs."""
-    found = graphs.facts
-    for compile_id in dict.fromkeys(one.compile_id for one in found):
+    for compile_id in dict.fromkeys(one.compile_id for one in graphs.facts):
         yield from graphs.dump.rows_of_compile(Pass, compile_id)
-    for one in found:
-        yield from graphs.dump.rows(Pass, one.graph)
+    for graph in graphs:
+        yield from graph.rows(Pass)
 
 
 def _numerics(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
@@ -180,33 +177,14 @@ def _numerics(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     yield from judged(graphs)
     yield from uncompared(graphs)
     yield from kernel_statements(graphs)
-    yield from (row for row in graphs.dump.rows(LoadedLine) if graphs.name in (None, row.graph))
-    yield from (row for row in graphs.dump.rows(KeptInputs) if graphs.name in (None, row.graph))
+    for kind in (LoadedLine, KeptInputs):
+        yield from (row for row in graphs.dump.rows(kind) if graphs.name in (None, row.graph))
     yield from causes(graphs)
-
-
-def _calls(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.frontend.call_path import call_rows
-
-    for made in call_rows(graphs).values():
-        yield from made
 
 
 def _call_facts(graphs: "Graphs") -> list[Call]:
     wanted = graphs.compiles
     return [row for row in graphs.dump.rows(Call) if wanted is None or row.graph in wanted]
-
-
-def _hooks(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.dumps.hooks import hooks
-
-    return hooks(graphs.dump)
-
-
-def _ranks(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.compare.ranks import rank_rows
-
-    return rank_rows(graphs.dump)
 
 
 def _findings(graphs: "Graphs", *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
@@ -219,25 +197,21 @@ def _findings(graphs: "Graphs", *, kinds: bool | None = None) -> "Iterable[msgsp
     return findings(graphs)
 
 
-def _settings(graphs: "Graphs") -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.frontend.traced import setting_rows
-
-    return setting_rows(graphs.dump)
-
-
 ROWS: Final[dict[str, Rows]] = {
     "overview": _of("tables.overview.overview:overview_rows"),
     "summary": _summaries,
     "findings": _findings,
-    "graphs": _graphs,
+    "graphs": lambda graphs: map(_load("analysis.overview.summary:summarize"), graphs),
     "dynamo": _of("analysis.frontend.dynamo_rows:dynamo_rows"),
     "guards": _of("analysis.frontend.guards:guard_rows"),
     "caches": _of("analysis.caches.lookups:cache_rows"),
     "aot": _of("analysis.frontend.aot_rows:aot_rows"),
     "artifacts": _of("analysis.frontend.traced:artifact_rows"),
     "metrics": _of("analysis.frontend.traced:metric_rows"),
-    "settings": _settings,
-    "calls": _calls,
+    "settings": _of_dump("analysis.frontend.traced:setting_rows"),
+    "calls": lambda graphs: (
+        row for rows in _load("analysis.frontend.call_path:call_rows")(graphs).values() for row in rows
+    ),
     "passes": _of("graph.passes.changes:pass_rows"),
     "nodes": lambda graphs: (row for graph in graphs for row in graph.nodes),
     "symbols": _each("graph.rows:symbols"),
@@ -261,11 +235,11 @@ ROWS: Final[dict[str, Rows]] = {
     "nonfinite": _of("analysis.numerics.nonfinite:nonfinite_facts"),
     "cudagraphs": _of("analysis.runtime.cudagraphs:cudagraph_rows"),
     "remarks": _of("analysis.overview.remarks:remark_rows"),
-    "ranks": _ranks,
+    "ranks": _of_dump("analysis.compare.ranks:rank_rows"),
     "replays": _of("analysis.compare.replays:replay_rows"),
     "tried": _of("analysis.compare.tried:tried_rows"),
     "trials": _of("analysis.compare.tried:trial_rows"),
-    "overhead": _hooks,
+    "overhead": _of_dump("analysis.dumps.hooks:hooks"),
 }
 """Name of a table → its rows."""
 

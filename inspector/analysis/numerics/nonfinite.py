@@ -65,11 +65,10 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
 def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
     """In the order in which they came."""
     names = graphs.names
-    statements: dict[str, Statements] = {}
     for row in graphs.dump.rows(NonFinite):
         if names is not None and row.graph not in names:
             continue
-        known = statements.setdefault(row.graph, CompiledGraph(graphs.dump, row.graph).statements)
+        known = CompiledGraph(graphs.dump, row.graph).statements
         text, line = _statement(graphs.dump, known, row)
         yield NonFiniteRow(
             graph=row.graph,

@@ -45,7 +45,7 @@ def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
 def launches(graph: "CompiledGraph") -> list[Launch]:
     """The calls of `graph`, nested graphs included, by line; kernels whose call was not recorded come last."""
     rows = _calls(graph.rows(Kernel), graph.rows(WrapperLine))
-    groups = {Id.of(row): row for row in graph.groups}
+    groups = graph.group_of
     kernels = graph.rows(Kernel)
     where = graph.line_of if any(len(kernel.launches) > 1 for kernel in kernels) else {}
     found = []

@@ -1,6 +1,7 @@
 """Everything about one kernel, with the FX node and source line of each statement."""
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
@@ -15,8 +16,7 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, Once
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.graph.kernels.statements import Annotated, Computed
 from inspect_compile.graph.rows import grouped
@@ -32,7 +32,7 @@ from inspect_compile.tables.styled_text import Stack, indented, joined, pointer,
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+    pass
 
 _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
@@ -107,41 +107,35 @@ class _Page:
         self.measured = measured(Graphs(graph.dump))
         self.checked = grouped(judged(graph), lambda row: Id(row.graph, row.kernel))
         self.wrong_statements = grouped(kernel_statements(graph), lambda row: Id(row.graph, row.kernel))
-        self.calls: dict[Id, list[Launch]] = {}
-        self._extern: dict[Id, list[ExternCall]] | None = None
-        for launch in self.moved.launches:
-            self.calls.setdefault(Id(launch.graph, launch.kernel.name), []).append(launch)
+        self.calls = grouped(self.moved.launches, lambda launch: Id(launch.graph, launch.kernel.name))
+        self._graph = graph
+
+    @cached_property
+    def _extern(self) -> dict[Id, list[ExternCall]]:
+        return grouped(extern_calls(self._graph), lambda call: Id(call.graph, call.kernel))
 
     def extern(self, kernel: Kernel) -> list[ExternCall]:
         """The calls of an extern kernel."""
-        if self._extern is None:
-            self._extern = {}
-            for call in extern_calls(CompiledGraph(self.dump, self.moved.graph)):
-                self._extern.setdefault(Id(call.graph, call.kernel), []).append(call)
         return self._extern.get(Id.of(kernel), [])
 
 
-class _Pages:
-    """The pages of the graphs of a dump, made when they are first asked for."""
+@Once
+def _page(graph: "CompiledGraph") -> _Page:
+    return _Page(graph)
 
-    def __init__(self, dump: "Dump") -> None:
-        self._dump = dump
-        self._pages: dict[str, _Page] = {}
 
-    def of(self, kernel: Kernel) -> _Page:
-        """That of the outermost graph of a kernel."""
-        outer = outermost(kernel.graph)
-        return self._pages.get(outer) or self._pages.setdefault(outer, _Page(CompiledGraph(self._dump, outer)))
+def _page_of(graphs: "Graphs", kernel: Kernel) -> _Page:
+    """That of the outermost graph of a kernel."""
+    return _page(CompiledGraph(graphs.dump, kernel.graph).outermost)
 
 
 def kernel_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each kernel that `names` match."""
-    pages = _Pages(graphs.dump)
     parts: list[RenderableType] = []
     for name in _asked(names):
         found = resolved(find_kernels(graphs, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
-            parts.append(Stack(_parts(pages.of(kernel), kernel, dump_argument), gap=False))
+            parts.append(Stack(_parts(_page_of(graphs, kernel), kernel, dump_argument), gap=False))
         for kernel in found[_MOST_KERNELS:]:
             parts.append(pointer("…", command(dump_argument, "kernel", kernel.name)))
     return Stack(parts)
@@ -151,10 +145,9 @@ def kernel_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.St
     """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
     for each statement.
     """
-    pages = _Pages(graphs.dump)
     for name in _asked(names):
         for kernel in resolved(find_kernels(graphs, name, extern=True)):
-            page = pages.of(kernel)
+            page = _page_of(graphs, kernel)
             if kernel.kind == "extern":
                 known = Id.of(kernel)
                 yield from (row for row in graphs.dump.rows(Kernel, kernel.graph) if Id.of(row) == known)

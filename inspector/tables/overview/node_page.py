@@ -18,7 +18,6 @@ from inspect_compile.facts import Location, Pass, Tensor
 from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.passes.changes import edit_lines
-from inspect_compile.graph.provenance.chain import Provenance
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
 from inspect_compile.tables.columns import Column, text_lines
@@ -257,16 +256,13 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
     told: set[str] = set()
     if not story.lowered:
         yield "  nothing of it is left in a graph that was lowered"
-    chains: dict[str, Provenance] = {}
     for one in story.lowered:
-        outer = outermost(one.kin.graph)
-        chain = chains.setdefault(outer, CompiledGraph(dump, outer).provenance)
+        graph = CompiledGraph(dump, one.kin.graph).outermost
         if one.step is None:
             yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
             continue
-        known = {Id.of(row): row for row in chain.operations}
         virtual = {Id.of(one.kin): one.inlined} if one.inlined is not None else {}
-        title, *lines = step_lines(one.step, chain, known, told, virtual)
+        title, *lines = step_lines(one.step, graph.provenance, graph.operation_of, told, virtual)
         if len(story.lowered) > 1 or one.kin != story.kin:
             yield f"  {title}"
         yield from (line if len(story.lowered) == 1 and one.kin == story.kin else f"  {line}" for line in lines)
