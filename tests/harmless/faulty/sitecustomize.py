@@ -72,11 +72,11 @@ def _before_each_fact(hear: Callable[["Writer", "Fact"], None]) -> None:
 
     plain, plain_batch = Writer.add, Writer.add_batch
 
-    def add(self: "Writer", fact: "Fact") -> None:
+    def add(self: Writer, fact: "Fact") -> None:
         hear(self, fact)
         plain(self, fact)
 
-    def add_batch(self: "Writer", batch: "list[Fact]") -> None:
+    def add_batch(self: Writer, batch: "list[Fact]") -> None:
         for fact in batch:
             hear(self, fact)
         plain_batch(self, batch)
