@@ -22,8 +22,7 @@ from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Kernel, WrapperLine
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.kernels.parameters import pointers_of
 from inspect_compile.tables.text import number_of, one_line

@@ -12,8 +12,7 @@ from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Location, Node, Operation
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line
 

@@ -10,8 +10,7 @@ from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
 from inspect_compile.finish.table_texts import flops_table
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import symbols
+from inspect_compile.graph import CompiledGraph, symbols
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 

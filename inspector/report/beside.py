@@ -1,7 +1,7 @@
 """Two or more compiles side by side: of each graph its schedule, and of each kernel that differs its sources."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.analysis.compare.side_by_side import KernelSide, Side, SideRow
 from inspect_compile.facts import Kernel
@@ -10,9 +10,6 @@ from inspect_compile.report.budget import Budget
 from inspect_compile.report.markup import Markup, element, escaped, joined
 from inspect_compile.report.pictures import folded_schedule
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
-
-if TYPE_CHECKING:
-    pass
 
 MOST_SIDES: Final = 4
 """More do not fit beside each other."""

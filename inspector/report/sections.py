@@ -9,8 +9,7 @@ from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.report import pictures
 from inspect_compile.report.budget import Budget
 from inspect_compile.report.code import Code

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.facts.nesting import nested_path
-from inspect_compile.graph.names import any_number
+from inspect_compile.graph import any_number, nested_path
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 if TYPE_CHECKING:

@@ -1,14 +1,12 @@
 """The generated code line by line: allocations, reuses, frees, calls."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.facts import WrapperLine
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import byte_text, number_of
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
 
 _SILENT: Final = frozenset({"none", "comment", "assert", "define"})
 _ROLES: Final = {"launch": "good", "extern": "good", "allocate": "warn", "free": "dim"}

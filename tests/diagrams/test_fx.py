@@ -12,8 +12,7 @@ from inspect_compile.diagrams.kinds.kind import STAGES
 from inspect_compile.diagrams.picture import Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Node
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import stage_nodes
+from inspect_compile.graph import CompiledGraph, stage_nodes
 from tests.conftest import DumpOf
 from tests.diagrams.pictures import FOLDERS, recorded, say_results
 from tests.handmade import graph, made

@@ -7,8 +7,7 @@ import pytest
 from inspect_compile.diagrams.fx.picture import folded_values, fx_picture
 from inspect_compile.diagrams.fx.values import key_of, values
 from inspect_compile.dump import Dump, open_dump
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import stage_nodes
+from inspect_compile.graph import CompiledGraph, stage_nodes
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parent / "programs" / "shared_constants.py"

@@ -3,8 +3,7 @@
 from typing import Final
 
 from inspect_compile.analysis.lookup.anything import Kind, Thing
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import Id
+from inspect_compile.graph import Id, outermost
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.passes.fx import STAGES

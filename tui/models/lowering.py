@@ -10,7 +10,7 @@ from inspect_compile.analysis.lowering.rows import LoweringRow, asks_of, lowerin
 from inspect_compile.analysis.overview.node_story import node_story
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
-from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import outermost
 from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.tables.columns import Column, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE

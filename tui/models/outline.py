@@ -10,7 +10,7 @@ from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.graph.graphs import ShortNames
+from inspect_compile.graph import ShortNames
 from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words

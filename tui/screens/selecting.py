@@ -5,8 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.tui.keys.history import History, Stop
 from inspect_compile.tui.models.outline import Outline
 from inspect_compile.tui.models.sheet import Jump, Subject

@@ -11,8 +11,7 @@ import msgspec
 from inspect_compile.analysis.kernels.launch_times import Key, latest, least_in_call, measuring
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped, outermost
 
 MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of sizes"

@@ -27,9 +27,7 @@ from inspect_compile.facts import (
     Remark,
     Tensor,
 )
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.names import script_name, short
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, grouped, script_name, short
 
 Lines = tuple[str, ...]
 

@@ -12,11 +12,10 @@ from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.graph.kernels.launches import distinct
-from inspect_compile.graph.rows import grouped
 
 FIRST = "recorded"
 """The name of the first compile."""

@@ -13,9 +13,8 @@ from inspect_compile.analysis.compare.content import Content, GraphContent, cont
 from inspect_compile.analysis.compare.differences import graph_pairs
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, grouped
 from inspect_compile.graph.kernels.launches import distinct
-from inspect_compile.graph.rows import grouped
 
 
 class KernelSide(msgspec.Struct, frozen=True):

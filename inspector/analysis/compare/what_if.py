@@ -5,8 +5,7 @@ import msgspec
 from inspect_compile.analysis.compare.replays import Counts, replays
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):

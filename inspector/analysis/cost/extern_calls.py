@@ -7,8 +7,7 @@ import msgspec
 from inspect_compile.analysis.cost.kernel_work import works
 from inspect_compile.dump import paths
 from inspect_compile.facts import Location, Lowering, Remark
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.rows import shared_fields
+from inspect_compile.graph import CompiledGraph, Id, shared_fields
 
 _LONGEST_CALL = 40
 """Maximum number of lines of output_code.py that a call takes."""

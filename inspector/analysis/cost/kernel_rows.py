@@ -7,12 +7,10 @@ import msgspec
 
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.facts import Kernel, Location
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, grouped, outermost
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.rows import grouped
 
 _OF_BINARY: Final = ("registers", "allocated_registers", "spills", "occupancy", "limit")
 

@@ -14,8 +14,7 @@ from inspect_compile.analysis.cost.roofs import Roof
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.kernels.launch_times import measured as in_the_run
 from inspect_compile.facts import Location
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.knowledge.kernels.library_kernels import is_collective
 

@@ -3,9 +3,7 @@
 import msgspec
 
 from inspect_compile.facts import Kernel, Location, Operation
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.rows import shared_fields
+from inspect_compile.graph import CompiledGraph, Id, outermost, shared_fields
 
 
 class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):

@@ -15,9 +15,8 @@ from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Operation, Remark
-from inspect_compile.graph import CompiledGraph, Id, Once
+from inspect_compile.graph import CompiledGraph, Id, Once, grouped
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (

@@ -7,8 +7,7 @@ from inspect_compile.analysis.cost.roofline import OVER_LINKS, Bounds, roofline
 from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED, sure_of
 

@@ -25,8 +25,7 @@ from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
 from inspect_compile.facts.compile_id import frame_id
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 

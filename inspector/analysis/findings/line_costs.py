@@ -10,12 +10,9 @@ from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
 from inspect_compile.facts.compile_id import frame_id
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import Graphs
+from inspect_compile.graph import Graphs, any_number, grouped, outermost
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.names import any_number
-from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 

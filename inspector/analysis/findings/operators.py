@@ -9,8 +9,7 @@ from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Remark
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import COMPLEX, FALLBACK, FOREACH, WORDS

@@ -8,8 +8,7 @@ from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.memory.remarks import CODE, memory_remarks
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import MEMORY, NUMERICS, WORDS
 

@@ -11,8 +11,7 @@ from inspect_compile.analysis.runtime.step_of_dump import broken_lines, recorded
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Location
 from inspect_compile.facts.compile_id import frame_id
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.knowledge.cost import step_kinds
 from inspect_compile.knowledge.cost.sure import sure_of
 from inspect_compile.knowledge.frontend.own_code import own_line

@@ -7,8 +7,7 @@ from typing import Final
 import msgspec
 
 from inspect_compile.facts import Call
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 
 _INDEX: Final = attrgetter("index")
 LATER = "backward"

@@ -8,8 +8,7 @@ from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, causes, frames
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Recompile, Skip
-from inspect_compile.graph import Graphs
-from inspect_compile.graph.rows import shared_fields
+from inspect_compile.graph import Graphs, shared_fields
 
 
 class FrameRow(Frame, frozen=True, kw_only=True, tag="frame_row"):

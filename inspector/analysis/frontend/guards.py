@@ -6,8 +6,7 @@ import msgspec
 
 from inspect_compile.analysis.frontend.frames import plain_source
 from inspect_compile.facts import Guard, Location
-from inspect_compile.graph import Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.frontend.guard_words import words
 
 

@@ -10,8 +10,7 @@ from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
-from inspect_compile.graph import Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import Graphs, grouped
 
 Kind = Literal["compile", "pass", "kernel", "probe"]
 

@@ -7,8 +7,7 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.facts import Location
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, outermost
 from inspect_compile.graph.cost.buffer_traffic import BufferTraffic
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic, LaunchTraffic
 from inspect_compile.graph.kernels.launches import Launch

@@ -8,11 +8,10 @@ import msgspec
 
 from inspect_compile.analysis.fusion.savings import Savings, Touches
 from inspect_compile.facts import Access, Kernel, Operation
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, grouped, outermost
 from inspect_compile.graph.cost.buffer_traffic import BufferSums
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
-from inspect_compile.graph.rows import Phase, grouped
+from inspect_compile.graph.rows import Phase
 
 _MOST_PAIRS: Final = 4096
 _LEAST_WINDOW: Final = 2

@@ -11,11 +11,10 @@ import msgspec
 from inspect_compile.analysis.kernels.triton_heuristics import heuristics
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Choice, Kernel, Operation
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, shared_fields
 from inspect_compile.graph.kernels.binaries import Configuration, compiled_as, configurations, of_kernels
 from inspect_compile.graph.kernels.chosen import TuningQuery, asked
 from inspect_compile.graph.kernels.chosen import of_kernels as asked_of_kernels
-from inspect_compile.graph.rows import shared_fields
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,12 +24,10 @@ from inspect_compile.analysis.kernels.debug_lines import (
 from inspect_compile.analysis.kernels.instructions import count_instructions
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Kernel, Location
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, file_name, outermost
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.launches import USER_TRITON
 from inspect_compile.graph.kernels.statements import Annotated, Statements
-from inspect_compile.graph.names import file_name
 
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa")
 """Stages of Triton kernels in the order in which they are made; the last two are disassemblies."""

@@ -27,7 +27,7 @@ from inspect_compile.analysis.lock.records import VERSIONS, GraphLock, Lock, Mac
 from inspect_compile.analysis.lock.rules import Bound, Forbidden, Ignore, NoChange, Rule, Together
 from inspect_compile.analysis.lock.words import change_words, number_words
 from inspect_compile.facts import Location
-from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import outermost
 
 _ORDER: Final = {name: index for index, name in enumerate(METRICS)}
 _EACH: Final = ("graph_breaks", "recompiles", "fallback", "missed")

@@ -11,8 +11,7 @@ from inspect_compile.analysis.lock.evidence import Evidence, Key, digests, own
 from inspect_compile.analysis.lock.records import FrameLock
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, GraphBreak, Guard, Location, Recompile
-from inspect_compile.graph.names import short
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped, short
 from inspect_compile.knowledge.frontend.guard_words import no_longer_words
 
 _AGAIN: Final = re.compile(r"_\d+$")

@@ -14,10 +14,8 @@ from inspect_compile.analysis.memory.holders import holders, moment
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Location, Lowering, Node, Remark
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, outermost, short
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
-from inspect_compile.graph.names import short
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.fusion.reasons import by_code
 

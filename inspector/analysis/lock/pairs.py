@@ -6,8 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from inspect_compile.analysis.lock.records import FrameLock, GraphLock, MachineGraph
-from inspect_compile.graph.names import file_name
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import file_name, grouped
 
 T = TypeVar("T")
 Pair = tuple[T, None] | tuple[None, T] | tuple[T, T]

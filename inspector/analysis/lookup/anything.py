@@ -14,8 +14,7 @@ from inspect_compile.analysis.lookup.nodes import find_nodes
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.names import ProgramLine, file_name, operations_in
+from inspect_compile.graph import CompiledGraph, Graphs, ProgramLine, file_name, operations_in
 
 Kind = Literal["graph", "line", "kernel", "node", "operation", "buffer"]
 

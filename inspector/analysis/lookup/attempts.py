@@ -11,10 +11,8 @@ from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Node, Operation
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, operations_in, outermost, short
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
-from inspect_compile.graph.names import ProgramLine, operations_in, short
 
 _Operations = frozenset[Id]
 """(graph, operation)."""

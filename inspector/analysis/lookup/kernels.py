@@ -6,9 +6,8 @@ from inspect_compile.analysis.lookup.names import Names
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
-from inspect_compile.graph import Graphs, Id
+from inspect_compile.graph import Graphs, Id, operations_in
 from inspect_compile.graph.kernels.binaries import Configuration
-from inspect_compile.graph.names import operations_in
 
 
 def find_kernels(graphs: Graphs, text: str, *, extern: bool = False) -> Answer[Kernel]:

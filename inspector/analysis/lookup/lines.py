@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
 from inspect_compile.analysis.lookup.answer import Answer, Found, Kind, Unknown
 from inspect_compile.dump import Dump
-from inspect_compile.facts.nesting import own_name
+from inspect_compile.graph import ProgramLine, own_name, short
 from inspect_compile.graph.kernels.launches import USER_TRITON
 from inspect_compile.graph.kernels.statements import Annotated, Statements
-from inspect_compile.graph.names import ProgramLine, short
 
 Lines = frozenset[int]
 

@@ -18,12 +18,9 @@ from inspect_compile.analysis.runtime.launch_plan import ON_GPU, function_of, ho
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Binary, Kernel, Node
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, file_name, grouped, outermost, shared_fields
 from inspect_compile.graph.kernels.binaries import compiled_as
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
-from inspect_compile.graph.names import file_name
-from inspect_compile.graph.rows import grouped, shared_fields
 from inspect_compile.knowledge.kernels.library_kernels import can_launch, library_of, operator_of
 
 _NEAR: Final = 5

@@ -7,9 +7,7 @@ from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.facts import Lowering, Operation
-from inspect_compile.facts.nesting import enclosing, own_name
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.names import ProgramLine
+from inspect_compile.graph import CompiledGraph, Graphs, ProgramLine, enclosing, own_name
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 
 

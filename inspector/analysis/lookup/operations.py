@@ -7,9 +7,7 @@ from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.lookup.vanished import vanished
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
-from inspect_compile.facts.nesting import enclosing, own_name
-from inspect_compile.graph import CompiledGraph, Graphs, Id
-from inspect_compile.graph.names import ProgramLine, operations_in
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, enclosing, operations_in, own_name
 from inspect_compile.graph.provenance.lineage import NodeRef
 
 

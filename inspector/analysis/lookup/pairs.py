@@ -5,8 +5,7 @@ from typing import NamedTuple
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.names import operations_in
+from inspect_compile.graph import CompiledGraph, operations_in
 
 
 class Pair(NamedTuple):

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inspect_compile.facts import Access, Edit, Location, Node
-from inspect_compile.facts.nesting import enclosing, own_name
-from inspect_compile.graph.names import file_name, operations_in, short
+from inspect_compile.graph import enclosing, file_name, operations_in, own_name, short
 
 
 class NodeName(str):

@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.facts import Edit, Location, Lowering, Node, Pass
-from inspect_compile.graph import CompiledGraph, Graphs, Id
-from inspect_compile.graph.names import ProgramLine, few
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, few
 from inspect_compile.graph.passes.changes import passes_of
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 

@@ -7,8 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.lowering.ir_text import brief, layout_text
 from inspect_compile.facts import Lowering, Node, Realize
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Id, grouped
 
 _REFERENCE = re.compile(r"%([A-Za-z_]\w*)")
 _LAYOUT = re.compile(r"layout=(\w+Layout\(.{,2000}?\)), data=")

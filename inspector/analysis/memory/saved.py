@@ -5,9 +5,8 @@ from typing import Final
 import msgspec
 
 from inspect_compile.facts import JointNode, Kernel, Location, Partition, Saved
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, shared_fields
 from inspect_compile.graph.memory.saved_owners import held, of_joint, other
-from inspect_compile.graph.rows import shared_fields
 from inspect_compile.knowledge.memory.saved_reasons import COPIED, by_words
 
 _DEFAULT: Final = "default_partition"

@@ -23,9 +23,8 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
-from inspect_compile.facts.nesting import outermost
 from inspect_compile.facts.numerics import ALL_RESULTS, NOT_ASKED, PACKAGED
-from inspect_compile.graph import Graphs
+from inspect_compile.graph import Graphs, outermost
 from inspect_compile.knowledge.numerics.levels import (
     BEFORE_PASSES,
     COMPILED,

@@ -9,8 +9,7 @@ from typing import Final
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import Kernel
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 
 _STREAM: Final = re.compile(r"stream(\d+)")
 _RAW_STREAM: Final = "get_raw_stream"

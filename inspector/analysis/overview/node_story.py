@@ -16,15 +16,12 @@ from inspect_compile.analysis.numerics.statements import KernelStatements, kerne
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol, Tensor
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Id
+from inspect_compile.graph import CompiledGraph, Graphs, Id, operations_in, outermost, symbols
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.names import operations_in
 from inspect_compile.graph.passes.changes import passes_of
 from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
-from inspect_compile.graph.rows import symbols
 
 MOST_LOWERED = 12
 """Maximum number of lowered nodes shown in full; a node of Dynamo's graph can have many."""

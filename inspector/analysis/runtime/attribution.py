@@ -16,9 +16,8 @@ from inspect_compile.analysis.runtime.host_order import GraphCall, HostOrder, Pl
 from inspect_compile.analysis.runtime.launch_plan import Plan, plans
 from inspect_compile.analysis.runtime.plan_groups import PlanGroup
 from inspect_compile.dump import Dump
+from inspect_compile.graph import few, grouped
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.names import few
-from inspect_compile.graph.rows import grouped
 from inspect_compile.profiles import GpuRun, Profile
 
 CERTAIN: Final = "certain"

@@ -12,8 +12,7 @@ from typing import Final
 from inspect_compile.analysis.runtime.call_alignment import aligned
 from inspect_compile.analysis.runtime.host_order import GraphCall
 from inspect_compile.analysis.runtime.launch_plan import Plan
-from inspect_compile.graph.names import aot_prefix
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import aot_prefix, grouped
 
 _BACKWARD: Final = "backward"
 

@@ -6,8 +6,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Node
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.rows import grouped, shared_fields
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, shared_fields
 
 _NEAR: Final = 3
 """Maximum steps from an input to an operation with a source line: a parameter may be transposed first."""

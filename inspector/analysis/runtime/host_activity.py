@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,

@@ -7,10 +7,8 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.kernels.launch_times import latest, measured
 from inspect_compile.facts import Launched, Location
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, outermost
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
-from inspect_compile.graph.rows import grouped
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):

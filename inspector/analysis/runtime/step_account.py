@@ -16,7 +16,7 @@ from inspect_compile.analysis.runtime.host_activity import NOTHING, Activity, Ho
 from inspect_compile.analysis.runtime.steps import Steps, steps_of
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
 from inspect_compile.facts import StepAccount, StepTime
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,

@@ -15,9 +15,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs, Once
-from inspect_compile.graph.names import short
+from inspect_compile.graph import CompiledGraph, Graphs, Once, outermost, short
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
 

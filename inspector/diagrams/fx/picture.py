@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.diagrams.fx.values import HEAVY, Value, key_of, values
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section, boxes_in
@@ -14,14 +14,8 @@ from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_sta
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.facts import Node, Tensor
-from inspect_compile.facts.nesting import own_name
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.graphs import matched_inputs
-from inspect_compile.graph.rows import stage_nodes
+from inspect_compile.graph import CompiledGraph, Id, matched_inputs, own_name, stage_nodes
 from inspect_compile.tables.text import number_of, one_line
-
-if TYPE_CHECKING:
-    pass
 
 FOLDED_FROM: Final = 60
 """Number of boxes from which on a graph is folded by itself."""

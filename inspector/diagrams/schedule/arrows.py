@@ -10,9 +10,8 @@ from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
 from inspect_compile.diagrams.schedule.units import Group, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, operations_in
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
-from inspect_compile.graph.names import operations_in
 from inspect_compile.tables.text import byte_text
 
 if TYPE_CHECKING:

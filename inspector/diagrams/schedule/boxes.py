@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from inspect_compile.diagrams.picture import Box, BoxKind, Frame, Shade
 from inspect_compile.diagrams.schedule import words
@@ -11,11 +11,7 @@ from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
 from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Operation
-from inspect_compile.facts.nesting import own_name
-from inspect_compile.graph import CompiledGraph, Id
-
-if TYPE_CHECKING:
-    pass
+from inspect_compile.graph import CompiledGraph, Id, own_name
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _KINDS = frozenset(get_args(BoxKind))

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
@@ -21,14 +21,10 @@ from inspect_compile.diagrams.schedule.folding import each_unit
 from inspect_compile.diagrams.schedule.part import restricted
 from inspect_compile.diagrams.schedule.schedule import outputs_text, title
 from inspect_compile.diagrams.schedule.units import Schedule, schedule
-from inspect_compile.graph import Id
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
 
 MOST: Final = 20
 """Findings that are drawn, the most expensive first."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Section, Shade
 from inspect_compile.diagrams.schedule import words
@@ -13,11 +12,8 @@ from inspect_compile.diagrams.schedule.folding import Copies, Fold, Folded, fold
 from inspect_compile.diagrams.schedule.heat import Heat, Heated
 from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit
 from inspect_compile.facts import Location, Operation
-from inspect_compile.graph import Id
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.tables.text import number_of, one_line
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
 
 _INPUTS: int = 12
 """Maximum number of inputs with a box; others are counted in the boxes that read them."""

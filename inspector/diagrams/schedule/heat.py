@@ -1,7 +1,7 @@
 """Colours of a schedule by what was measured of it: what each kind of heat says of operations and launches."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost import launch_figures
 from inspect_compile.analysis.numerics.verdicts import Judged
@@ -9,13 +9,10 @@ from inspect_compile.analysis.numerics.worst import worst, worst_of
 from inspect_compile.diagrams.look import SHADES
 from inspect_compile.diagrams.picture import Shade
 from inspect_compile.facts import Operation
-from inspect_compile.graph import Id
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.numerics.verdicts import VERDICTS, WORSE, WRONG
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, time_text
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
 
 
 class Heated(NamedTuple):

@@ -2,14 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from inspect_compile.facts import DynamoNode, Node, Tensor
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import matched_inputs
-
-if TYPE_CHECKING:
-    pass
+from inspect_compile.graph import CompiledGraph, matched_inputs
 
 Role = Literal["parameter", "input", "gradient", "saved", "unknown"]
 

@@ -2,7 +2,7 @@
 brought them there, round by round.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.diagrams.picture import Picture
 from inspect_compile.diagrams.schedule.boxes import module_paths
@@ -14,9 +14,6 @@ from inspect_compile.diagrams.schedule.units import Schedule, Unit, schedule
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.text import number_of
-
-if TYPE_CHECKING:
-    pass
 
 MOST: Final = 80
 """Operations of a folded picture: about as many as can be read on one page."""

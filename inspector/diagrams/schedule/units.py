@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from inspect_compile.facts import Access, Graph, Operation, WrapperLine
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.launches import Launch
-
-if TYPE_CHECKING:
-    pass
 
 Phase = Literal["pre_fusion", "post_fusion"]
 Read = tuple[Operation, Access]

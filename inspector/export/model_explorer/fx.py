@@ -15,8 +15,7 @@ from inspect_compile.export.model_explorer.records import (
     within,
 )
 from inspect_compile.facts import DynamoNode, JointNode, Kernel, Lowering, Node
-from inspect_compile.graph import Id
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import Id, grouped
 from inspect_compile.tables.text import code_text, one_line, place_text
 
 if TYPE_CHECKING:

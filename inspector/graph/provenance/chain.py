@@ -13,9 +13,6 @@ from inspect_compile.graph.ids import Id
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     from inspect_compile.graph.compiled import CompiledGraph
 
 K = TypeVar("K")

@@ -8,8 +8,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, folded, width_of
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.names import few
+from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library

@@ -1,7 +1,7 @@
 """FLOPs: the tree of modules in the form of torch's flop counter, or by module, operator, kernel or source line."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import GraphFlops, graph_flops
@@ -20,9 +20,6 @@ from inspect_compile.tables.text import (
     one_line,
     share_text,
 )
-
-if TYPE_CHECKING:
-    pass
 
 UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",

@@ -9,8 +9,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.facts import Counted, Node, Operation
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph.names import operations_in
+from inspect_compile.graph import operations_in, outermost
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import one_line, place_text, unbroken
 

@@ -1,6 +1,6 @@
 """What was fused and what was not: a summary, or every attempt with the named operations."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.console import RenderableType
 
@@ -29,9 +29,6 @@ from inspect_compile.tables.parts import Listing, Request, first_of, title, why_
 from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
-
-if TYPE_CHECKING:
-    pass
 
 _FEW_MISSES: Final = 12
 _MISSED: Final = "What stayed apart although it shares bytes"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.analysis.fusion.pair_choice import is_other_block
-from inspect_compile.graph.names import few
+from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 from rich.console import RenderableType
@@ -16,10 +16,9 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.graph import CompiledGraph, Graphs, Id, Once
+from inspect_compile.graph import CompiledGraph, Graphs, Id, Once, grouped
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.graph.kernels.statements import Annotated, Computed
-from inspect_compile.graph.rows import grouped
 from inspect_compile.tables.columns import Column, lines_cell
 from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_words
 from inspect_compile.tables.kernels.autotune import sheet
@@ -30,9 +29,6 @@ from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000

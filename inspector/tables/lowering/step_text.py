@@ -9,8 +9,7 @@ from inspect_compile.analysis.lowering.ir_text import fold
 from inspect_compile.analysis.lowering.operations import MOST_ANCESTORS, Operations
 from inspect_compile.analysis.lowering.steps import Step
 from inspect_compile.facts import Access, Lowering, Operation, Realize, Symbol
-from inspect_compile.graph import Id
-from inspect_compile.graph.names import few
+from inspect_compile.graph import Id, few
 from inspect_compile.graph.provenance.chain import Provenance
 from inspect_compile.tables.lowering.symbols import range_text
 from inspect_compile.tables.text import number_of, one_line, place_text, seconds_text

@@ -3,7 +3,7 @@
 from typing import Final
 
 from inspect_compile.facts import Symbol
-from inspect_compile.graph.rows import symbols as symbols_of
+from inspect_compile.graph import symbols as symbols_of
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import code_text, number_of

@@ -10,7 +10,7 @@ from rich.text import Text
 from inspect_compile.analysis.numerics import causes as analysis
 from inspect_compile.analysis.numerics.causes import Counterfactual, mending
 from inspect_compile.analysis.numerics.kept import kept_launches
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable

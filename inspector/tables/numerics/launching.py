@@ -8,8 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.numerics.excerpts import output_line
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.facts import LoadedLine
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.text import number_of

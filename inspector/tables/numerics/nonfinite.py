@@ -9,8 +9,7 @@ from rich.text import Text
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_rows
 from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
-from inspect_compile.graph import Graphs
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
 from inspect_compile.tables.parts import Request, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled

@@ -11,9 +11,7 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph.graphs import ShortNames
-from inspect_compile.graph.names import few
+from inspect_compile.graph import ShortNames, few, outermost
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds

@@ -15,8 +15,7 @@ from inspect_compile.analysis.overview.node_rows import node_rows as rows_of_sto
 from inspect_compile.analysis.overview.node_story import KinRow, NodeStory, node_story
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Pass, Tensor
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of

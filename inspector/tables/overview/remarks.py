@@ -8,8 +8,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell, plain
 from inspect_compile.tables.parts import Request, limited, title
 from inspect_compile.tables.styled_text import Stack, heading, styled

@@ -18,9 +18,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
 from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark, Tuning
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.graphs import ShortNames
-from inspect_compile.graph.names import few
+from inspect_compile.graph import CompiledGraph, ShortNames, few
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words

@@ -9,8 +9,7 @@ from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import Request

@@ -18,7 +18,7 @@ from inspect_compile.analysis.compare.upgrade import upgrade
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode
-from inspect_compile.graph.names import short
+from inspect_compile.graph import short
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 from tests.stages import KERNEL, LABELS, staged_dump

@@ -6,7 +6,7 @@ import pytest
 
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.errors import CommandError
-from inspect_compile.graph.graphs import ShortNames
+from inspect_compile.graph import ShortNames
 from inspect_compile.tables.lookup_text import only
 from tests.handmade import graph, made
 

@@ -3,7 +3,7 @@
 import pytest
 
 from inspect_compile.facts import Location
-from inspect_compile.graph.names import few, short
+from inspect_compile.graph import few, short
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.facts import Choice, Chosen, Hook, Location
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import grouped, shared_fields
+from inspect_compile.graph import CompiledGraph, grouped, shared_fields
 from tests.handmade import GRAPH, made, node, operation
 
 

@@ -11,8 +11,7 @@ from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Realize, Remark
-from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.graph.rows import symbols
+from inspect_compile.graph import CompiledGraph, Graphs, symbols
 from inspect_compile.knowledge.overview.findings import NO_CUDAGRAPH
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run

@@ -11,8 +11,7 @@ from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.kernels.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.columns import text_lines

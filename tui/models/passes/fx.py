@@ -4,10 +4,8 @@ from typing import Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import Id
+from inspect_compile.graph import Id, outermost, stage_nodes
 from inspect_compile.graph.provenance.lineage import NodeRef
-from inspect_compile.graph.rows import stage_nodes
 from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tables.text import number_of

@@ -14,8 +14,7 @@ from inspect_compile.analysis.overview.records import GraphSummary
 from inspect_compile.analysis.runtime.step_bound import StepPart
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import Graphs
+from inspect_compile.graph import Graphs, outermost
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tables.columns import Column, Span, cell, plain, used
 from inspect_compile.tables.layout import fitted

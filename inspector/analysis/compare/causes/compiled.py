@@ -17,13 +17,11 @@ from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import FX_RUNNABLE
 from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Settings, Tiling
-from inspect_compile.facts.nesting import nested_path
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, nested_path
 from inspect_compile.graph.fusion.ledger import Ledger
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.chosen import TuningQuery, asked
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.rows import grouped
 
 _SETTING: Final = re.compile(r"^torch\.(_\w+)\.config\.([\w.]{1,200}) = (.{1,500})$", re.MULTILINE)
 _FOR_TUNING: Final = re.compile(r"^    inductor_meta=.*$", re.MULTILINE)

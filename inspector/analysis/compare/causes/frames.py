@@ -12,8 +12,7 @@ from inspect_compile.analysis.compare.differences import frame_pairs
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, GraphBreak, Location, Recompile
-from inspect_compile.graph.names import script_name, unless_script
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped, script_name, unless_script
 
 
 class FrameCauses:

@@ -10,7 +10,7 @@ from inspect_compile.analysis.compare.causes.compiled import Call, Compiled
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.regions import Region
 from inspect_compile.facts import Location, LoopNest, Operation, Tiling
-from inspect_compile.facts.nesting import nested_path
+from inspect_compile.graph import nested_path
 from inspect_compile.graph.fusion.ledger import Candidate, last_word
 from inspect_compile.knowledge.fusion.reasons import words_of
 

@@ -11,8 +11,7 @@ from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.content import own
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.facts import Location, Node
-from inspect_compile.graph.names import unless_script
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped, unless_script
 
 _Function = tuple[str, str]
 """Name of the file, empty for the program that was run, and of the function."""

@@ -8,9 +8,7 @@ from inspect_compile.analysis.compare.causes.alignment import Alignment, Key, Si
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Pass
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.names import script_name
+from inspect_compile.graph import CompiledGraph, outermost, script_name
 from inspect_compile.graph.passes.changes import passes_of
 from inspect_compile.graph.provenance.lineage import STAGES, Link, NodeRef
 

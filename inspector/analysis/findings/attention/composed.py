@@ -11,10 +11,8 @@ from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, DynamoNode, Location, Node, Tensor
-from inspect_compile.facts.nesting import outermost
-from inspect_compile.graph import CompiledGraph, Id, Once
+from inspect_compile.graph import CompiledGraph, Id, Once, grouped, outermost
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.graph.rows import grouped
 from inspect_compile.knowledge.kernels.attention import Refusal, refusals
 from inspect_compile.knowledge.overview.findings import ATTENTION, ATTENTION_BY_HAND, WORDS
 

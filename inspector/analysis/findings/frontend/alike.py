@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, grouped
 
 _NUMBERS: Final = re.compile(r"\b\d[\w.+-]*")
 _GENERATED: Final = ("cpp", "triton")

@@ -11,8 +11,7 @@ from inspect_compile.analysis.findings.frontend.compile_times import CompileTime
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, Location
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import CACHE, CACHE_MISS, WORDS

@@ -3,7 +3,7 @@
 from inspect_compile.analysis.frontend.times import compile_seconds, parts
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import grouped
 
 
 class CompileTimes:

@@ -8,9 +8,8 @@ from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Lowering, Remark
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, stage_nodes
 from inspect_compile.graph.kernels.statements import Statements
-from inspect_compile.graph.rows import stage_nodes
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.compiler_errors import CompilerError, errors_in

@@ -14,9 +14,7 @@ from inspect_compile.analysis.frontend.recompile_causes import Recurring, neares
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Location, Recompile, Remark, ShapeGuard
-from inspect_compile.graph import CompiledGraph, Id
-from inspect_compile.graph.names import few
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, Id, few, grouped
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.guard_words import no_longer_words
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line

@@ -14,8 +14,7 @@ from inspect_compile.analysis.findings.frontend.compile_times import CompileTime
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Location
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.overview.findings import LAYERS, UNROLLED, WORDS
 

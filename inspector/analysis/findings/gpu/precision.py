@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, Finding, parts_at
 from inspect_compile.analysis.runtime.step_account import Account
-from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import outermost
 from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
 from inspect_compile.knowledge.overview.findings import WORDS
 

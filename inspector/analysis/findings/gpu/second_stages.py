@@ -8,8 +8,7 @@ from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.rows import grouped
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.knowledge.overview.findings import SECOND_STAGES, WORDS
 
 _KNOB: Final = "triton.cooperative_reductions"
