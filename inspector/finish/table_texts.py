@@ -53,10 +53,7 @@ def fusion_text(graph: CompiledGraph) -> str:
         if len(found.misses) > _MOST_MISSES:
             lines.append(f"  and {number_of(len(found.misses) - _MOST_MISSES, 'more', 'more')}")
         lines += [*(f"  {line}" for line in left_out_lines(found.left_out)), ""]
-    lines += [
-        "Every attempt",
-        *(text_lines(ATTEMPTS, candidates(graph), indent="  ") or ["  none"]),
-    ]
+    lines += ["Every attempt", *(text_lines(ATTEMPTS, candidates(graph), indent="  ") or ["  none"])]
     return clean("\n".join(lines) + "\n")
 
 

@@ -23,6 +23,6 @@ from inspect_compile.graph.rows import grouped, hints_of, shared_fields, stage_n
 
 __all__ = [
     "CompiledGraph", "Graphs", "Id", "Once", "ProgramLine", "ShortNames", "any_number", "aot_prefix", "enclosing",
-    "few", "file_name", "grouped", "hints_of", "matched_inputs", "nested_path", "operations_in", "outermost", "own_name",
-    "script_name", "shared_fields", "short", "stage_nodes", "symbols", "unless_script",
+    "few", "file_name", "grouped", "hints_of", "matched_inputs", "nested_path", "operations_in", "outermost",
+    "own_name", "script_name", "shared_fields", "short", "stage_nodes", "symbols", "unless_script",
 ]  # fmt: skip

@@ -62,10 +62,7 @@ def _rows(graphs: Graphs) -> Iterator[_Row]:
     for found in graphs:
         if found.name in left_out:
             continue
-        moved, work = (
-            found.traffic,
-            launch_work(found),
-        )
+        moved, work = (found.traffic, launch_work(found))
         for launch in moved.launches:
             if launch.line is None:
                 continue

@@ -168,11 +168,7 @@ def _users(launches: list[Launch], rows: list[KernelTraffic]) -> dict[Id, set[in
 
 
 def _again(
-    pairs: list[Miss],
-    launches: dict[Id, int],
-    rows: list[KernelTraffic],
-    users: dict[Id, set[int]],
-    outputs: set[Id],
+    pairs: list[Miss], launches: dict[Id, int], rows: list[KernelTraffic], users: dict[Id, set[int]], outputs: set[Id]
 ) -> int:
     """For each buffer, the bytes that the launches of the pairs move, less what a single launch would move."""
     linked: dict[Id, list[tuple[int, int]]] = {}

@@ -32,11 +32,7 @@ def find_moments(graphs: Graphs, at: str) -> Answer[MomentOf]:
         return Unknown(at, "moment", graphs.dump.root, there=there)
     return Found(
         tuple(
-            MomentOf(
-                one,
-                found,
-                None if index is None else moment(found, holders(one, found), index),
-            )
+            MomentOf(one, found, None if index is None else moment(found, holders(one, found), index))
             for one, found in asked
             for index in (index_at(found, at),)
         )

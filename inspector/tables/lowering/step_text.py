@@ -32,11 +32,7 @@ _KNOWN_WAYS: Final = {
 
 
 def step_lines(
-    step: Step,
-    chain: Provenance,
-    operations: dict[Id, Operation],
-    told: set[str],
-    virtual: dict[Id, Inlined],
+    step: Step, chain: Provenance, operations: dict[Id, Operation], told: set[str], virtual: dict[Id, Inlined]
 ) -> Iterator[str]:
     """A node with how it was lowered, its arguments, what was realized, the result and where that ended.
 

@@ -127,10 +127,7 @@ def _around_peak(steps: list[MemoryStep], limit: int | None) -> list[MemoryStep]
 def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | None, at: str) -> RenderableType:
     """Who holds what after a line."""
     if now is None:
-        return title(
-            graph,
-            "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}",
-        )
+        return title(graph, "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}")
     rows = request.kept(now.holders)
     shown = rows[: request.limit]
     again = request.every("memory", "--at", at, graph=graph.name)

@@ -43,10 +43,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
                 continue  # the program has switched fused kernels off
             if composed.attention.is_by_hand and not all(one.is_free for one in refused):
                 continue  # as a call it would be no fused kernel, either
-            launches = [
-                *_launches(graph, composed),
-                *_launches_back(graph, composed),
-            ]
+            launches = [*_launches(graph, composed), *_launches_back(graph, composed)]
             saved = _saved(graph, composed, launches)
             if saved < LEAST_BYTES:
                 continue
