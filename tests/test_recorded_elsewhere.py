@@ -8,8 +8,8 @@ import pytest
 
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel

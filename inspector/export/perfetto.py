@@ -8,7 +8,7 @@ memory that is held. A call stands behind the time of compiling, because nobody 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
+from inspect_compile.analysis.cost.launch_figures import FIGURES
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
 from inspect_compile.analysis.frontend.startup import FIRST_CALLS, process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
@@ -82,7 +82,7 @@ def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[
     seconds = launch_seconds(graph)
     if not seconds.of:
         return
-    launched = {key_of(launch): launch for launch in graph.launches}
+    launched = {launch.key: launch for launch in graph.launches}
     figures = [of(graph) for of in FIGURES.values()]
     title = f"{graph.name}: one call, in the order of the code (not when it ran)"
     yield _named("process_name", process, 0, title)
@@ -95,8 +95,8 @@ def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[
             yield _held(process, at, step.live)
         if launch is None:
             continue
-        lasts = seconds.of.get(key_of(launch), 0.0)
-        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := key_of(launch)) in one.of}
+        lasts = seconds.of.get(launch.key, 0.0)
+        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := launch.key) in one.of}
         told |= {
             "line of output_code": launch.line,
             "lines": lines_text(launch.lines),

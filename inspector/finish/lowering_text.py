@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Iterator
 
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
 from inspect_compile.finish.table_texts import flops_table
-from inspect_compile.graph import CompiledGraph, symbols
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 
@@ -80,7 +80,7 @@ def _head(graph: CompiledGraph) -> list[str]:
         ("AOTAutograd", sum(node.stage == "aot" for node in nodes)),
         ("after all passes", sum(node.stage == "post_grad" for node in nodes)),
     ]
-    lines += [field("symbol", symbol_text(row)) for row in symbols(graph)]
+    lines += [field("symbol", symbol_text(row)) for row in graph.symbols]
     lines.append("  nodes   " + "   ".join(f"{stage} {count}" for stage, count in stages if count))
     found = coverage(graph)
     lost = f"; not accounted for: {', '.join(node.node for node in found.missing)}" if found.missing else ""

@@ -5,10 +5,10 @@ May not know torch, nor what the analyses conclude.
 
 from inspect_compile.facts.nesting import enclosing, nested_path, outermost, own_name
 from inspect_compile.graph.compiled import CompiledGraph, Graphs
-from inspect_compile.graph.graphs import ShortNames, matched_inputs
 from inspect_compile.graph.ids import Id
 from inspect_compile.graph.names import (
     ProgramLine,
+    ShortNames,
     any_number,
     aot_prefix,
     few,
@@ -19,10 +19,10 @@ from inspect_compile.graph.names import (
     unless_script,
 )
 from inspect_compile.graph.once import Once
-from inspect_compile.graph.rows import grouped, hints_of, shared_fields, stage_nodes, symbols
+from inspect_compile.graph.rows import grouped, hints_of, matched_inputs, shared_fields
 
 __all__ = [
     "CompiledGraph", "Graphs", "Id", "Once", "ProgramLine", "ShortNames", "any_number", "aot_prefix", "enclosing",
     "few", "file_name", "grouped", "hints_of", "matched_inputs", "nested_path", "operations_in", "outermost",
-    "own_name", "script_name", "shared_fields", "short", "stage_nodes", "symbols", "unless_script",
+    "own_name", "script_name", "shared_fields", "short", "unless_script",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact, Graph, Kernel, Location, Node, Operation
+from inspect_compile.facts import DynamoNode, Fact, Graph, JointNode, Kernel, Location, Node, Operation, Symbol
 from inspect_compile.facts.nesting import outermost
 from inspect_compile.graph.ids import Id
 from inspect_compile.graph.once import Once
@@ -128,6 +128,25 @@ class CompiledGraph(Graphs):
     def text(self, name: str) -> str | None:
         """A file of the graph's folder; None if there is none."""
         return self.dump.text(self.name, name)
+
+    def stage(self, stage: str) -> list[Node]:
+        """The nodes of one stage on the way to it, in order: dynamo and joint (of its compile), aot or post_grad."""
+        if stage not in ("dynamo", "joint"):
+            return [node for node in self.rows(Node) if node.stage == stage]
+        found = self.dump.graph(self.name)
+        kind: type[Node] = DynamoNode if stage == "dynamo" else JointNode
+        return [] if found is None else list(self.dump.rows_of_compile(kind, found.compile_id))
+
+    @Once
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Its symbols, which mean the same in nested graphs, each once, in order of first appearance."""
+        found: dict[str, Symbol] = {}
+        for row in self.rows(Symbol):
+            known = found.get(row.name)
+            is_better = known is not None and known.where is None and row.where is not None
+            if known is None or is_better or row.graph == self.name != known.graph:
+                found[row.name] = row
+        return tuple(found.values())
 
     @Once
     def kernels(self) -> list[Kernel]:

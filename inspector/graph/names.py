@@ -2,10 +2,12 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inspect_compile.facts import Location
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Graph, Location
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _OPERATION = re.compile(r"\w*op\d+")
@@ -95,3 +97,18 @@ def unless_script(file: str, script: str) -> str:
 def short(where: Location) -> str:
     """`model.py:12`."""
     return f"{file_name(where.file)}:{where.line}"
+
+
+class ShortNames:
+    """For each graph of a dump, the shortest name that `find_graph` resolves: kind, compile id, or full name."""
+
+    def __init__(self, dump: Dump) -> None:
+        graphs = dump.outermost()
+        self._counts = Counter(name for graph in graphs for name in {graph.kind, graph.compile_id} if name)
+
+    def of(self, graph: Graph) -> str:
+        """The short name of an outermost graph."""
+        for name in (graph.kind, graph.compile_id):
+            if name and self._counts[name] == 1:
+                return name
+        return graph.graph

@@ -1,14 +1,14 @@
 """The rows of a compiled graph that many ask for: picked, in order, and grouped by a key."""
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from inspect_compile.facts import DynamoNode, JointNode, Node, Symbol
+from inspect_compile.facts import Node, Symbol
 
 if TYPE_CHECKING:
-    from inspect_compile.graph.compiled import CompiledGraph
+    pass
 
 Phase: TypeAlias = Literal["pre_fusion", "post_fusion"]
 
@@ -30,29 +30,21 @@ def shared_fields(row: msgspec.Struct, kind: type[msgspec.Struct], *without: str
     return {name: getattr(row, name) for name in both}
 
 
-def stage_nodes(graph: "CompiledGraph", stage: str) -> list[Node]:
-    """The nodes of one stage on the way to `graph`, in order: dynamo and joint (of its compile), aot or post_grad."""
-    if stage in ("dynamo", "joint"):
-        found = graph.dump.graph(graph.name)
-        kind: type[Node] = DynamoNode if stage == "dynamo" else JointNode
-        return [] if found is None else list(graph.dump.rows_of_compile(kind, found.compile_id))
-    return [node for node in graph.rows(Node) if node.stage == stage]
-
-
-def symbols(graph: "CompiledGraph") -> tuple[Symbol, ...]:
-    """The symbols of `graph` and its nested graphs, each once, in order of first appearance.
-
-    A symbol means the same in a graph and in its nested graphs.
-    """
-    found: dict[str, Symbol] = {}
-    for row in graph.rows(Symbol):
-        known = found.get(row.name)
-        is_better = known is not None and known.where is None and row.where is not None
-        if known is None or is_better or row.graph == graph.name != known.graph:
-            found[row.name] = row
-    return tuple(found.values())
-
-
 def hints_of(rows: tuple[Symbol, ...]) -> dict[str, int]:
     """Symbol → its hint."""
     return {row.name: int(row.hint) for row in rows if row.hint.isdecimal() and len(row.hint) < 19}
+
+
+def matched_inputs(ours: Sequence[Node], theirs: Sequence[Node]) -> dict[str, Node]:
+    """Placeholder of a later graph → placeholder of Dynamo's graph; empty if that is not certain.
+
+    AOTAutograd takes Dynamo's inputs in order and records no names. The order is trusted only if both have the same
+    number of inputs and each agrees in type and shape.
+    """
+    if len(ours) != len(theirs) or not all(map(_is_like, ours, theirs)):
+        return {}
+    return {one.name: other for one, other in zip(ours, theirs, strict=True)}
+
+
+def _is_like(one: Node, other: Node) -> bool:
+    return [(value.dtype, value.size) for value in one.values] == [(value.dtype, value.size) for value in other.values]

@@ -214,7 +214,7 @@ ROWS: Final[dict[str, Rows]] = {
     ),
     "passes": _of("graph.passes.changes:pass_rows"),
     "nodes": lambda graphs: (row for graph in graphs for row in graph.nodes),
-    "symbols": _each("graph.rows:symbols"),
+    "symbols": lambda graphs: (row for graph in graphs for row in graph.symbols),
     "lowering": _each("analysis.lowering.rows:lowering_rows"),
     "realize": _realize,
     "schedule": _each("analysis.cost.schedule_rows:schedule_rows"),

@@ -12,7 +12,7 @@ from inspect_compile.diagrams.kinds.kind import STAGES
 from inspect_compile.diagrams.picture import Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Node
-from inspect_compile.graph import CompiledGraph, stage_nodes
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.diagrams.pictures import FOLDERS, recorded, say_results
 from tests.handmade import graph, made
@@ -27,7 +27,7 @@ def test_inputs_of_a_nested_graph_are_not_those_of_the_graph_around_it(dump_of: 
     assert picture is not None
     nested = {frame.text: list(boxes_in(frame.inner)) for frame in picture.frames() if frame.kind == "graph"}
     inputs = {text: [box.title for box in boxes if box.kind == "input"] for text, boxes in nested.items()}
-    every = [node for node in stage_nodes(CompiledGraph(dump, outer.graph), "post_grad") if node.op == "placeholder"]
+    every = [node for node in CompiledGraph(dump, outer.graph).stage("post_grad") if node.op == "placeholder"]
     own: dict[str, list[str]] = {}
     for node in every:
         if node.graph != outer.graph:
@@ -81,7 +81,7 @@ def told(picture: Picture) -> set[tuple[str, str]]:
 def test_arrows_are_the_dependencies(name: str, stage: str, everything: bool) -> None:
     dump = recorded(name)
     for one in dump.outermost():
-        nodes = stage_nodes(CompiledGraph(dump, one.graph), stage)
+        nodes = CompiledGraph(dump, one.graph).stage(stage)
         if not nodes or len({node.graph for node in nodes}) > 1:
             continue
         picture = fx_picture(CompiledGraph(dump, one.graph), stage, unfold=True, everything=everything)
@@ -103,7 +103,7 @@ def test_a_fold_loses_nothing(name: str, stage: str) -> None:
     """
     dump = recorded(name)
     for one in dump.outermost():
-        nodes = stage_nodes(CompiledGraph(dump, one.graph), stage)
+        nodes = CompiledGraph(dump, one.graph).stage(stage)
         picture = fx_picture(CompiledGraph(dump, one.graph), stage, unfold=False, everything=True)
         if picture is None:
             continue

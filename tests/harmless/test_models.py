@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.graph import CompiledGraph
 from tests.accounted import without_gaps
 from tests.called import unseen_calls

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Hook
 from inspect_compile.graph import CompiledGraph

@@ -6,7 +6,7 @@ import pytest
 
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.rollup import Costs
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Kernel, Lowering, Operation, WrapperLine
 from inspect_compile.graph import CompiledGraph

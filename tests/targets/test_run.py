@@ -15,7 +15,7 @@ import pytest
 
 import inspect_compile
 from inspect_compile.analysis.kernels.autotuning import autotuned
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
 from inspect_compile.graph import CompiledGraph

@@ -3,7 +3,7 @@
 import pytest
 
 from inspect_compile.analysis.dumps.parts import parts
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph
 from tests.called import called, is_free_of_work, unseen_calls

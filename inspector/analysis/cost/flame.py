@@ -160,7 +160,7 @@ def _launches(graph: CompiledGraph, of: Of) -> Iterator[_Piece]:
     if of == TIME and (roof := roof_of(graph.dump)) is not None:
         bounds = {(row.graph, row.kernel, row.line): row for row in roofline(graph, roof)}
     for launch in moved.launches:
-        key = launch.graph, launch.kernel.name, launch.line
+        key = launch.key
         took = times.get(key)
         value: float
         if of == BYTES:

@@ -9,7 +9,6 @@ from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.binaries import configurations, of_kernel, of_kernels
-from inspect_compile.graph.kernels.launches import Launch
 
 
 class Figures(NamedTuple):
@@ -20,15 +19,10 @@ class Figures(NamedTuple):
     """What the numbers are, in words."""
 
 
-def key_of(launch: Launch) -> Key:
-    """What figures know a launch by."""
-    return launch.graph, launch.kernel.name, launch.line
-
-
 def moved(graph: CompiledGraph) -> Figures:
     """Bytes that each launch reads and writes."""
     traffic = graph.traffic
-    found = {key_of(one): float(traffic.of(one).least) for one in traffic.launches if traffic.of(one).is_known}
+    found = {one.key: float(traffic.of(one).least) for one in traffic.launches if traffic.of(one).is_known}
     return Figures(found, "bytes read and written, each element once")
 
 
@@ -55,7 +49,7 @@ def registers(graph: CompiledGraph) -> Figures:
     for one in graph.launches:
         rows = of_kernel(known, one.graph, one.kernel.name)
         if rows and rows[0].registers is not None:
-            found[key_of(one)] = float(rows[0].registers)
+            found[one.key] = float(rows[0].registers)
     return Figures(found, "registers of a thread")
 
 

@@ -61,7 +61,7 @@ class Costs:
     """The costs of one outermost graph, nested graphs included; computed on demand."""
 
     def __init__(self, graph: CompiledGraph) -> None:
-        self._dump = graph.dump
+        self._compiled = graph
         self.graph = graph.name
         self._statements = graph.statements
         rows = {found.graph: found for found in graph.rows(Graph)}
@@ -74,22 +74,18 @@ class Costs:
         self.total = sum(item.row.flops for item in self.items)
 
     def _items(self) -> Iterator[Item]:
-        nodes = CompiledGraph(self._dump, self.graph).node_of
-        for row in self._dump.rows(Lowering, self.graph):
+        nodes = self._compiled.node_of
+        for row in self._compiled.rows(Lowering):
             if row.op == "call_function" and row.graph not in self._tried and row.flops_kind in COMPUTING:
                 node = nodes.get(Id(row.graph, row.node))
                 yield Item(
                     row,
-                    self._key(row.graph, row.node),
+                    Id(row.graph, row.node).below(self.graph),
                     "" if node is None else node.module,
                     "" if node is None else node.module_type,
                     self._statements.line_of(row.graph, row.node),
                     row.graph == self.graph and (row.node, row.target) in self._forward,
                 )
-
-    def _key(self, graph: str, name: str) -> str:
-        nested = graph.removeprefix(self.graph).strip("/")
-        return f"{nested}/{name}" if nested else name
 
     def by(self, what: str) -> list[Cost]:
         """Costs by one of BY: modules top down, launches in order, everything else most expensive first."""
@@ -145,11 +141,7 @@ class Costs:
         )
 
     def _kernels(self) -> list[Cost]:
-        found = [
-            launched
-            for launched in works(CompiledGraph(self._dump, self.graph))
-            if launched.work.graph not in self._tried
-        ]
+        found = [launched for launched in works(self._compiled) if launched.work.graph not in self._tried]
         total = sum(launched.work.heavy + launched.work.scalar for launched in found)
         again = {Id(item.row.graph, item.row.node): item.row.flops for item in self.items if item.is_recomputed}
         before: set[tuple[str, int]] = set()
@@ -167,14 +159,14 @@ class Costs:
         return Cost(
             self.graph,
             "kernel",
-            self._key(graph, work.kernel),
+            Id(graph, work.kernel).below(self.graph),
             flops,
             work.heavy,
             work.scalar,
             work.transcendental,
             min(repeated, flops),
             flops / total if total else 0.0,
-            tuple(self._key(graph, name) for name in nodes),
+            tuple(Id(graph, name).below(self.graph) for name in nodes),
             work.expression,
             work.dtype,
             line=work.line,

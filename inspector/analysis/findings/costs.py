@@ -45,7 +45,7 @@ class Costs:
         """The time of `moved` bytes, a part of what these launches move: that part of their measured time, else the
         bytes at the device's bandwidth.
         """
-        rows = {_key(launch): launch for launch in launches}
+        rows = {launch.key: launch for launch in launches}
         took = [one for key in rows if (one := self._times.get(key)) is not None]
         if rows and len(took) == len(rows):
             every = sum(CompiledGraph(self._dump, _outer(one)).traffic.of(one).least for one in rows.values())
@@ -59,9 +59,9 @@ class Costs:
 
     def of_launch(self, launch: Launch) -> Cost:
         """The time of a whole launch."""
-        if (took := self._times.get(_key(launch))) is not None:
+        if (took := self._times.get(launch.key)) is not None:
             return Cost(took.milliseconds / 1e3, sure_of(took.timed), took.timed)
-        bounds = self._bounds_of(_outer(launch)).get(_key(launch))
+        bounds = self._bounds_of(_outer(launch)).get(launch.key)
         is_known = bounds is not None and bounds.uncounted != OVER_LINKS
         return Cost(bounds.least_seconds, ESTIMATED) if bounds is not None and is_known else Cost(None, NOT_KNOWN)
 
@@ -74,10 +74,6 @@ class Costs:
             rows = [] if self._roof is None else roofline(CompiledGraph(self._dump, graph), self._roof)
             self._bounds[graph] = {(row.graph, row.kernel, row.line): row for row in rows}
         return self._bounds[graph]
-
-
-def _key(launch: Launch) -> Key:
-    return launch.graph, launch.kernel.name, launch.line
 
 
 def _outer(launch: Launch) -> str:

@@ -66,7 +66,7 @@ def _rows(graphs: Graphs) -> Iterator[_Row]:
         for launch in moved.launches:
             if launch.line is None:
                 continue
-            done = work.get((launch.graph, launch.kernel.name, launch.line))
+            done = work.get(launch.key)
             flops = 0 if done is None else done.heavy + done.scalar
             yield _Row(launch, moved.of(launch), flops, costs.of_launch(launch), _own(launch.lines))
 

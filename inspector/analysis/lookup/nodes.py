@@ -36,7 +36,7 @@ def find_nodes(graphs: Graphs, text: str) -> Answer[ResolvedNode]:
         ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graphs.name))
     ]
     if not found and len(stages) > 1:
-        found = [one for lineage in lineages for one in _behind(graphs, lineage, bare)]
+        found = [one for lineage in lineages for one in _behind(lineage, bare, graphs.name)]
         found = found or [one for lineage in lineages for one in _on_line(lineage, bare, graphs.name)]
         found = found or list(_of_operations(graphs, lineages, bare))
     names = (kin.name for lineage in lineages for kin in lineage.nodes)
@@ -55,10 +55,10 @@ def _lineages(graphs: Graphs) -> list[Lineage]:
     if graphs.name is not None:
         return [CompiledGraph(graphs.dump, graphs.name).lineage]
     found: dict[str, Lineage] = {}
-    for one in Graphs(graphs.dump):
-        if not any(one.name in lineage.graphs for lineage in found.values()):
-            found[one.name] = one.lineage
-    return list(found.values())
+    for one in graphs:
+        if one.name not in found:
+            found |= dict.fromkeys((of.name for of in one.lineage.graphs), one.lineage)
+    return list(dict.fromkeys(found.values()))
 
 
 def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[NodeRef, ...]:
@@ -82,15 +82,15 @@ def _is_in(kin: NodeRef, path: str, graph: str | None) -> bool:
     return graph is None or kin.stage in ("dynamo", "joint") or kin.graph == graph or kin.graph.startswith(f"{graph}/")
 
 
-def _behind(graphs: Graphs, lineage: Lineage, name: str) -> list[ResolvedNode]:
+def _behind(lineage: Lineage, name: str, graph: str | None) -> list[ResolvedNode]:
     """For each graph the nodes of the operation of that name, or of the one that writes the buffer of that name."""
     found: dict[str, dict[NodeRef, None]] = {}
     for one in lineage.graphs:
         rows: list[tuple[str, tuple[str, ...]]] = []
-        for row in graphs.dump.rows(Operation, one):
+        for row in one.rows(Operation):
             if name == row.name or name in row.buffers:
                 rows.append((row.graph, row.nodes))
-        for made in graphs.dump.rows(Lowering, one) if not rows else ():
+        for made in one.rows(Lowering) if not rows else ():
             if name in made.buffers or name in made.operations:
                 rows.append((made.graph, (made.node,)))
         for of, nodes in rows:
@@ -99,7 +99,7 @@ def _behind(graphs: Graphs, lineage: Lineage, name: str) -> list[ResolvedNode]:
     return [
         ResolvedNode(lineage, tuple(kins), name)
         for of, kins in found.items()
-        if kins and (graphs.name is None or _is_in(NodeRef("post_grad", of, ""), "", graphs.name))
+        if kins and _is_in(NodeRef("post_grad", of, ""), "", graph)
     ]
 
 

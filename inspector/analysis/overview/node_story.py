@@ -16,7 +16,7 @@ from inspect_compile.analysis.numerics.statements import KernelStatements, kerne
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol, Tensor
-from inspect_compile.graph import CompiledGraph, Graphs, Id, operations_in, outermost, symbols
+from inspect_compile.graph import CompiledGraph, Graphs, Id, operations_in, outermost
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.graph.kernels.launches import Launch
@@ -130,10 +130,10 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
     values = {Id.of(one) for one in final}
     own = [one for one in lineage.nodes if (one.stage, one.graph) == (kin.stage, kin.graph)]
     lowered = _lowered(dump, final[:MOST_LOWERED])
-    operations = _operations(dump, lineage, set(final))
+    operations = _operations(lineage, set(final))
     names = {Id.of(row) for row in operations}
-    attempts = _attempts(dump, lineage, names)
-    ran = _ran(dump, lineage, names, set(final))
+    attempts = _attempts(lineage, names)
+    ran = _ran(lineage, names, set(final))
     steps = [one.step.row for one in lowered if one.step is not None]
     buffers = {Id(row.graph, name) for row in operations for name in row.buffers}
     buffers |= {Id(row.graph, name) for row in steps for name in row.buffers}
@@ -158,10 +158,10 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
         ran=ran,
         flops=sum(row.flops for row in steps),
         flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
-        checked=_checked(dump, lineage, values),
-        blamed=_blamed(dump, lineage, values),
+        checked=_checked(lineage, values),
+        blamed=_blamed(lineage, values),
         remarks=_remarks(dump, lineage, known),
-        symbols=_symbols(dump, lineage, around),
+        symbols=_symbols(lineage, around),
         attempts=attempts,
         missed=_missed(dump, operations) if misses else [],
     )
@@ -183,7 +183,7 @@ def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
     return found
 
 
-def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
+def _symbols(lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
     words = {
         word
         for link in around[:_MOST]
@@ -192,9 +192,7 @@ def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Sym
         if isinstance(length, str)
         for word in _NAME.findall(length)
     }
-    found = {
-        row.name: row for graph in lineage.graphs for row in symbols(CompiledGraph(dump, graph)) if row.name in words
-    }
+    found = {row.name: row for graph in lineage.graphs for row in graph.symbols if row.name in words}
     return list(found.values())
 
 
@@ -228,49 +226,48 @@ def _lowered(dump: Dump, kins: list[NodeRef]) -> list[Lowered]:
     return found
 
 
-def _operations(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Operation]:
+def _operations(lineage: Lineage, kins: set[NodeRef]) -> list[Operation]:
     names = {Id.of(kin) for kin in kins}
     return [
         row
         for graph in lineage.graphs
-        for row in CompiledGraph(dump, graph).operations
+        for row in graph.operations
         if any(Id(row.graph, node) in names for node in row.nodes)
     ][:_MOST]
 
 
-def _attempts(dump: Dump, lineage: Lineage, names: set[Id]) -> list[Candidate]:
+def _attempts(lineage: Lineage, names: set[Id]) -> list[Candidate]:
     return [
         row
         for graph in lineage.graphs
-        for row in candidates(CompiledGraph(dump, graph))
+        for row in candidates(graph)
         if any(Id(row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
     ]
 
 
-def _ran(dump: Dump, lineage: Lineage, operations: set[Id], kins: set[NodeRef]) -> list[Ran]:
+def _ran(lineage: Lineage, operations: set[Id], kins: set[NodeRef]) -> list[Ran]:
     nodes = {Id.of(kin) for kin in kins}
     found = []
     for graph in lineage.graphs:
-        moved = CompiledGraph(dump, graph).traffic
-        for launch in moved.launches:
+        for launch in graph.launches:
             own = any(Id(launch.graph, name) in operations for name in launch.operations)
             if own or any(Id(launch.graph, name) in nodes for name in launch.nodes):
-                found.append(Ran(launch, moved.of(launch)))
+                found.append(Ran(launch, graph.traffic.of(launch)))
     return found[:_MOST]
 
 
-def _checked(dump: Dump, lineage: Lineage, values: set[Id]) -> list[Judged]:
-    rows = (row for graph in lineage.graphs for row in judged(Graphs(dump, graph)))
+def _checked(lineage: Lineage, values: set[Id]) -> list[Judged]:
+    rows = (row for graph in lineage.graphs for row in judged(graph))
     return [row for row in rows if row.kernel and Id(row.graph, row.node) in values][:_MOST]
 
 
-def _blamed(dump: Dump, lineage: Lineage, values: set[Id]) -> list[KernelStatements]:
-    rows = (row for graph in lineage.graphs for row in kernel_statements(Graphs(dump, graph)))
+def _blamed(lineage: Lineage, values: set[Id]) -> list[KernelStatements]:
+    rows = (row for graph in lineage.graphs for row in kernel_statements(graph))
     return [row for row in rows if row.blamed is not None and Id(row.graph, row.blamed.node) in values][:_MOST]
 
 
 def _remarks(dump: Dump, lineage: Lineage, known: set[Id]) -> list[Remark]:
-    graphs = set(lineage.graphs)
+    graphs = {graph.name for graph in lineage.graphs}
     return [
         row
         for row in (*dump.rows(Remark), *numerics_remarks(Graphs(dump)))

@@ -9,9 +9,9 @@ from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.overview.eager import eager, eager_calls
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GuardedCalls, Kernel, Operation, Recompile, Remark
 from inspect_compile.graph import CompiledGraph

@@ -82,7 +82,7 @@ def measured_graph(graph: CompiledGraph) -> MeasuredGraph | None:
     untimed = call.calls if call is not None and not times else 0
     found = []
     for launch in planned:
-        key = launch.graph, launch.kernel.name, launch.line
+        key = launch.key
         row, own, traffic = times.get(key), medians.get(key), moved.of(launch)
         size, unsure = _sum([traffic])
         took = own.milliseconds if own is not None else None
@@ -118,7 +118,7 @@ def measured_by(graph: CompiledGraph, by: By) -> list[MeasuredTime]:
     """The launches of one call, summed up, longest time first."""
     origins, medians = LaunchOrigins(graph.dump), measured(Graphs(graph.dump))
     every = graph.traffic.launches
-    timed = ((one, own) for one in every if (own := medians.get((one.graph, one.kernel.name, one.line))) is not None)
+    timed = ((one, own) for one in every if (own := medians.get(one.key)) is not None)
     sums = grouped(timed, lambda pair: WHAT[by](origins.of(pair[0])))
     whole = sum(own.milliseconds for found in sums.values() for _, own in found)
     rows = []

@@ -143,7 +143,7 @@ class _OnGpu:
         for index, run in enumerate(profile.runs):
             if run.device == device:
                 launch = joined[index].launch if joined else None
-                key = None if launch is None else (launch.graph, launch.kernel.name, launch.line)
+                key = None if launch is None else launch.key
                 is_generated = None if launch is None else launch.kernel.kind != "extern"
                 bound = "" if key is None else bounds.get(key, "")
                 self._runs.append((run, _gpu_row(run, host.started(run.correlation), is_generated, bound)))

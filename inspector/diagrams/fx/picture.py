@@ -14,7 +14,7 @@ from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_sta
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.facts import Node, Tensor
-from inspect_compile.graph import CompiledGraph, Id, matched_inputs, own_name, stage_nodes
+from inspect_compile.graph import CompiledGraph, Id, matched_inputs, own_name
 from inspect_compile.tables.text import number_of, one_line
 
 FOLDED_FROM: Final = 60
@@ -36,7 +36,7 @@ def fx_picture(
     graph: "CompiledGraph", stage: str, *, unfold: bool | None = None, everything: bool = False
 ) -> Picture | None:
     """The nodes of `graph` at `stage`; None if none were recorded. `unfold`: None unfolds a small one."""
-    nodes = stage_nodes(graph, stage)
+    nodes = graph.stage(stage)
     if not nodes:
         return None
     known = _arguments(graph, stage, nodes)
@@ -90,7 +90,7 @@ def _arguments(graph: "CompiledGraph", stage: str, nodes: Sequence[Node]) -> dic
     if stage == "dynamo":
         return {key_of(node): _input(node, node.target) for node in given}
     if stage == "joint":
-        theirs = [node for node in stage_nodes(graph, "dynamo") if node.op == "placeholder"]
+        theirs = [node for node in graph.stage("dynamo") if node.op == "placeholder"]
         forward = [node for node in given if not _is_gradient(node)]
         matched = matched_inputs(forward, theirs)
         found = {key_of(node): _input(node, matched[node.name].target) for node in forward if matched}

@@ -30,11 +30,10 @@ def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pict
 
 def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
     from inspect_compile.graph import CompiledGraph
-    from inspect_compile.graph.rows import stage_nodes
     from inspect_compile.tables.text import number_of
 
     for stage in STAGES if graph is not None else ():
-        count = len(stage_nodes(CompiledGraph(dump, graph.graph), stage)) if graph is not None else 0
+        count = len(CompiledGraph(dump, graph.graph).stage(stage)) if graph is not None else 0
         yield f"fx --stage {stage}", number_of(count, "node") if count else "not recorded"
 
 
@@ -87,7 +86,7 @@ def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pi
         yield Missing(None, f"{len(meant_ones) - FEW} more graphs have a node of this name: --graph chooses one")
     for meant in meant_ones[:FEW]:
         first = meant.kins[0]
-        graph = dump.graph(first.graph) or dump.graph(meant.lineage.graphs[0])
+        graph = dump.graph(first.graph) or meant.lineage.graphs[0].fact
         name = paths.cased_name(f"node_{wanted.name}")
         picture = node_picture(dump, meant, wanted.name, everything=wanted.everything)
         yield Drawn(graph, name, f"the way of {wanted.name}", dot_text(picture))
@@ -95,11 +94,10 @@ def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pi
 
 def _node_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
     from inspect_compile.graph import CompiledGraph
-    from inspect_compile.graph.rows import stage_nodes
     from inspect_compile.tables.text import number_of
 
     if graph is not None:
-        count = len(stage_nodes(CompiledGraph(dump, graph.graph), "post_grad"))
+        count = len(CompiledGraph(dump, graph.graph).stage("post_grad"))
         yield (
             "node NAME",
             f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded",

@@ -50,7 +50,7 @@ def error(graph: "CompiledGraph") -> Heat | None:
         return _heated(worst_of(known)) if known else None
 
     def launch(row: Launch) -> Heated | None:
-        judged = found.of_launch.get((row.graph, row.kernel.name, row.line))
+        judged = found.of_launch.get(row.key)
         return None if judged is None else _heated(judged)
 
     passes = dict.fromkeys(row.level for row in found.of_pass if row.verdict == WRONG)
@@ -98,7 +98,7 @@ def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Hea
         upper = least * top
 
     def launch(row: Launch) -> Heated | None:
-        value = figures.of.get(launch_figures.key_of(row))
+        value = figures.of.get(row.key)
         if value is None:
             return None
         shade = next(shade for least, shade in steps if value >= least)

@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.cost.flops import modules_around
-from inspect_compile.analysis.cost.launch_figures import Figures, key_of
+from inspect_compile.analysis.cost.launch_figures import Figures
 from inspect_compile.diagrams.schedule.inputs import inputs
 from inspect_compile.diagrams.schedule.units import Schedule, Unit
 from inspect_compile.diagrams.schedule.words import computing, listed
@@ -119,7 +119,7 @@ class Scheduled:
         operations: dict[str, float] = {}
         launches: dict[str, float] = {}
         for place, unit in enumerate(self._schedule.units):
-            value = None if unit.launch is None else figures.of.get(key_of(unit.launch))
+            value = None if unit.launch is None else figures.of.get(unit.launch.key)
             if value is not None:
                 launches[self._launch_id(place)] = value
                 operations.update({_id(Id(unit.graph, one.name)): value for one in unit.operations()})
@@ -160,7 +160,7 @@ class Scheduled:
         )
         if launch is not None:
             for figures in self._figures.values():
-                value = figures.of.get(key_of(launch))
+                value = figures.of.get(launch.key)
                 told += attributes(**{figures.what: None if value is None else f"{value:.6g}"})
         return told
 

@@ -11,7 +11,7 @@ from inspect_compile.graph.cost.buffer_traffic import BufferSizes, BufferSums
 from inspect_compile.graph.ids import Id
 from inspect_compile.graph.indexing.footprint import evaluated
 from inspect_compile.graph.indexing.touched import Places
-from inspect_compile.graph.rows import hints_of, symbols
+from inspect_compile.graph.rows import hints_of
 
 if TYPE_CHECKING:
     from inspect_compile.graph.compiled import CompiledGraph
@@ -40,7 +40,7 @@ class GroupTraffic:
         self._known: dict[tuple[str, str, str, str], BufferSums] = {}
         self.told: dict[Id, BufferSums] = {}
         """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
-        self._hints = hints_of(symbols(graph))
+        self._hints = hints_of(graph.symbols)
         self.places = Places(self._hints)
         lines = graph.rows(WrapperLine)
         self._real = {

@@ -36,6 +36,11 @@ class Launch(msgspec.Struct, frozen=True):
     lines: tuple[Location, ...] = ()
     """Source lines, each once, in the order of the nodes."""
 
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Graph, kernel and line: what every figure of a launch is known by."""
+        return self.graph, self.kernel.name, self.line
+
 
 def distinct(kernels: Iterable[Kernel]) -> set[tuple[str, str, str]]:
     """(kind, graph, name) of each kernel once; each call of an extern function has a separate row."""

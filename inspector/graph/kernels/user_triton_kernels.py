@@ -8,7 +8,7 @@ from inspect_compile.graph.indexing.footprint import evaluated
 from inspect_compile.graph.kernels.binaries import RUNS, Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.kernels.triton_ir import MOST, ProgramWork, program_work
-from inspect_compile.graph.rows import hints_of, symbols
+from inspect_compile.graph.rows import hints_of
 
 if TYPE_CHECKING:
     from inspect_compile.graph.compiled import CompiledGraph
@@ -70,7 +70,7 @@ class OwnKernels:
 
     @cached_property
     def _hints(self) -> dict[str, int]:
-        return hints_of(symbols(self._graph))
+        return hints_of(self._graph.symbols)
 
     def _text(self, compiled: Configuration) -> str:
         path = next((stage.path for stage in compiled.stages if stage.name == "ttir"), "")

@@ -96,15 +96,15 @@ def edit_lines(edit: Edit) -> list[tuple[str, str]]:
     return [(side.what, f"{SIGNS[side.what]} {side.node} = {side.text}") for side in edit_sides(edit)]
 
 
-def passes_of(dump: Dump, compile_id: str | None, graphs: Iterable[str]) -> list[Pass]:
+def passes_of(dump: Dump, compile_id: str | None, graphs: "Iterable[CompiledGraph]") -> list[Pass]:
     """The passes over a compile's graphs before Inductor had them, then those over each of `graphs`."""
-    return [*dump.rows_of_compile(Pass, compile_id), *(row for graph in graphs for row in dump.rows(Pass, graph))]
+    return [*dump.rows_of_compile(Pass, compile_id), *(row for graph in graphs for row in graph.rows(Pass))]
 
 
 def stages(graph: "CompiledGraph") -> list[StageRun]:
     """The stages of the compile that `graph` belongs to, then those of the graph, in the order in which they ran."""
     found: list[StageRun] = []
-    for top, *runs in _stages(passes_of(graph.dump, graph.fact.compile_id, (graph.name,))):
+    for top, *runs in _stages(passes_of(graph.dump, graph.fact.compile_id, [graph])):
         before, seconds, earlier = top.before, top.seconds, tuple[PassRow, ...]()
         if found and (found[-1].graph, found[-1].stage) == (top.graph, top.stage):
             # An edit that torch makes before the stage's passes belongs to the stage.

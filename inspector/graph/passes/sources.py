@@ -1,11 +1,14 @@
 """Which pass put a node into a graph, and from which nodes."""
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Pass
 from inspect_compile.facts.nesting import nested_path
 from inspect_compile.graph.passes.changes import passes_of
+
+if TYPE_CHECKING:
+    from inspect_compile.graph.compiled import CompiledGraph
 
 _MOST = 16
 _BEFORE: Final = {"pre_grad": "dynamo"}
@@ -25,7 +28,7 @@ class Made(NamedTuple):
 class PassSources:
     """The nodes that passes added to the graphs of one compile."""
 
-    def __init__(self, dump: Dump, compile_id: str | None, graphs: list[str]) -> None:
+    def __init__(self, dump: Dump, compile_id: str | None, graphs: "list[CompiledGraph]") -> None:
         self._added: dict[tuple[str, str, str], tuple[Pass, Edit]] = {}
         paths: dict[int | None, str] = {}
         for row in passes_of(dump, compile_id, graphs):

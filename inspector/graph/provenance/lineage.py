@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, JointNode, Location, Node
 from inspect_compile.facts.nesting import nested_path, outermost
-from inspect_compile.graph.graphs import matched_inputs
 from inspect_compile.graph.names import aot_prefix
 from inspect_compile.graph.passes.sources import PassSources
+from inspect_compile.graph.rows import matched_inputs
 
 if TYPE_CHECKING:
     from inspect_compile.graph.compiled import CompiledGraph
@@ -62,7 +62,7 @@ class Lineage:
         """All graphs of the compile that made `graph`, one of Inductor's graphs."""
         found = graph.dump.graph(graph.name) or graph.dump.graph(outermost(graph.name))
         self.compile_id = found.compile_id if found is not None else None
-        self.graphs = [one.graph for one in _of_one_compile(graph.dump, found)]
+        self.graphs = [graph.other(one.graph) for one in _of_one_compile(graph.dump, found)]
         self.nodes: dict[NodeRef, Node] = {}
         """In the order of the stages."""
         for node in _nodes(graph.dump, self.compile_id, self.graphs):
@@ -295,13 +295,13 @@ def _of_one_compile(dump: Dump, graph: Graph | None) -> list[Graph]:
     return [] if around is None else [around]
 
 
-def _nodes(dump: Dump, compile_id: str | None, graphs: list[str]) -> Iterable[Node]:
+def _nodes(dump: Dump, compile_id: str | None, graphs: "list[CompiledGraph]") -> Iterable[Node]:
     if compile_id is not None:
         yield from dump.rows(DynamoNode, compile_id)
     yield from dump.rows(JointNode, compile_id or "")
     for stage in ("aot", "post_grad"):
         for graph in graphs:
-            yield from (node for node in dump.rows(Node, graph) if node.stage == stage)
+            yield from graph.stage(stage)
 
 
 def _below(graph: str, compile_id: str) -> str:

@@ -252,7 +252,7 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
 def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
     """Time of each launch, if the program was run with --measure."""
     for call in calls:
-        own = page.measured.get((call.graph, call.kernel.name, call.line))
+        own = page.measured.get(call.key)
         if own is not None:
             moved = page.moved.of(call)
             is_told = moved.is_known and bool(own.milliseconds)

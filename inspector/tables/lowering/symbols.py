@@ -3,7 +3,6 @@
 from typing import Final
 
 from inspect_compile.facts import Symbol
-from inspect_compile.graph import symbols as symbols_of
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import code_text, number_of
@@ -29,6 +28,10 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
 )
 
 symbols = Listing[Symbol](
-    "symbols", COLUMNS, symbols_of, told=lambda found: number_of(len(found), "symbol"), none="all sizes are numbers"
+    "symbols",
+    COLUMNS,
+    lambda graph: graph.symbols,
+    told=lambda found: number_of(len(found), "symbol"),
+    none="all sizes are numbers",
 )
 """One row for each symbol."""

@@ -7,7 +7,7 @@ import pytest
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.outcome import left_apart
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Node
 from inspect_compile.graph import CompiledGraph, Graphs

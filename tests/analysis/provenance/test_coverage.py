@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.lowering.inlining import inlined
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph, Id
 from tests.conftest import DumpOf

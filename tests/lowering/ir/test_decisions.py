@@ -11,7 +11,7 @@ from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Realize, Remark
-from inspect_compile.graph import CompiledGraph, Graphs, symbols
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.overview.findings import NO_CUDAGRAPH
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
@@ -133,12 +133,12 @@ def test_what_was_never_real(dump: Dump) -> None:
 
 def test_symbols(dump: Dump) -> None:
     graph = next(graph.graph for graph in dump.graphs() if graph.compile_id == "4/0")
-    rows, columns = symbols(CompiledGraph(dump, graph))
+    rows, columns = CompiledGraph(dump, graph).symbols
     assert (rows.hint, rows.lower, rows.upper, rows.source) == ("8", "2", "int_oo", "L['x'].size()[0]")
     assert (columns.hint, columns.source) == ("9", "L['x'].size()[1]")
     assert rows.where is not None
     assert f"{rows.where.file}:{rows.where.line}" == _line("x.sin().sum(0)")
-    assert symbols(CompiledGraph(dump, dump.graphs()[0].graph)) == ()
+    assert CompiledGraph(dump, dump.graphs()[0].graph).symbols == ()
 
 
 def test_one_node(dump: Dump, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
-from inspect_compile.graph import Id, outermost, stage_nodes
+from inspect_compile.graph import Id, outermost
 from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
@@ -21,7 +21,7 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
 
     It begins with the first node that computes something: there may be many inputs before it.
     """
-    found = chain.nodes if STAGES[stage] == "post_grad" else stage_nodes(chain.compiled, STAGES[stage])
+    found = chain.nodes if STAGES[stage] == "post_grad" else chain.compiled.stage(STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
     subjects = {Id.of(node): lowered.subject(node) for node in found}
 

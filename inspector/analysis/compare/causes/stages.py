@@ -72,7 +72,10 @@ class Half:
     @cached_property
     def passes(self) -> list[Pass]:
         """The passes over its graphs, in order."""
-        return sorted(passes_of(self.dump, self.lineage.compile_id, [self.graph]), key=lambda row: row.index)
+        return sorted(
+            passes_of(self.dump, self.lineage.compile_id, [CompiledGraph(self.dump, self.graph)]),
+            key=lambda row: row.index,
+        )
 
     @cached_property
     def touched(self) -> dict[str, list[Pass]]:

@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Lowering, Remark
-from inspect_compile.graph import CompiledGraph, Id, stage_nodes
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.frontend.operator_names import operator_name
@@ -77,7 +77,7 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
     graph = end.graph if at is None else at.graph
     lines: dict[tuple[str, int] | None, Part] = {}
     # Of a graph that a pass failed on only the nodes before the passes are known.
-    known = {Id.of(node): node for node in stage_nodes(CompiledGraph(dump, end.graph), "aot")}
+    known = {Id.of(node): node for node in CompiledGraph(dump, end.graph).stage("aot")}
     known |= CompiledGraph(dump, end.graph).node_of
     for name in reversed(nodes):
         node = known.get(Id(graph, name))
