@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Edit, JointNode, Node, Pass
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, at, graph, made, node
