@@ -18,7 +18,7 @@ import torch
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import open_dump, paths
 from inspect_compile.graph import CompiledGraph
-from tests.analysis.memory.test_plan import HELD, told
+from tests.graph.memory.test_plan import HELD, told
 from tests.harmless.test_models import KINDS, MODELS, program
 
 pytestmark = [

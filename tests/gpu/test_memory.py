@@ -11,7 +11,7 @@ import torch
 
 from inspect_compile.dump import open_dump
 from inspect_compile.graph import CompiledGraph
-from tests.analysis.memory.test_plan import HELD
+from tests.graph.memory.test_plan import HELD
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

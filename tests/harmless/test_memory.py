@@ -6,8 +6,8 @@ import pytest
 
 from inspect_compile.facts import MemoryPlan, WrapperLine
 from inspect_compile.graph import CompiledGraph
-from tests.analysis.memory.test_plan import check_held
 from tests.conftest import SAMPLES
+from tests.graph.memory.test_plan import check_held
 from tests.harmless.test_models import KINDS, MODELS, program
 
 LOOPS = Path(__file__).parents[1] / "analysis" / "programs" / "held_loops.py"

@@ -24,7 +24,7 @@ from inspect_compile.graph.memory.saved_owners import OnlySaved, only_saved
 from tests.handmade import GRAPH, at, ended, graph, line, lowered, made, node, operation
 
 SCALAR = 4
-HELD = Path(__file__).parents[1] / "programs" / "held.py"
+HELD = Path(__file__).parents[2] / "analysis" / "programs" / "held.py"
 
 
 def test_names_hold_storages(tmp_path: Path) -> None:
