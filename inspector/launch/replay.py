@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from inspect_compile.analysis.compare.what_if import Tried, tried
 from inspect_compile.analysis.lookup.pairs import Pair
@@ -21,10 +21,8 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
 from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.launch.replay_metadata import known
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
 
 _WORKER: Final = "inspect_compile.child.workers.replay_worker"
 _OF_RECORDING: Final = re.compile(r"TORCHINDUCTOR_|TORCHDYNAMO_|TRITON_|TORCH_(?:LOGS|TRACE|COMPILE_DEBUG)")
@@ -57,7 +55,7 @@ class Replayed:
 
 
 def replayed(
-    graph: "CompiledGraph",
+    graph: CompiledGraph,
     *,
     target: str | None = None,
     config: Mapping[str, Any] | None = None,
@@ -107,13 +105,11 @@ def beside(dump: Dump) -> Dump:
     return dump
 
 
-def try_knob(graph: "CompiledGraph", ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:
+def try_knob(graph: CompiledGraph, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:
     """Compile `graph` of `dump` again with the setting `knob`, and return what became of the two sets of operations.
 
     It runs code from the dump, like `replay`, and is kept as a replay. If it cannot be compiled, `failure` says why.
     """
-    from inspect_compile.graph import CompiledGraph
-
     outer = outermost(graph.name)
     wanted = {*ops_a, *ops_b}
     of = next(
@@ -184,7 +180,7 @@ def _claimed(root: Path) -> tuple[int, Path]:
         return number, part
 
 
-def _told(graph: "CompiledGraph") -> dict[str, Any]:
+def _told(graph: CompiledGraph) -> dict[str, Any]:
     """The description of the graph for the compiling process: texts of the dump, and what they do not say."""
     name = graph.name
     if "/" in name:

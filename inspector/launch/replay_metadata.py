@@ -1,13 +1,11 @@
 """What a dump knows of a graph that is to be compiled again, and the graph's text does not say."""
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from inspect_compile.dump import paths
 from inspect_compile.facts import DynamoNode, Lowering, Node
-
-if TYPE_CHECKING:
-    from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph
 
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
@@ -17,10 +15,10 @@ _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
-def known(graph: "CompiledGraph") -> dict[str, Any]:
+def known(graph: CompiledGraph) -> dict[str, Any]:
     """Plain values, under the names in `lowering/intervention/replay/replay_metadata.py`."""
     name = graph.name
-    everywhere = {_path(node, name): node for node in graph.dump.rows(Node, name) if node.stage == "aot"}
+    everywhere = {_path(node, name): node for node in graph.rows(Node) if node.stage == "aot"}
     nodes = [node for node in everywhere.values() if node.graph == name]
     return {
         "graph": name,
@@ -31,9 +29,7 @@ def known(graph: "CompiledGraph") -> dict[str, Any]:
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(graph, nodes),
         "donated": [
-            row.node
-            for row in graph.dump.rows(Lowering, name)
-            if row.way == "placeholder" and "DonatedBuffer(" in row.result
+            row.node for row in graph.rows(Lowering) if row.way == "placeholder" and "DonatedBuffer(" in row.result
         ],
         "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
         "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
@@ -57,7 +53,7 @@ def _before_inputs(nodes: list[Node]) -> list[str]:
     return [node.name for node in leading] if any(node.op != "placeholder" for node in leading) else []
 
 
-def _visible(graph: "CompiledGraph", nodes: list[Node]) -> list[int]:
+def _visible(graph: CompiledGraph, nodes: list[Node]) -> list[int]:
     """Positions of the outputs of a forward graph that the program receives.
 
     Mutated inputs come before them, and what is saved for the backward after them.
@@ -80,7 +76,7 @@ def _visible(graph: "CompiledGraph", nodes: list[Node]) -> list[int]:
     return list(range(start, min(start + wanted, count)))
 
 
-def _static(graph: "CompiledGraph", nodes: list[Node]) -> list[str]:
+def _static(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
     """Inputs that a GPU uses as they are; of others the generated code ensures that they are aligned."""
     inputs = [node.name for node in nodes if node.op == "placeholder"]
     if "cuda" in graph.fact.device:

@@ -8,8 +8,7 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
-    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 
 def _memory(graph: "CompiledGraph") -> str | None:
@@ -51,21 +50,18 @@ def _chart(
 ) -> Kind:
     """`svg` gives None for a graph that has `nothing` of it."""
 
-    from inspect_compile.graph import CompiledGraph
-
     def draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
         for graph in graphs:
             found = svg(graph)
             yield Missing(graph.fact, nothing) if found is None else Drawn(graph.fact, name, what, found, "svg")
 
-    def listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-        if graph is None:
-            return
-        try:
-            told = nothing if svg(CompiledGraph(dump, graph.graph)) is None else "yes"
-        except CommandError as error:
-            told = str(error)
-        yield name, told
+    def listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
+        for graph in graphs:
+            try:
+                told = nothing if svg(graph) is None else "yes"
+            except CommandError as error:
+                told = str(error)
+            yield name, told
 
     return Kind(name, what, draw, listed, on_page=on_page)
 
@@ -97,11 +93,10 @@ def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) ->
     yield Drawn(None, "startup", "a process from its start to its last compile", drawn, "svg")
 
 
-def _startup_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _startup_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.analysis.frontend.startup import startup
 
-    if graph is None:
-        yield "startup", _NOT_TIMED if startup(dump) is None else "yes"
+    yield "startup", _NOT_TIMED if startup(graphs.dump) is None else "yes"
 
 
 STARTUP = Kind(

@@ -1,6 +1,7 @@
 """Pictures of FX graphs, of a kernel's inside, and of one node's way."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import STAGES, Drawn, Kind, Missing, Pictures, Wanted
@@ -11,8 +12,7 @@ FEW: Final = 8
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
-    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 
 def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
@@ -28,12 +28,11 @@ def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pict
             yield Drawn(graph.fact, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
 
 
-def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.graph import CompiledGraph
+def _fx_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.tables.text import number_of
 
-    for stage in STAGES if graph is not None else ():
-        count = len(CompiledGraph(dump, graph.graph).stage(stage)) if graph is not None else 0
+    for graph, stage in product(graphs, STAGES):
+        count = len(graph.stage(stage))
         yield f"fx --stage {stage}", number_of(count, "node") if count else "not recorded"
 
 
@@ -60,12 +59,12 @@ def _kernel(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> 
         yield Missing(None, f"{len(found) - FEW} more kernels are called so: name one of them")
 
 
-def _kernel_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _kernel_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.facts import KernelBody
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = len({row.kernel for row in dump.rows(KernelBody, graph.graph)})
+    for graph in graphs:
+        count = len({row.kernel for row in graph.rows(KernelBody)})
         yield "kernel NAME", f"one of {number_of(count, 'kernel')}" if count else "no statements were recorded"
 
 
@@ -92,16 +91,13 @@ def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pi
         yield Drawn(graph, name, f"the way of {wanted.name}", dot_text(picture))
 
 
-def _node_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.graph import CompiledGraph
+def _node_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = len(CompiledGraph(dump, graph.graph).stage("post_grad"))
-        yield (
-            "node NAME",
-            f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded",
-        )
+    for graph in graphs:
+        count = len(graph.stage("post_grad"))
+        told = f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded"
+        yield "node NAME", told
 
 
 FX = Kind(

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from inspect_compile.diagrams.schedule.heat import Heat
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
-    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 NOT_MEASURED: Final = {
     "bytes": "no launch was recorded",
@@ -140,27 +139,25 @@ def _name(phase: "Phase", wanted: Wanted) -> str:
     return name if wanted.path is None else paths.cased_name(f"{name}_path_{'_'.join(wanted.path)}")
 
 
-def _listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.diagrams.schedule.findings import findings_picture
     from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
     from inspect_compile.diagrams.schedule.schedule import is_folded
     from inspect_compile.diagrams.schedule.units import schedule
-    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.text import number_of
 
-    if graph is None:
-        return
     phases: tuple[Phase, ...] = ("pre_fusion", "post_fusion")
-    for phase in phases:
-        found = schedule(CompiledGraph(dump, graph.graph), phase)
-        count = sum(1 for unit in found.units for _ in unit.groups)
-        told = number_of(count, "scheduler node") if count else "not recorded"
-        yield f"schedule, {_PHASE_WORDS[phase]}", f"{told}{', folded' * is_folded(found)}"
-    is_any = findings_picture(CompiledGraph(dump, graph.graph)) is not None
-    yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
-    for heat in HEATS:
-        told = "yes" if HEAT_OF[heat](CompiledGraph(dump, graph.graph)) is not None else "nothing of this was recorded"
-        yield f"schedule --heat {heat}", told
+    for graph in graphs:
+        for phase in phases:
+            found = schedule(graph, phase)
+            count = sum(1 for unit in found.units for _ in unit.groups)
+            told = number_of(count, "scheduler node") if count else "not recorded"
+            yield f"schedule, {_PHASE_WORDS[phase]}", f"{told}{', folded' * is_folded(found)}"
+        is_any = findings_picture(graph) is not None
+        yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
+        for heat in HEATS:
+            told = "yes" if HEAT_OF[heat](graph) is not None else "nothing of this was recorded"
+            yield f"schedule --heat {heat}", told
 
 
 SCHEDULE = Kind(
@@ -185,14 +182,13 @@ def _fusion(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> 
             yield Drawn(graph.fact, "fusion", "what fusion joined", dot_text(found))
 
 
-def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.graph import CompiledGraph
+def _fusion_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.graph.fusion.ledger import candidates
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = sum(row.verdict == "fused" for row in candidates(CompiledGraph(dump, graph.graph)))
-        yield "fusion", number_of(count, "fusion") if count else _no_fusion(CompiledGraph(dump, graph.graph))
+    for graph in graphs:
+        count = sum(row.verdict == "fused" for row in candidates(graph))
+        yield "fusion", number_of(count, "fusion") if count else _no_fusion(graph)
 
 
 def _no_fusion(graph: "CompiledGraph") -> str:
