@@ -165,11 +165,7 @@ def _folded(graph: "CompiledGraph", phase: Phase, whole: Schedule, heat: Heat | 
     section, found = folded_section(graph, phase, whole, heat)
     return Picture(
         title(graph, PHASES[phase]),
-        (
-            *_subtitles(whole, graph.name),
-            *fold_subtitles(whole, found),
-            *(heat.subtitles if heat is not None else ()),
-        ),
+        (*_subtitles(whole, graph.name), *fold_subtitles(whole, found), *(heat.subtitles if heat is not None else ())),
         (section,),
         outputs=outputs_text(graph),
     )

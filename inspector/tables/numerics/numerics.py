@@ -152,10 +152,7 @@ def numerics(request: Request) -> RenderableType:
         if lines := list(_wrong_lines(request.dump, wrong, statements)):
             tables.append(Stack(lines, gap=False))
     if not request.names:
-        notes = [
-            *_eager_alone(request.graphs),
-            *_other_strides(request.graphs),
-        ]
+        notes = [*_eager_alone(request.graphs), *_other_strides(request.graphs)]
         tables += [Stack(notes, gap=False)] if notes else []
     mended = cause_lines(request.graphs, request.dump_argument)
     missing = uncompared_lines(uncompared(request.graphs))

@@ -73,12 +73,7 @@ def summary(request: Request) -> RenderableType:
         which = () if run.graphs == 1 else ("--graph", short.of(found.fact))
         of_graph = _Say(request.dump_argument, which, is_brief=True)
         lines = _graph(summarize(found), of_graph)
-        every: list[RenderableType] = [
-            *lines,
-            *_tuned(found, of_graph),
-            *_ran(found, of_graph),
-            of_graph.form(),
-        ]
+        every: list[RenderableType] = [*lines, *_tuned(found, of_graph), *_ran(found, of_graph), of_graph.form()]
         parts.append(Stack(every, gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(_rest(dump, rest, say), gap=False))
