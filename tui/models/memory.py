@@ -5,11 +5,10 @@ from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder, holders, moment
-from inspect_compile.analysis.memory.plan import Memory
-from inspect_compile.analysis.memory.plan import memory as replay
-from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
 from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
 from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
@@ -42,8 +41,8 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     """What `mode` shows of the chain's graph."""
     if mode == KEPT:
         return _kept(dump, chain)
-    found = replay(dump, chain.graph)
-    held = holders(dump, chain.graph, found)
+    found = chain.compiled.memory
+    held = holders(chain.compiled, found)
     return _lines(chain, found, held) if mode == LINES else _buffers(chain, found, held)
 
 
@@ -80,7 +79,7 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
 
 
 def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
-    found = activations(dump, chain.graph)
+    found = activations(chain.compiled)
     if found is None:
         return Shown(Table(KEPT_COLUMNS, ()), empty="This graph has no backward for which anything would be kept.")
     keys = [f"{row.decision} {row.node}" for row in found.kept]

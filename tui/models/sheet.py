@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 
-from inspect_compile.analysis.provenance.chain import Level, Line
+from inspect_compile.graph.provenance.chain import Level, Line
 from inspect_compile.tables.columns import Cell, Column, Span, cell, cells
 from inspect_compile.tables.layout import GAP, fitted, natural_widths, widths_in
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.tables.text import line_text, number_of
 from inspect_compile.tui.models.chain import Chain

@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.tui.keys.history import History, Stop
 from inspect_compile.tui.models.outline import Outline
 from inspect_compile.tui.models.sheet import Jump, Subject
@@ -147,7 +148,7 @@ class SelectingScreen(OpeningScreen):
             asked = self._asked
             row = ""
             with self._guarded():
-                row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
+                row = await self._reader.read(lambda dump: finding_key(CompiledGraph(dump, lead.graph), found))
             if asked != self._asked:
                 return
             lead = lead._replace(row=(FINDINGS, row) if row else None)
@@ -200,7 +201,7 @@ class SelectingScreen(OpeningScreen):
         jump, asked = jump_to(thing), self._asked
         if jump is not None:
             await self._jump(jump)
-        elif not await self._open_named(thing.graph.partition("/")[0]):
+        elif not await self._open_named(outermost(thing.graph)):
             self.notify(f"{thing.graph}: the tree has no such graph", severity="warning", markup=False)
         elif self._scope is not None and asked == self._asked:
             subject = subject_of(thing, self._scope.chain)

@@ -9,12 +9,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
+from inspect_compile.graph.kernels.launches import distinct
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.chain import Chain, Choice
@@ -119,7 +119,7 @@ class KernelsView(View):
         def build(dump: Dump) -> tuple[Code, Staged]:
             if mode == AUTOTUNE:
                 return autotune_sheet(dump, kernel), Staged(NOTHING)
-            source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note, is_whole=is_whole)
+            source = kernel_source(dump, chain, kernel, output_file(chain.compiled), note, is_whole=is_whole)
             if mode == SOURCE:
                 return source, Staged(NOTHING)
             if mode != ASSEMBLY:

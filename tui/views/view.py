@@ -12,8 +12,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables import loaded
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
