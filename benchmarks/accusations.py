@@ -21,6 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from inspect_compile.graph import Graphs
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 try:
@@ -133,10 +135,10 @@ def checked(name: str, dtype: str, device: str, seconds: float, cache: str) -> d
         if not dump.root.exists():
             return {**row, "failed": "no dump"}
         row["mode"] = "training" if any(graph.kind == "backward" for graph in dump.outermost()) else "inference"
-        found = summary(dump)
+        found = summary(Graphs(dump))
         row |= {"results": found.results, "compared": found.compared, "verdicts": found.verdicts}
         row |= {"reasons": found.reasons, "trouble": [str(call.reason) for call in found.trouble]}
-        rows = list(judged(dump))
+        rows = list(judged(Graphs(dump)))
         row["wrong"] = [_shown(each) for each in rows if each.verdict == WRONG]
         row["worse"] = [_shown(each) for each in rows if each.verdict == WORSE]
         if dump.run.exit_code:

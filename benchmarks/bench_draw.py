@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from inspect_compile.graph import Graphs
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from inspect_compile.diagrams.kinds.every import KINDS
@@ -75,7 +77,7 @@ def spent(root: Path, kind: str, of: Wanted) -> _Spent:
     """One drawing, from opening the dump on, as the command does it: without collecting garbage."""
     before, children = time.process_time(), _children()
     dump = open_dump(root)
-    graphs = [] if KINDS[kind].is_of_run else dump.outermost()
+    graphs = [] if KINDS[kind].is_of_run else list(Graphs(dump))
     found = [one for one in KINDS[kind].draw(dump, graphs, of) if isinstance(one, Drawn)]
     drawn = [svg(one.text, SECONDS) if one.form == "dot" else one.text for one in found]
     ours, dot = time.process_time() - before, _children() - children

@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from inspect_compile.graph import CompiledGraph
+
 PROGRAM = Path(__file__).resolve().parent / "programs" / "readers.py"
 COMMAND = (sys.executable, "-m", "inspect_compile")
 MOST_RATIO, MOST_BYTES, MOST_SHOWN = 1.05, 8_000_000, 2.0
@@ -58,7 +60,6 @@ def shown(table: str, dump: Path) -> float:
 
 def read(dump: Path) -> tuple[int, float]:
     """How many candidates there are, and the seconds to make them of the rows, these having been read."""
-    from inspect_compile.analysis.fusion.ledger import ledgers
     from inspect_compile.dump import open_dump
     from inspect_compile.facts import FusionLooks, Node, Operation
 
@@ -67,7 +68,7 @@ def read(dump: Path) -> tuple[int, float]:
     for kind in (FusionLooks, Node, Operation):
         opened.rows(kind, graph)
     began = time.perf_counter()
-    count = sum(len(one.candidates) for one in ledgers(opened, graph))
+    count = sum(len(one.candidates) for one in CompiledGraph(opened, graph).ledgers)
     return count, time.perf_counter() - began
 
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from inspect_compile.analysis.cost.roofline import Bounds, median_reached, roofline
 from inspect_compile.analysis.cost.roofs import roof_of
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.profiles.read import read
 
 PROGRAM = Path(__file__).resolve().parent / "programs/large_kernels.py"
@@ -46,7 +46,7 @@ def launches_of(group: str, folder: Path) -> list[Bounds]:
         print("its device has no roof")
         return []
     print(f"{roof.name}: {roof.bandwidth / 1e9:,.0f} GB/s ({roof.source})")
-    return [row for graph in outermost(found) for row in roofline(found, graph.graph, roof, times)]
+    return [row for graph in found.outermost() for row in roofline(CompiledGraph(found, graph.graph), roof, times)]
 
 
 def told(row: Bounds) -> str:

@@ -19,10 +19,10 @@ from pathlib import Path
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Frame, Graph, Operation
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.fusion import misses
@@ -50,8 +50,8 @@ def first(dump: Dump, root: Path, graphs: int) -> None:
     root.mkdir(parents=True)
     for name in (paths.RUN, paths.FINISHED):
         shutil.copy(dump.root / name, root / name)
-    kept = {graph.graph for graph in outermost(dump)[:graphs]}
-    compiles = {graph.compile_id for graph in outermost(dump)[:graphs]}
+    kept = {graph.graph for graph in dump.outermost()[:graphs]}
+    compiles = {graph.compile_id for graph in dump.outermost()[:graphs]}
     for table in dump.root.glob(_TOP):
         with table.open("rb") as lines, (root / table.name).open("wb") as out:
             for line in lines:
@@ -77,7 +77,7 @@ def views() -> Iterator[tuple[str, Callable[[Path], object]]]:
 
     def why(root: Path) -> None:
         dump = Dump(root)
-        last = next(graph for graph in reversed(outermost(dump)) if len(_operations(dump, graph)) > 1)
+        last = next(graph for graph in reversed(dump.outermost()) if len(_operations(dump, graph)) > 1)
         command("why", str(root), *_operations(dump, last)[:2], "--graph", last.graph)(root)
 
     def tree(root: Path) -> None:
@@ -93,8 +93,8 @@ def views() -> Iterator[tuple[str, Callable[[Path], object]]]:
 
     def graph_views(root: Path) -> None:
         dump = Dump(root)
-        for graph in outermost(dump):
-            chain = Chain(dump, graph.graph)
+        for graph in dump.outermost():
+            chain = Chain(CompiledGraph(dump, graph.graph))
             misses(dump, chain)
             for stage in STAGES:
                 fx(dump, chain, stage)
@@ -124,7 +124,7 @@ def seconds(look: Callable[[Path], object], root: Path) -> float:
 
 def compare(dump: Dump, below: Path, wanted: list[str]) -> bool:
     """Print the table; does each view grow no faster than the dump?"""
-    whole = len(outermost(dump))
+    whole = len(dump.outermost())
     sizes = [whole // 4, whole // 2, whole]
     roots = [below / str(size) for size in sizes]
     for size, root in zip(sizes, roots, strict=True):

@@ -40,7 +40,6 @@ except ModuleNotFoundError:  # not installed: as this tree has it
 from inspect_compile.analysis.compare.content import content  # noqa: E402
 from inspect_compile.analysis.compare.differences import compare  # noqa: E402
 from inspect_compile.analysis.compare.pairing import Pairing  # noqa: E402
-from inspect_compile.analysis.dumps.graphs import outermost  # noqa: E402
 from inspect_compile.analysis.dumps.nothing import nothing_text  # noqa: E402
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import Graph, Kernel, Remark  # noqa: E402
@@ -131,9 +130,9 @@ def contents(dump: Dump, graph: Graph) -> Contents:
 def paired(real: Dump, made: Dump) -> Iterator[tuple[Graph, Graph | None]]:
     """The graphs of the GPU, each with that of the target: of the same compile, in the same direction."""
     there: dict[tuple[str | None, str], list[Graph]] = {}
-    for graph in outermost(made):
+    for graph in made.outermost():
         there.setdefault((graph.compile_id, graph.kind), []).append(graph)
-    for graph in outermost(real):
+    for graph in real.outermost():
         candidates = there.get((graph.compile_id, graph.kind))
         yield graph, candidates.pop(0) if candidates else None
 
@@ -174,7 +173,7 @@ def compared(name: str, root: Path, target: str, failures: list[str], part: str 
         notes.append("on the GPU once more, alone: the target had choices that are timed there")
     found: dict[str, list[tuple[Contents, Contents]]] = {}
     nothing = Contents(Counter(), Counter())
-    for graph, other in paired(real, made) if made is not None else ((one, None) for one in outermost(real)):
+    for graph, other in paired(real, made) if made is not None else ((one, None) for one in real.outermost()):
         if other is None:
             notes.append(f"{graph.kind} {graph.compile_id}: nothing was compiled for {target}")
         ours = nothing if other is None or made is None else contents(made, other)

@@ -1,8 +1,9 @@
 """Where nothing may be missing."""
 
-from inspect_compile.analysis.passes.changes import stages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Pass
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.passes.changes import stages
 
 
 def without_gaps(dump: Dump) -> list[Pass]:
@@ -22,7 +23,7 @@ def without_gaps(dump: Dump) -> list[Pass]:
         assert row.before + net(row) == row.after, row
     for graph in dump.graphs():
         if graph.parent is None and graph.kind in ("forward", "backward", "inference"):
-            post = next(stage for stage in stages(dump, graph) if stage.stage == "post_grad")
+            post = next(stage for stage in stages(CompiledGraph(dump, graph.graph)) if stage.stage == "post_grad")
             own = [node for node in dump.rows(Node, graph.graph) if node.graph == graph.graph]
             assert post.before == sum(node.stage == "aot" for node in own)
             assert post.after == sum(node.stage == "post_grad" for node in own)

@@ -4,9 +4,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from tests.witness.output_code import dotted
 
 _NO_KERNEL = re.compile(
@@ -37,8 +36,8 @@ def called(code: str) -> Iterator[tuple[range, str]]:
 def unseen_calls(dump: Dump) -> list[str]:
     """Calls in the code of a dump's graphs that are neither launches nor free of work."""
     found = []
-    for graph in outermost(dump):
-        lines = {launch.line for launch in launches(dump, graph.graph)}
+    for graph in dump.outermost():
+        lines = {launch.line for launch in CompiledGraph(dump, graph.graph).launches}
         calls = called(dump.text(graph.graph, "output_code.py") or "")
         found += [name for span, name in calls if not lines.intersection(span) and not is_free_of_work(name)]
     return found

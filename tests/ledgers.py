@@ -4,12 +4,12 @@ import re
 from collections import Counter
 from itertools import combinations
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
-from inspect_compile.analysis.fusion.ledger_rows import told
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import FusionRow
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import Candidate, Ledger
+from inspect_compile.graph.fusion.ledger_rows import told
 
 _REFUSED = re.compile(r"cannot fuse (\S+) with (\S+): (.*)")
 _FUSED = re.compile(r"\] fusing (\S+) with (\S+)")
@@ -34,7 +34,7 @@ def logged(log: str) -> list[Said]:
 def recorded(dump: Dump) -> list[Said]:
     """The same of a dump's rows."""
     rounds: dict[tuple[str, int], Said] = {}
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         rows = _rows(dump, graph.graph)
         for name in dict.fromkeys(row.graph for row in rows):
             own = [row for row in rows if row.graph == name]
@@ -58,7 +58,7 @@ def _rows(dump: Dump, graph: str) -> list[FusionRow]:
 
 def check_ledgers(dump: Dump) -> list[Ledger]:
     """Assert all that does not need another run."""
-    found = [one for graph in outermost(dump) for one in ledgers(dump, graph.graph)]
+    found = [one for graph in dump.outermost() for one in CompiledGraph(dump, graph.graph).ledgers]
     for one in found:
         _candidates_are_those_that_torch_tried(dump, one)
         _every_sharing_pair_has_a_verdict(one)

@@ -2,24 +2,24 @@
 
 from collections.abc import Iterable
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 
 _Place = tuple[str, str | int]
 
 
 def check_misses(dump: Dump) -> list[Miss]:
     """Assert it of every graph; its misses."""
-    return [miss for graph in outermost(dump) for miss in _check(dump, graph.graph)]
+    return [miss for graph in dump.outermost() for miss in _check(dump, graph.graph)]
 
 
 def _check(dump: Dump, graph: str) -> list[Miss]:
-    found, traffic = fusion(dump, graph), launch_traffic(dump, graph)
+    found, traffic = fusion(CompiledGraph(dump, graph)), CompiledGraph(dump, graph).traffic
     rows = traffic.all()
     place_of: dict[tuple[str, str], _Place] = {}
     moved: dict[_Place, KernelTraffic] = {}
@@ -41,7 +41,7 @@ def _check(dump: Dump, graph: str) -> list[Miss]:
     launched = [row for row in found.misses if {(row.graph, row.a), (row.graph, row.b)} <= place_of.keys() | parts]
     apart = [miss for miss in launched if not miss.one_kernel]
     assert _dearest(apart, place_of) <= traffic.moved
-    told = graph_bytes(dump, graph)
+    told = graph_bytes(CompiledGraph(dump, graph))
     assert max((miss.saved_bytes for miss in found.apart), default=0) <= told.missed <= told.moved
     assert _dearest(launched, {}) <= told.generated
     return found.misses

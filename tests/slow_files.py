@@ -4,15 +4,12 @@ from typing import Final
 
 SLOW: Final = frozenset(
     {
-        "analysis/cost/test_kernel_traffic.py",
         "analysis/findings/test_attention.py",
         "analysis/findings/test_ddp_cuts.py",
         "analysis/findings/test_findings.py",
         "analysis/findings/test_mutations.py",
         "analysis/findings/test_repeated.py",
-        "analysis/memory/test_plan.py",
-        "analysis/provenance/test_coverage.py",
-        "analysis/provenance/test_lineage.py",
+        "analysis/lowering/test_coverage.py",
         "child/test_stops.py",
         "child/test_unheard.py",
         "codegen/kernels/test_long_names.py",
@@ -23,6 +20,9 @@ SLOW: Final = frozenset(
         "commands/test_why_inlined.py",
         "contracts/test_planted.py",
         "diagrams/test_shared_constants.py",
+        "graph/cost/test_kernel_traffic.py",
+        "graph/memory/test_plan.py",
+        "graph/provenance/test_lineage.py",
         "hostile/test_screen.py",
         "launch/test_forks.py",
         "launch/test_tune.py",

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Node, Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.launches import Launch
 
 _VARIABLE = re.compile(r"\b_?(?:tmp\w*|\w*cascade_helper\w*|\w*welford_helper\w*)\b")
 _FUNCTION = re.compile(r"\b(?:void|def)\s.*?\b\w+\((.*?)\)\s*[:{]?\s*$", re.DOTALL | re.MULTILINE)
@@ -130,7 +131,7 @@ def statements_astray(dump: Dump) -> list[str]:
         if "/" in graph.graph:
             continue
         calls: dict[tuple[str, str], list[Launch]] = {}
-        for call in launches(dump, graph.graph):
+        for call in CompiledGraph(dump, graph.graph).launches:
             calls.setdefault((call.graph, call.kernel.name), []).append(call)
         operations = {
             (row.graph, row.name): row

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.rows import disabled
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.kernels.autotuning import autotuned
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel
 from inspect_compile.finish import ARTIFACTS, ensure_finished
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
 from tests.conftest import TESTS, DumpOf
@@ -71,8 +72,8 @@ def test_what_is_known(dump: Dump, sample: str) -> None:
     launched = sorted(dump.rows(Kernel), key=lambda kernel: kernel.launches)
     assert {kernel.name: kernel.kind for kernel in launched} == KERNELS[sample]
     assert [kernel.name for kernel in launched] == list(KERNELS[sample])
-    assert coverage(dump, GRAPH).missing == []
-    assert summarize(dump, graph).launches == len(KERNELS[sample])
+    assert coverage(CompiledGraph(dump, GRAPH)).missing == []
+    assert summarize(CompiledGraph(dump, graph.graph)).launches == len(KERNELS[sample])
     assert dump.damaged == 0
 
 
@@ -138,7 +139,7 @@ async def test_every_view(dump: Dump, sample: str) -> None:
 @pytest.mark.parametrize("sample", ["tuned"])
 def test_the_winner_is_what_torch_remembers(dump: Dump, sample: str) -> None:
     assert ensure_finished(dump)
-    template, *kernels = autotuned(dump, GRAPH)
+    template, *kernels = autotuned(CompiledGraph(dump, GRAPH))
     paths = {kernel.name: Path(kernel.path).parent.name for kernel in dump.rows(Kernel)}
 
     assert {paths[row.kernel]: row.choices[0].config for row in kernels} == BEST_CONFIGS

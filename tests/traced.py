@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Node
 from tests.why_real import RealBuffer, why_real
@@ -17,5 +16,5 @@ def untold_nodes(dump: Dump) -> dict[tuple[str, str], int]:
 
 def untraced_buffers(dump: Dump) -> list[RealBuffer]:
     """Buffers of a schedule of which the node that made it, or why it is real, is not known."""
-    found = [buffer for graph in outermost(dump) for buffer in why_real(dump, graph.graph)]
+    found = [buffer for graph in dump.outermost() for buffer in why_real(dump, graph.graph)]
     return [buffer for buffer in found if buffer.node is None or not buffer.reason]

@@ -170,7 +170,7 @@ def install_replays(probes: Probes) -> None:
             pairs = getattr(watch.captured, "pairs", [])
             watch.captured.pairs = []
             if pairs:
-                of = pairs[0][0].graph.partition("/")[0]
+                of = pairs[0][0].outermost(graph)
                 number = numbers[of] = numbers.get(of, -1) + 1
                 times = Times(of, "replay", "", None, watch.device, number)
                 watch.watched.append(times)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from inspect_compile.facts import Fact, Launched, Measuring
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.probe import let_pass
 
 ALWAYS: Final = 64
@@ -209,7 +210,7 @@ class HostWatch(Watch):
             inside = [
                 one
                 for one in self.watched
-                if one.graph.partition("/")[0] == call.graph and one.what not in (call.what, BEFORE)
+                if outermost(one.graph) == call.graph and one.what not in (call.what, BEFORE)
             ]
             rest = Times(call.graph, "rest", "", None, self.device)
             self.watched.append(rest)

@@ -83,6 +83,7 @@ class Attribute:
         from inspect_compile.analysis.cost.roofs import gpu_of, of_target, roof_of
         from inspect_compile.analysis.runtime.attributed_time import LaunchTimes, attributed_runs, unattributed
         from inspect_compile.analysis.runtime.step_of_dump import account_of, account_rows
+        from inspect_compile.graph import Graphs
         from inspect_compile.knowledge.targets.devices import device_named
 
         device = device_named(profile.device) if profile.device else gpu_of(dump)
@@ -95,7 +96,9 @@ class Attribute:
             from inspect_compile.commands.printing import print_json
 
             if arguments.by == "step":
-                print_json(() if account is None else account_rows(dump, account=account), limit=arguments.limit)
+                print_json(
+                    () if account is None else account_rows(Graphs(dump), account=account), limit=arguments.limit
+                )
             elif arguments.by is None:
                 print_json(attributed_runs(dump, found), limit=arguments.limit)
             else:

@@ -99,9 +99,9 @@ class _Search:
 
     def found(self, graph: str) -> int:
         """Search, and print what was found. Raises UndecidedError if the runs do not show it."""
-        from inspect_compile.analysis.dumps.names import operations_in
         from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
+        from inspect_compile.graph.names import operations_in
         from inspect_compile.launch import bisect
         from inspect_compile.tables.fusion.bisection import bisection, commands
 
@@ -175,9 +175,10 @@ def _judged(run: "Run") -> tuple["Run", str, int]:
     """The run with a status that says whether something is wrong, that in words, and how many results were compared."""
     from inspect_compile.analysis.numerics.verdicts import summary
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import Graphs
     from inspect_compile.tables.text import number_of
 
-    sums = [summary(part) for part in (Dump(run.root), *map(Dump, Dump(run.root).other_processes))]
+    sums = [summary(Graphs(part)) for part in (Dump(run.root), *map(Dump, Dump(run.root).other_processes))]
     status = WRONG if any(one.is_wrong for one in sums) else NOTHING_WRONG
     compared = sum(one.compared for one in sums)
     wrong = number_of(sum(one.wrong for one in sums), "result")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -142,11 +143,11 @@ def dump_argument(path: str | None, rank: int | None, target: str | None = None,
     return " ".join([*([path] if path else []), *words])
 
 
-def tell_it_runs(dump: "Dump", graph: str) -> None:
+def tell_it_runs(graph: "CompiledGraph") -> None:
     """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`."""
     from inspect_compile.dump import paths
 
-    file = dump.folder(graph) / paths.FX_RUNNABLE
+    file = graph.dump.folder(graph.name) / paths.FX_RUNNABLE
     tell(f"this runs code from the dump: {file}")
 
 

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.streams import tell
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage
-    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Kernel
+    from inspect_compile.graph.kernels.statements import Statements
 
 ALL: Final = "all"
 """All stages, as numbers of lines."""
@@ -33,19 +34,20 @@ def show_stage(
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.commands.dump_selection import done_for_each
     from inspect_compile.commands.printing import print_table
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.fusion.why import heading
     from inspect_compile.tables.lookup_text import resolved
     from inspect_compile.tables.parts import command
 
     if len(names) != 1:
         raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
-    kernels = resolved(together(find_kernels(dump, names[0], graph) for graph in graphs))
+    kernels = resolved(together(find_kernels(Graphs(dump, graph), names[0]) for graph in graphs))
     shown = kernels if arguments.json or arguments.all else kernels[:_MOST_KERNELS]
     has_headings = len({kernel.graph for kernel in shown}) > 1 and not arguments.json
 
     def show(kernel: "Kernel") -> "Kernel":
         if has_headings:
-            print_table(heading(dump, kernel.graph, is_first=kernel is shown[0]))
+            print_table(heading(CompiledGraph(dump, kernel.graph), is_first=kernel is shown[0]))
         _show_kernel(arguments, dump, kernel, dump_argument)
         return kernel
 
@@ -60,13 +62,14 @@ def show_stage(
 def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel", dump_argument: str) -> None:
     from inspect_compile.analysis.kernels.stage_counts import narrowed
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, annotated_lines
-    from inspect_compile.analysis.kernels.statements import Statements
     from inspect_compile.analysis.lookup.lines import find_source_lines
     from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.facts.nesting import outermost
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.kernels.stage_page import MOST_LINES, stage_page
     from inspect_compile.tables.lookup_text import only
 
-    stages, statements = KernelStages(dump, kernel), Statements(dump, kernel.graph.partition("/")[0])
+    stages, statements = KernelStages(dump, kernel), CompiledGraph(dump, outermost(kernel.graph)).statements
     given = {"--line": arguments.line, "--node": arguments.node}
     asked = tuple(word for option, value in given.items() if value is not None for word in (option, value))
     meant = only(find_source_lines(dump, statements, stages, arguments.line, arguments.node)) if asked else None

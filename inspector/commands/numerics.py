@@ -209,9 +209,10 @@ def _said(root: Path, status: int, *, nonfinite: bool) -> int:
 def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> bool:
     """Print what was found, and return whether something is wrong."""
     from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.graph import Graphs
     from inspect_compile.tables.numerics.numerics import found
 
-    sums = [summary(part) for part in parts]
+    sums = [summary(Graphs(part)) for part in parts]
     console.print(found(parts, sums, shown))
     return any(one.is_wrong for one in sums)
 

@@ -15,11 +15,13 @@ from typing import IO, TYPE_CHECKING, Final
 from inspect_compile.commands.program import Program
 from inspect_compile.commands.streams import say, tell
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.numerics.kept import Kept
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.graph import Id
 
 _LONGEST: Final = 300
 """Seconds that a script may take."""
@@ -168,6 +170,7 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     """The first wrong launch that is meant and kept; raises CommandError if there is none."""
     from inspect_compile.analysis.numerics.kept import kept_launches
     from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.graph import Graphs, Id
 
     wanted = _kernels(dump, kernel)
     where = str(dump.root)
@@ -175,7 +178,7 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     named = [
         (part, kept)
         for part, kept in there
-        if (wanted is None or (kept.inputs.graph, kept.inputs.kernel) in wanted)
+        if (wanted is None or Id(kept.inputs.graph, kept.inputs.kernel) in wanted)
         and (not graphs or any(name in kept.inputs.graph for name in graphs))
     ]
     for part, kept in named:
@@ -184,7 +187,7 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     if named:
         inputs = named[0][1].inputs
         raise CommandError(f"{inputs.kernel}: its inputs, {inputs.bytes:,} bytes, are not kept: {inputs.reason}")
-    sums = [summary(part) for part in processes(dump)]
+    sums = [summary(Graphs(part)) for part in processes(dump)]
     if not any(one.results or one.trouble for one in sums):
         raise CommandError(f"{where}: nothing was checked in it; inspect-compile numerics SCRIPT checks each launch")
     if not any(one.wrong for one in sums):
@@ -201,17 +204,19 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     raise CommandError(f"{which}; kept are launches of {names}")
 
 
-def _kernels(dump: "Dump", kernel: str | None) -> set[tuple[str, str]] | None:
+def _kernels(dump: "Dump", kernel: str | None) -> set["Id"] | None:
     """Graph and name of the kernels that are meant, in any process; None for all."""
+    from inspect_compile.graph import Id
+
     if kernel is None:
         return None
     from inspect_compile.analysis.lookup.answer import Found
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.tables.lookup_text import resolved
 
-    answers = [find_kernels(part, kernel, extern=True) for part in processes(dump)]
+    answers = [find_kernels(Graphs(part), kernel, extern=True) for part in processes(dump)]
     found = [one for one in answers if isinstance(one, Found)]
-    return {(row.graph, row.name) for answer in found or answers[:1] for row in resolved(answer)}
+    return {Id.of(row) for answer in found or answers[:1] for row in resolved(answer)}
 
 
 def _inputs(dump: "Dump", name: str) -> IO[bytes]:
@@ -245,20 +250,21 @@ def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
     from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph, Graphs
     from inspect_compile.launch.replay import Denied, replayed
     from inspect_compile.tables.numerics import causes as table
 
     part, graph, inputs = _blamed(dump, arguments.graph)
-    tell_it_runs(part, graph.graph)
+    tell_it_runs(CompiledGraph(part, graph.graph))
     failures: dict[str, str] = {}
-    for attempt in attempts(part, graph):
+    for attempt in attempts(CompiledGraph(part, graph.graph)):
         if attempt.reason:
             continue
         tell(f"compiling it again, {attempt.words}")
         denied = [Denied(graph.graph, *attempt.apart)] if attempt.apart else []
         config = {name: ast.literal_eval(value) for name, value in attempt.config.items()}
         try:
-            done = replayed(part, graph, config=config, denied=denied, inputs=inputs)
+            done = replayed(CompiledGraph(part, graph.graph), config=config, denied=denied, inputs=inputs)
         except CommandError as error:
             if not attempt.config and not attempt.apart:
                 raise
@@ -267,13 +273,13 @@ def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
         if done.failure:
             failures[attempt.words] = done.failure
         if not attempt.config and not attempt.apart:
-            first = next(iter(causes(Dump(part.root), graph.graph)), None)
+            first = next(iter(causes(Graphs(Dump(part.root), graph.graph))), None)
             if first is None or first.outcome != STILL:
                 break
     again = Dump(part.root)
     rows = [
         msgspec.structs.replace(row, outcome=FAILED, reason=failures[row.change]) if row.change in failures else row
-        for row in causes(again, graph.graph)
+        for row in causes(Graphs(again, graph.graph))
     ]
     if not rows:
         raise CommandError(f"{graph.graph}: it can't be compiled again: {'; '.join(failures.values()) or 'no reason'}")

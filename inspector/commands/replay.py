@@ -11,6 +11,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.launch.replay import Denied
 
 
@@ -58,6 +59,7 @@ class Replay:
     def run(self, arguments: argparse.Namespace) -> int:
         """Compile it, and print what changed."""
         from inspect_compile.commands.dump_selection import tell_it_runs, tell_left_out
+        from inspect_compile.graph import CompiledGraph
         from inspect_compile.launch.replay import replayed
         from inspect_compile.tables.text import unbroken
 
@@ -67,12 +69,14 @@ class Replay:
         if dump.run.target and not targets:
             _check([dump.run.target])
         graph = _graph(dump, arguments.graph)
-        denied = _denied(dump, graph, arguments)
-        tell_it_runs(dump, graph.graph)
+        denied = _denied(CompiledGraph(dump, graph.graph), arguments)
+        tell_it_runs(CompiledGraph(dump, graph.graph))
         failed = False
         numbers = []
         for target in targets or (None,):
-            done = replayed(dump, graph, target=target, config=dict(arguments.config), denied=denied)
+            done = replayed(
+                CompiledGraph(dump, graph.graph), target=target, config=dict(arguments.config), denied=denied
+            )
             numbers.append(done.number)
             if done.failure:
                 failed = True
@@ -123,14 +127,13 @@ def _dump(path: str | None, rank: int | None, targets: list[str]) -> "Dump":
 
 
 def _graph(dump: "Dump", wanted: str | None) -> "Graph":
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lookup.graphs import find_graph
     from inspect_compile.tables.lookup_text import only
 
     if wanted is not None:
         return only(find_graph(dump, wanted))
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     if not graphs:
         raise CommandError(f"{dump.root}: nothing to compile again, {nothing_text(dump)}")
     if len(graphs) > 1:
@@ -139,24 +142,24 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
     return graphs[0]
 
 
-def _denied(dump: "Dump", graph: "Graph", arguments: argparse.Namespace) -> "list[Denied]":
+def _denied(graph: "CompiledGraph", arguments: argparse.Namespace) -> "list[Denied]":
     """The pairs; raises CommandError for unknown names, and if there is nothing to keep apart."""
     from inspect_compile.analysis.lookup.pairs import find_pair, is_one_before, standing
     from inspect_compile.launch.replay import Denied
     from inspect_compile.tables.lookup_text import only
 
-    pairs = [only(find_pair(dump, a, b, graph.graph)) for a, b in arguments.deny]
+    pairs = [only(find_pair(graph, a, b)) for a, b in arguments.deny]
     for one in pairs:
-        if is_one_before(dump, one):
+        if is_one_before(graph.dump, one):
             raise CommandError(
                 f"--deny: {one.words} are in one scheduler node before any fusion: nothing can be denied"
             )
-    apart = {one: found for one in pairs if not (found := standing(dump, one)).is_fused}
+    apart = {one: found for one in pairs if not (found := standing(graph.dump, one)).is_fused}
     if apart and len(apart) == len(pairs) and not (arguments.config or arguments.target):
         one, found = next(iter(apart.items()))
         raise CommandError(
             f"--deny: {one.words} were not fused anyhow: after fusion they are in {', '.join(found.a)} and "
-            f"{', '.join(found.b)}; why: inspect-compile why {shlex.quote(str(dump.root))} {'_'.join(one.a)} "
+            f"{', '.join(found.b)}; why: inspect-compile why {shlex.quote(str(graph.dump.root))} {'_'.join(one.a)} "
             f"{'_'.join(one.b)}"
         )
     return [Denied(*one) for one in pairs]
@@ -174,10 +177,11 @@ def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> N
     from inspect_compile.analysis.compare.replays import replay_rows
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.commands.show import LIMIT
+    from inspect_compile.graph import Graphs
     from inspect_compile.tables.compare.replays import replays
     from inspect_compile.tables.parts import Request
 
     if arguments.json:
-        print_json(replay_rows(dump, None, numbers))
+        print_json(replay_rows(Graphs(dump), numbers))
     else:
-        print_table(replays(Request(dump, limit=LIMIT, dump_argument=str(dump.root)), only=numbers))
+        print_table(replays(Request(Graphs(dump), limit=LIMIT, dump_argument=str(dump.root)), only=numbers))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from inspect_compile.commands.garbage import uncollected
 from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.options import OUTPUT, Option
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Show:
             from inspect_compile.analysis.lookup.nodes import find_node_name
             from inspect_compile.tables.lookup_text import resolved
 
-            answer = together(find_node_name(dump, arguments.node, graph) for graph in graphs)
+            answer = together(find_node_name(Graphs(dump, graph), arguments.node) for graph in graphs)
             names = (*names, resolved(answer)[0])
 
         def shown(graph: str | None) -> Any:
@@ -98,16 +99,16 @@ class Show:
             is_page = name in tables.PAGES
             if is_json:
                 if is_page:
-                    rows = tables.page_rows(name, dump, graph, names)
+                    rows = tables.page_rows(name, Graphs(dump, graph), names)
                 elif arguments.facts:
-                    rows = tables.facts(name, dump, graph, **options)
+                    rows = tables.facts(name, Graphs(dump, graph), **options)
                 else:
-                    rows = tables.rows(name, dump, graph, names, **options)
+                    rows = tables.rows(name, Graphs(dump, graph), names, **options)
                 return rows if len(graphs) == 1 else list(rows)
             if is_page:
-                return tables.page(name, dump, graph, names, called)
+                return tables.page(name, Graphs(dump, graph), names, called)
             most = LIMIT if limit is None and not arguments.all else limit
-            return tables.table(name, dump, graph, names=names, limit=most, dump_argument=called, **options)
+            return tables.table(name, Graphs(dump, graph), names=names, limit=most, dump_argument=called, **options)
 
         every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
         if is_json:
@@ -155,7 +156,7 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
         from inspect_compile.analysis.cost.flame import flames
         from inspect_compile.tables.cost.flame import stack_text
 
-        data = "".join(stack_text(flames(dump, graph, **options)) for graph in graphs).encode()
+        data = "".join(stack_text(flames(Graphs(dump, graph), **options)) for graph in graphs).encode()
         told = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
     write(Path(file), data)
     say(f"{file}; {told}")

@@ -166,10 +166,11 @@ class _Tuning:
         from inspect_compile.analysis.findings.kept import findings_of
         from inspect_compile.dump import Dump
         from inspect_compile.facts import GraphBreak
+        from inspect_compile.graph import Graphs
         from inspect_compile.knowledge.tuning import candidates
 
         dump = Dump(self._root)
-        found = findings_of(dump)
+        found = findings_of(Graphs(dump))
         hints = [hint for row in dump.rows(GraphBreak) for hint in row.hints]
         shares: dict[str, float] = {}
         for row in found:
@@ -192,6 +193,7 @@ class _Tuning:
         from inspect_compile.commands.printing import print_table
         from inspect_compile.dump import Dump
         from inspect_compile.facts import Tuned
+        from inspect_compile.graph import Graphs
         from inspect_compile.tables.compare.tried import tried
         from inspect_compile.tables.parts import Request
 
@@ -216,7 +218,7 @@ class _Tuning:
         )
         self._writer.add(tuned)
         self._writer.flush()
-        print_table(tried(Request(Dump(self._root), dump_argument=str(self._root))))
+        print_table(tried(Request(Graphs(Dump(self._root)), dump_argument=str(self._root))))
 
     def _patch(self, changes: "list[Change]") -> str:
         """Write the diff; returns its path, empty if there is none."""

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.pair_story import PairStory
@@ -42,7 +43,6 @@ class Why:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
-        from inspect_compile.analysis.fusion.ledger import ledger
         from inspect_compile.analysis.fusion.misses import misses
         from inspect_compile.analysis.fusion.pair_story import FusionStories
         from inspect_compile.analysis.lookup.answer import together
@@ -55,6 +55,7 @@ class Why:
             tell_left_out,
         )
         from inspect_compile.commands.printing import print_json, print_table
+        from inspect_compile.graph import CompiledGraph
         from inspect_compile.tables.fusion import why
         from inspect_compile.tables.lookup_text import resolved
 
@@ -62,7 +63,7 @@ class Why:
         dump = selected(path, arguments)
         needs_rank(dump, "fusion")
         graphs = graphs_named(dump, arguments.graph)
-        meant = resolved(together(find_operations(dump, names, graph) for graph in graphs))
+        meant = resolved(together(find_operations(Graphs(dump, graph), names) for graph in graphs))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         if arguments.is_trying and len(names) == 1:
             raise CommandError("--try needs two names: which two should be in one kernel?")
@@ -71,18 +72,18 @@ class Why:
             raise CommandError(f"--try: {' and '.join(names)} are in several graphs; choose one with --graph: {there}")
         fused = True
         for position, sides in enumerate(meant):
-            recorded = ledger(dump, sides[0].graph)
+            graph = CompiledGraph(dump, sides[0].graph)
             if len(meant) > 1 and not arguments.json:
-                print_table(why.heading(dump, sides[0].graph, is_first=position == 0))
+                print_table(why.heading(graph, is_first=position == 0))
             if len(sides) == 1:
-                groups = FusionStories(dump, recorded, misses(dump, recorded)).group(sides[0])
+                groups = FusionStories(graph, misses(graph)).group(sides[0])
                 if arguments.json:
                     print_json(groups)
                 else:
                     for group in groups:
                         print_table(why.group(group, called))
                 continue
-            story = FusionStories(dump, recorded, ()).pair(*sides)
+            story = FusionStories(graph, ()).pair(*sides)
             if arguments.json:
                 print_json([story])
             else:
@@ -115,6 +116,8 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     """
     from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
+    from inspect_compile.facts.nesting import outermost
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.knowledge.fusion.knob_values import worth_trying
     from inspect_compile.launch.replay import try_knob
     from inspect_compile.tables.compare.what_if import what_if
@@ -127,9 +130,9 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
         told = " and ".join(story.knobs)
         what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
-    tell_it_runs(dump, story.graph.partition("/")[0])
+    tell_it_runs(CompiledGraph(dump, outermost(story.graph)))
     for name, value in settings:
-        found = try_knob(dump, story.graph, (story.a.operation,), (story.b.operation,), name, value)
+        found = try_knob(CompiledGraph(dump, story.graph), (story.a.operation,), (story.b.operation,), name, value)
         if is_json:
             print_json([found])
         else:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.analysis.kernels.statement_flow import (
     COMPUTE,
     CONSTANT,
@@ -18,12 +17,13 @@ from inspect_compile.analysis.kernels.statement_flow import (
     Read,
     flow,
 )
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.diagrams.kernel_folds import Part, folded
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Kernel, WrapperLine
+from inspect_compile.graph import CompiledGraph, outermost
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.kernels.parameters import pointers_of
 from inspect_compile.tables.text import number_of, one_line
 
@@ -49,8 +49,10 @@ def kernel_picture(
     dump: "Dump", kernel: Kernel, *, unfold: bool | None = None, everything: bool = False
 ) -> Picture | None:
     """The statements of `kernel` as its first launch runs them; None if they were not recorded, as of a library's."""
-    launch = next((one for one in launches(dump, kernel.graph) if one.kernel.name == kernel.name), None)
-    rows = Statements(dump, kernel.graph).all_annotated(kernel, launch.operations if launch is not None else ())
+    launch = next((one for one in CompiledGraph(dump, kernel.graph).launches if one.kernel.name == kernel.name), None)
+    rows = CompiledGraph(dump, kernel.graph).statements.all_annotated(
+        kernel, launch.operations if launch is not None else ()
+    )
     source = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if not rows or source is None:
         return None
@@ -64,7 +66,7 @@ def kernel_picture(
         parts, folds = folded(parts, found, MOST)
     left_out = max(0, len(parts) - MOST_DRAWN)
     parts = parts[:MOST_DRAWN]
-    drawn = _Drawn(found, parts, buffers, _before(dump, kernel.graph))
+    drawn = _Drawn(found, parts, buffers, _before(CompiledGraph(dump, kernel.graph)))
     subtitles = [one_line(kernel.graph), _told(kernel, launch, found, drawn)]
     if found.tails:
         subtitles.append(f"{number_of(found.tails, 'statement')} for the last, shorter vector do the same: not drawn")
@@ -73,7 +75,7 @@ def kernel_picture(
     if left_out:
         subtitles.append(f"the first {MOST_DRAWN} boxes of {MOST_DRAWN + left_out:,}")
     return Picture(
-        title(dump, kernel.graph.partition("/")[0], f"kernel {words.name_shortened(kernel.name, 60)}"),
+        title(CompiledGraph(dump, outermost(kernel.graph)), f"kernel {words.name_shortened(kernel.name, 60)}"),
         tuple(subtitles),
         (Section(drawn.inner(), drawn.arrows),),
     )
@@ -112,9 +114,9 @@ def _buffers(source: str, launch: Launch | None) -> dict[str, str]:
     return dict(zip(pointers, given, strict=False)) if is_certain else {}
 
 
-def _before(dump: "Dump", graph: str) -> dict[str, str]:
+def _before(graph: "CompiledGraph") -> dict[str, str]:
     """Buffer → the one in whose place it is written, and not merely in memory that was free again."""
-    rows = dump.rows(WrapperLine, graph)
+    rows = graph.rows(WrapperLine)
     return {row.becomes: row.buffer for row in rows if row.becomes and row.buffer and not row.is_planned}
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.statement_flow import LOAD, STORE, Flow
+from inspect_compile.graph import grouped
 
 _MANY: Final = 4
 """Boxes of one node, or loads of one buffer, in one loop from which on they are one."""

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder
-from inspect_compile.analysis.memory.plan import Memory
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text, tip
+from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.tables.text import byte_text, number_of, place_text
 
 WIDTH: Final = 1180

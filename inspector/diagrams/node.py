@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.lookup.nodes import ResolvedNode
 from inspect_compile.analysis.overview.node_story import NodeStory, node_story
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.diagrams.fx.values import is_view
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Location, Node, Operation
+from inspect_compile.graph import CompiledGraph, Id, outermost
+from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def node_picture(dump: "Dump", found: ResolvedNode, asked: str, *, everything: b
     told = f"{number_of(len(stories), 'node')}{more} called {words.shortened(asked)}{behind}"
     hidden = [f"{number_of(way.hidden, 'view')} left out (--all draws them)"] if way.hidden else []
     return Picture(
-        title(dump, first.kin.graph.partition("/")[0], f"the way of {words.shortened(asked)}"),
+        title(CompiledGraph(dump, outermost(first.kin.graph)), f"the way of {words.shortened(asked)}"),
         (one_line(first.kin.graph), told, *hidden, *_notes(stories)),
         (way.section(),),
     )
@@ -83,7 +83,6 @@ class _Way:
         self._left: dict[str, int] = {}
         self._edges: dict[tuple[_Thing, _Thing], str] = {}
         self._ids = Ids()
-        self._fused: dict[str, dict[tuple[str, str], Operation]] = {}
         self._nodes_and_lines()
         self._operations(stories)
 
@@ -178,17 +177,17 @@ class _Way:
     def _operations(self, stories: Sequence[NodeStory]) -> None:
         lowered = [one for story in stories for one in story.lowered if one.kin in self._shown]
         made = {
-            (one.kin.graph, name): one.kin for one in lowered if one.step is not None for name in one.step.row.buffers
+            Id(one.kin.graph, name): one.kin for one in lowered if one.step is not None for name in one.step.row.buffers
         }
-        kins = {(kin.graph, kin.name): kin for kin in self._shown if kin.stage == "post_grad"}
-        operations = {(row.graph, row.name): row for story in stories for row in story.operations}
+        kins = {Id.of(kin): kin for kin in self._shown if kin.stage == "post_grad"}
+        operations = {Id.of(row): row for story in stories for row in story.operations}
         for row in operations.values():
             self._operation(row, kins, made)
         for story in stories:
             for ran in story.ran:
                 launch = ran.launch
-                own = {(launch.graph, name) for name in launch.operations}
-                kernel = _Thing("kernel", (launch.graph, launch.kernel.name))
+                own = {Id(launch.graph, name) for name in launch.operations}
+                kernel = _Thing("kernel", Id(launch.graph, launch.kernel.name))
                 for name in launch.groups:
                     self._group(launch.graph, name, kernel, operations)
                 if not launch.groups:
@@ -208,37 +207,29 @@ class _Way:
                 self._add(at, "launch", line, "", (moved,))
                 self._join(kernel, at)
 
-    def _after(self, graph: str) -> dict[tuple[str, str], Operation]:
-        """The scheduler nodes after fusion."""
-        if graph not in self._fused:
-            self._fused[graph] = {(row.graph, row.name): row for row in scheduled(self._dump, graph, "post_fusion")}
-        return self._fused[graph]
-
-    def _operation(
-        self, row: Operation, kins: dict[tuple[str, str], NodeRef], made: dict[tuple[str, str], NodeRef]
-    ) -> None:
-        thing = _Thing("operation", (row.graph, row.name))
+    def _operation(self, row: Operation, kins: dict[Id, NodeRef], made: dict[Id, NodeRef]) -> None:
+        thing = _Thing("operation", Id.of(row))
         for name in row.buffers:
-            buffer = _Thing("buffer", (row.graph, name))
+            buffer = _Thing("buffer", Id(row.graph, name))
             size = next((access.bytes for access in row.writes if access.buffer == name), None)
             head = words.shortened(nested_name(row.graph, name))
             self._add(buffer, "buffer", head, "", (byte_text(size),) if size else ())
             for node in row.nodes:
-                if (kin := kins.get((row.graph, node))) is not None:
-                    self._join(_of(kin), buffer, "" if made.get((row.graph, name)) == kin else "computed in it")
+                if (kin := kins.get(Id(row.graph, node))) is not None:
+                    self._join(_of(kin), buffer, "" if made.get(Id(row.graph, name)) == kin else "computed in it")
             self._join(buffer, thing)
         reads = number_of(len(row.reads), "read")
         kind = "item" if row.ir_type == "MultiOutput" else row.kind
         self._add(thing, "pointwise" if row.kind != "reduction" else "reduction", row.name, "", (f"{kind}, {reads}",))
 
-    def _group(self, graph: str, name: str, kernel: _Thing, operations: dict[tuple[str, str], Operation]) -> None:
-        after = self._after(graph).get((graph, name))
+    def _group(self, graph: str, name: str, kernel: _Thing, operations: dict[Id, Operation]) -> None:
+        after = CompiledGraph(self._dump, graph).group_of.get(Id(graph, name))
         own = [
-            key for key in ((graph, member) for member in (after.members if after else (name,))) if key in operations
+            key for key in (Id(graph, member) for member in (after.members if after else (name,))) if key in operations
         ]
         if not own:
             return
-        group = _Thing("group", (graph, name))
+        group = _Thing("group", Id(graph, name))
         count = len(after.members) if after is not None else 1
         self._add(group, "fused", name, "", (number_of(count, "operation"),), [name])
         for key in own:
@@ -247,4 +238,4 @@ class _Way:
 
 
 def _of(kin: NodeRef) -> _Thing:
-    return _Thing(kin.stage, (kin.graph, kin.name))
+    return _Thing(kin.stage, Id.of(kin))

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from inspect_compile.facts.nesting import nested_path
+
 BASE: Final = "torch_compile_debug"
 """The folder of torch's own debug output; also for dumps without --dump."""
 
@@ -102,7 +104,7 @@ def kernel_folder(graph: str, kernel: str) -> str:
     Nested graphs use the folder of their outermost graph; a graph that torch compiles for benchmarking names its
     kernels like that graph.
     """
-    nested = graph.partition("/")[2]
+    nested = nested_path(graph)
     return f"{KERNELS}/{cased_name(f'{nested}.{kernel}' if nested else kernel)}"
 
 

@@ -27,6 +27,7 @@ from inspect_compile.facts import (
     Run,
     Shared,
 )
+from inspect_compile.facts.nesting import outermost
 
 LARGEST_RUN = 16 << 20
 """Maximum size of run.json in bytes: several times the longest command line that a system allows."""
@@ -58,6 +59,8 @@ class Dump:
         self._outermost: list[Graph] = []
         self._of_compile: dict[str | None, list[Graph]] = {}
         self._graphs_of = 0, 0
+        self.derived: dict[str | None, dict[object, Any]] = {}
+        """Graph → what was made of its rows, by the function that made it; None: of all graphs. `refresh` drops it."""
 
     def as_recorded(self) -> "Dump":
         """The same part of the dump with lines as they are in its files, without callers."""
@@ -91,7 +94,10 @@ class Dump:
             self.__dict__.pop(name, None)
         for table in list(self._tables.values()):  # reading one can open another: that of the calls to its lines
             table.read()
-        return self._extent() != before
+        has_more = self._extent() != before
+        if has_more:
+            self.derived = {}
+        return has_more
 
     def _extent(self) -> tuple[object, ...]:
         rows = sum(len(table.rows) for table in self._tables.values())
@@ -174,7 +180,7 @@ class Dump:
         if (table.turns, len(table.rows)) != self._graphs_of:
             rows = self.rows(Graph)
             order = {graph.graph: index for index, graph in reversed(list(enumerate(rows)))}
-            names = sorted(order, key=lambda name: (order.get(name.partition("/")[0], 0), order[name]))
+            names = sorted(order, key=lambda name: (order.get(outermost(name), 0), order[name]))
             last = {graph.graph: graph for graph in rows}
             self._graphs = {name: last[name] for name in names[:MOST_GRAPHS]}
             self._graphs_of = table.turns, len(table.rows)

@@ -11,6 +11,7 @@ from msgspec.structs import force_setattr
 from inspect_compile.dump.call_sites import Callers, locations_in
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Fact, Lowering, Node, Operation
+from inspect_compile.facts.nesting import enclosing
 
 LONGEST_LINE = 64 << 20
 """Maximum length of a line in bytes: no fact comes near it, and a hostile line must not fill the memory."""
@@ -176,6 +177,6 @@ class Table:
         """The lists that a row belongs to: of its kind, of its graph and of the enclosing graphs."""
         lists = [self._of_kind.setdefault(kind, []), self._of.setdefault((kind, graph), [])]
         while "/" in graph:
-            graph = graph.rpartition("/")[0]
+            graph = enclosing(graph)
             lists.append(self._of.setdefault((kind, graph), []))
         return lists

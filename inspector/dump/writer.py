@@ -3,6 +3,7 @@
 import errno
 import itertools
 import os
+import posixpath
 import threading
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -263,7 +264,7 @@ class Writer:
 
         A folder is looked for once: who removes it lets the next file in it fail, which is then put into a new one.
         """
-        path, folder = self.root / name, name.rpartition("/")[0]
+        path, folder = self.root / name, posixpath.dirname(name)
         if folder in self._folders:
             try:
                 return put(path)

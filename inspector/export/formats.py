@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import terminal_safe
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Asked:
     dump: "Dump"
     name: str
     """The dump's name."""
-    graphs: "Sequence[Graph]"
+    graphs: "Sequence[CompiledGraph]"
     """The outermost graphs, or those that the graphs that were asked for are in."""
     names: tuple[str | None, ...] = (None,)
     """The graphs that were asked for, which may be nested ones; None for all."""
@@ -53,7 +54,7 @@ def _perfetto(asked: Asked) -> Iterator[Part]:
     from inspect_compile.export.perfetto import trace
 
     dumps = [part.dump for part in ranks(asked.dump).values()] if is_only_parts(asked.dump) else [asked.dump]
-    yield Part("", iter([written(trace(dumps, [(asked.dump, graph) for graph in asked.graphs]))]))
+    yield Part("", iter([written(trace(dumps, asked.graphs))]))
 
 
 def _model_explorer(asked: Asked) -> Iterator[Part]:
@@ -78,9 +79,9 @@ def _dot(asked: Asked) -> Iterator[Part]:
     from inspect_compile.facts import Operation
 
     drawn = [
-        schedule_dot(asked.dump, graph.graph, "post_fusion")
+        schedule_dot(graph, "post_fusion")
         for graph in asked.graphs
-        if any(row.phase == "post_fusion" for row in asked.dump.rows(Operation, graph.graph))
+        if any(row.phase == "post_fusion" for row in graph.rows(Operation))
     ]
     if not drawn:
         raise CommandError(f"{asked.dump.root}: no operations after fusion were recorded; it may still be compiling")

@@ -8,13 +8,12 @@ memory that is held. A call stands behind the time of compiling, because nobody 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from inspect_compile.analysis.cost.launch_figures import FIGURES, key_of
+from inspect_compile.analysis.cost.launch_figures import FIGURES
 from inspect_compile.analysis.cost.launch_figures import took as launch_seconds
 from inspect_compile.analysis.frontend.startup import FIRST_CALLS, process_start, until_first_timer
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.memory.plan import memory
-from inspect_compile.facts import FirstCall, Graph, Imported, Timed
+from inspect_compile.facts import FirstCall, Imported, Timed
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import lines_text, one_line, program_words
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ MOST_NODES: Final = 20
 """FX nodes that one launch names."""
 
 
-def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) -> dict[str, Any]:
+def trace(dumps: "Sequence[Dump]", graphs: "Iterable[CompiledGraph]" = ()) -> dict[str, Any]:
     """The compile times of these dumps, ranks of one run, on one clock; and a call of each of these graphs."""
     starts = [_start(dump) for dump in dumps]
     first = min((start for start in starts if start is not None), default=0.0)
@@ -38,9 +37,9 @@ def trace(dumps: "Sequence[Dump]", graphs: "Iterable[tuple[Dump, Graph]]" = ()) 
     for dump, start in zip(dumps, starts, strict=True):
         events += compile_events(dump, _process(dump.run.pid, taken), 0.0 if start is None else start - first)
     end = max((event["ts"] + event["dur"] for event in events if event["ph"] == "X"), default=0.0) / _MICRO
-    for dump, graph in graphs:
+    for graph in graphs:
         end += _GAP * end
-        found = list(call_events(dump, graph, _process(1, taken), end))
+        found = list(call_events(graph, _process(1, taken), end))
         events += found
         end = max((event["ts"] / _MICRO for event in found if event["ph"] == "C"), default=end)
     return {"traceEvents": events, "displayTimeUnit": "ms"}
@@ -78,26 +77,26 @@ def _start(dump: "Dump") -> float | None:
     return first if first is None or began is None else began
 
 
-def call_events(dump: "Dump", graph: Graph, process: int, start: float) -> Iterator[Event]:
+def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[Event]:
     """The launches of one call, those of nested graphs left out, and what is held after each line."""
-    seconds = launch_seconds(dump, graph.graph)
+    seconds = launch_seconds(graph)
     if not seconds.of:
         return
-    launched = {key_of(launch): launch for launch in launches(dump, graph.graph)}
-    figures = [of(dump, graph.graph) for of in FIGURES.values()]
-    title = f"{graph.graph}: one call, in the order of the code (not when it ran)"
+    launched = {launch.key: launch for launch in graph.launches}
+    figures = [of(graph) for of in FIGURES.values()]
+    title = f"{graph.name}: one call, in the order of the code (not when it ran)"
     yield _named("process_name", process, 0, title)
     yield _named("thread_name", process, 0, f"launches, as long as {seconds.what}")
     at = start
     yield _held(process, at, 0)
-    for step in memory(dump, graph.graph).steps:
+    for step in graph.memory.steps:
         launch = launched.get((step.graph, step.kernel or "", step.line))
         if step.change:
             yield _held(process, at, step.live)
         if launch is None:
             continue
-        lasts = seconds.of.get(key_of(launch), 0.0)
-        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := key_of(launch)) in one.of}
+        lasts = seconds.of.get(launch.key, 0.0)
+        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := launch.key) in one.of}
         told |= {
             "line of output_code": launch.line,
             "lines": lines_text(launch.lines),

@@ -9,6 +9,7 @@ from inspect_compile import tables
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import SCHEMA_VERSION
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.text import terminal_safe
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def every_row(dump: "Dump", name: str, graphs: Sequence[str | None] = (None,)) -
         if is_only_parts(dump) and not entry.of_all_ranks:
             continue
         try:
-            found = (row for graph in graphs for row in tables.rows(table, dump, graph))
+            found = (row for graph in graphs for row in tables.rows(table, Graphs(dump, graph)))
             rows = [terminal_safe(encoder.encode(row)) for row in found]
         except CommandError as error:
             missing[table] = str(error)

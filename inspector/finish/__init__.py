@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.kept import to_keep
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
+from inspect_compile.graph import Graphs
 from inspect_compile.tables import loaded
 from inspect_compile.tables.text import unbroken
 
@@ -28,7 +28,7 @@ ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
     (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.program_files:pre_fusion_dot"),
     (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.program_files:post_fusion_dot"),
 )
-"""(file in each graph's folder, `module:function` that returns its text for a dump and a graph)."""
+"""(file in each graph's folder, `module:function` that returns its text for a graph)."""
 
 
 _MOST_GRAPHS: Final = 1000
@@ -46,19 +46,19 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
     marker, and the others are still made. Raises OSError if the dump is not writable.
     """
     failures: list[str] = []
-    for graph in outermost(dump):
-        folder = dump.folder(graph.graph)
+    for graph in Graphs(dump):
+        folder = dump.folder(graph.name)
         if not paths.inside(dump.root, folder):
-            failures.append(unbroken(f"{graph.graph}: its folder is a link out of the dump"))
+            failures.append(unbroken(f"{graph.name}: its folder is a link out of the dump"))
             continue
         folder.parent.mkdir(exist_ok=True)  # the dump itself is there, or was removed meanwhile
         folder.mkdir(exist_ok=True)
         for name, where in ARTIFACTS:
             try:
-                text: str = loaded(where)(dump, graph.graph)
+                text: str = loaded(where)(graph)
             except Exception as error:
                 reason = unbroken(f"{type(error).__name__}: {error}")
-                failures.append(unbroken(f"{graph.graph}/{name}: {reason}"))
+                failures.append(unbroken(f"{graph.name}/{name}: {reason}"))
                 comment = "//" if name.endswith((".dot", ".json")) else name
                 text = f"{comment} could not be made: {reason}\n"
             _write(folder / name, text)
@@ -99,7 +99,7 @@ def ensure_finished(dump: Dump) -> bool:
     under_way.wait(dump.root, _PATIENCE)
     if is_finished(dump):
         return True
-    if run_state(dump).is_growing or not os.access(dump.root, os.W_OK) or len(outermost(dump)) > _MOST_GRAPHS:
+    if run_state(dump).is_growing or not os.access(dump.root, os.W_OK) or len(dump.outermost()) > _MOST_GRAPHS:
         return False
     with contextlib.suppress(OSError):
         finish(dump)

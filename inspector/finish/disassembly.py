@@ -16,10 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary
+from inspect_compile.graph import Graphs
+from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.tables.text import unbroken
 
 SECONDS: Final = 20.0
@@ -40,11 +40,7 @@ def disassemble(dump: Dump, write: Callable[[Path, str], None]) -> list[str]:
 
     If one cannot be made, its file contains the reason.
     """
-    found = [
-        (graph.graph, rows[0])
-        for graph in outermost(dump)
-        for rows in of_kernels(configurations(dump, graph.graph)).values()
-    ]
+    found = [(graph.name, rows[0]) for graph in Graphs(dump) for rows in of_kernels(configurations(graph)).values()]
     if not found:
         return []
     reasons: dict[str, str] = {}

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernels.launches import Launch
-from inspect_compile.analysis.kernels.statements import Statements
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.graph.kernels.launches import Launch
+from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.cost_text import exact_words
 from inspect_compile.tables.kernels.binaries import binary_text
@@ -33,17 +33,17 @@ _ORIGINS: Final[tuple[Column[_Origin], ...]] = (
 )
 
 
-def kernels_text(dump: Dump, graph: str) -> str:
+def kernels_text(graph: CompiledGraph) -> str:
     """The whole text for one outermost graph, kernels in the order of their first call."""
-    calls: dict[tuple[str, str], list[Launch]] = {}
-    moved = launch_traffic(dump, graph)
+    calls: dict[Id, list[Launch]] = {}
+    moved = graph.traffic
     for launch in moved.launches:
-        calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
-    nodes = {(node.graph, node.name): node for node in dump.rows(Node, graph) if node.stage == "post_grad"}
-    compiled = of_kernels(configurations(dump, graph))
-    statements = Statements(dump, graph)
+        calls.setdefault(Id(launch.graph, launch.kernel.name), []).append(launch)
+    nodes = graph.node_of
+    compiled = of_kernels(configurations(graph))
+    statements = graph.statements
     count = sum(len(found) for found in calls.values())
-    lines = [graph, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
+    lines = [graph.name, f"{number_of(len(calls), 'kernel')}, {number_of(count, 'call')}", ""]
     for (of, name), found in calls.items():
         lines += [*_kernel(found, nodes, moved, of_kernel(compiled, of, name), statements), ""]
     return clean("\n".join(lines))
@@ -51,7 +51,7 @@ def kernels_text(dump: Dump, graph: str) -> str:
 
 def _kernel(
     calls: list[Launch],
-    nodes: dict[tuple[str, str], Node],
+    nodes: dict[Id, Node],
     moved: LaunchTraffic,
     compiled: list[Configuration],
     statements: Statements,
@@ -82,7 +82,7 @@ def _kernel(
         yield from (f"  {line}" for line in told)
     own = {row.node for row in computed}
     names = dict.fromkeys(calls[0].nodes)
-    rows = [_Origin(name, nodes.get((kernel.graph, name)), name in own or body is None) for name in names]
+    rows = [_Origin(name, nodes.get(Id(kernel.graph, name)), name in own or body is None) for name in names]
     yield from text_lines(_ORIGINS, rows, indent="  ")
     if body is not None and len(own) < len(calls[0].nodes):
         yield "          in brackets those that flowed in and of which no operation computes here"

@@ -2,51 +2,49 @@
 
 from collections.abc import Callable, Iterator
 
-from inspect_compile.analysis.dumps.rows import symbols
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
-from inspect_compile.analysis.provenance.chain import Provenance
-from inspect_compile.analysis.provenance.coverage import coverage
-from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, JointNode, Node
 from inspect_compile.finish.path_text import bench_lines, call_lines, edge_lines, returned_lines
 from inspect_compile.finish.schedule_text import body_lines, fusion_lines, operation_lines, wrapper_lines
 from inspect_compile.finish.table_texts import flops_table
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.lowering.step_text import field, step_lines, symbol_text
 from inspect_compile.tables.text import clean, exception_text, seconds_text
 
 
-def lowering_text(dump: Dump, graph: str) -> str:
+def lowering_text(graph: CompiledGraph) -> str:
     """The whole text for one outermost graph, those nested in it included."""
     told: set[str] = set()
-    chain = Provenance(dump, graph)
-    known = {(operation.graph, operation.name): operation for operation in chain.operations}
-    virtual, steps, operations = inlined(dump, graph), list(lowering_steps(dump, graph)), Operations(dump, graph)
-    lines = [*_head(dump, graph), ""]
+    chain = graph.provenance
+    known = graph.operation_of
+    virtual, steps, operations = inlined(graph), list(lowering_steps(graph)), Operations(graph)
+    lines = [*_head(graph), ""]
     for title, section in (
         (
             "Who called whom: backend (compiler_fn), compile_fx, AOTAutograd (auto_autograd), compile_fx_inner",
-            call_lines(dump, graph),
+            call_lines(graph),
         ),
-        ("FLOP table: Module, FLOP, % Total", flops_table(dump, graph, depth=1)),
+        ("FLOP table: Module, FLOP, % Total", flops_table(graph, depth=1)),
         (
             "GraphLowering.run: Graph.run_node of each node, in the order in which they were lowered",
-            _run_lines(steps, graph, lambda step: step_lines(step, chain, known, told, virtual)),
+            _run_lines(steps, graph.name, lambda step: step_lines(step, chain, known, told, virtual)),
         ),
-        ("Graph.lowering: Output and Input, Pre-Realize and Post-Realize", edge_lines(steps, graph, told)),
+        ("Graph.lowering: Output and Input, Pre-Realize and Post-Realize", edge_lines(steps, graph.name, told)),
         ("Init Scheduler: LoopBodyBlock, the body of each operation's loops", body_lines(operations)),
         ("New nodes after processing: the scheduler's operations before fusion", operation_lines(operations)),
-        ("Finished scheduler init: fusion", fusion_lines(dump, graph)),
+        ("Finished scheduler init: fusion", fusion_lines(graph)),
         (
             "Scheduler.codegen: extern calls, kernels, allocations and frees, by line of output_code.py",
-            wrapper_lines(dump, graph),
+            wrapper_lines(graph),
         ),
         (
             "graph.compile_to_module, compile_fx_inner.result, compile_fx.fw_compiler: what was returned",
-            returned_lines(dump, graph),
+            returned_lines(graph),
         ),
-        ("inductor.triton_heuristics, bench: what was timed", bench_lines(dump, graph)),
+        ("inductor.triton_heuristics, bench: what was timed", bench_lines(graph)),
     ):
         lines += [title, "=" * len(title), "", *section]
         lines += [] if lines[-1] == "" else [""]
@@ -65,26 +63,26 @@ def _run_lines(steps: list[Step], graph: str, step_lines: Callable[[Step], Itera
         yield ""
 
 
-def _head(dump: Dump, graph: str) -> list[str]:
-    facts = dump.graph(graph) or Graph(graph=graph, kind="unknown")
-    end = dump.graph_end(graph)
+def _head(graph: CompiledGraph) -> list[str]:
+    facts = graph.dump.graph(graph.name) or Graph(graph=graph.name, kind="unknown")
+    end = graph.dump.graph_end(graph.name)
     state = "not finished" if end is None else f"{end.status} in {seconds_text(end.seconds)}"
-    lines = [f"{graph}   {facts.kind}   compile {facts.compile_id or 'without a Dynamo frame'}   {state}"]
+    lines = [f"{graph.name}   {facts.kind}   compile {facts.compile_id or 'without a Dynamo frame'}   {state}"]
     if end is not None and end.exception is not None:
         lines.append(f"  failed with  {exception_text(end.exception)}")
-    for frame in dump.rows_of_compile(Frame, facts.compile_id):
+    for frame in graph.dump.rows_of_compile(Frame, facts.compile_id):
         if frame.status == "compiled":
             lines.append(f"  frame   {frame.function}   {frame.file}:{frame.line}")
-    nodes = [node for node in dump.rows(Node, graph) if node.graph == graph]
+    nodes = [node for node in graph.rows(Node) if node.graph == graph.name]
     stages = [
-        ("Dynamo", len(dump.rows_of_compile(DynamoNode, facts.compile_id))),
-        ("joint", len(dump.rows_of_compile(JointNode, facts.compile_id))),
+        ("Dynamo", len(graph.dump.rows_of_compile(DynamoNode, facts.compile_id))),
+        ("joint", len(graph.dump.rows_of_compile(JointNode, facts.compile_id))),
         ("AOTAutograd", sum(node.stage == "aot" for node in nodes)),
         ("after all passes", sum(node.stage == "post_grad" for node in nodes)),
     ]
-    lines += [field("symbol", symbol_text(row)) for row in symbols(dump, graph)]
+    lines += [field("symbol", symbol_text(row)) for row in graph.symbols]
     lines.append("  nodes   " + "   ".join(f"{stage} {count}" for stage, count in stages if count))
-    found = coverage(dump, graph)
+    found = coverage(graph)
     lost = f"; not accounted for: {', '.join(node.node for node in found.missing)}" if found.missing else ""
     lines.append(f"  {found.share:.0%} of the nodes are accounted for in the generated code{lost}")
     if found.unknown:

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.frontend.call_path import call_path, tree
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations
 from inspect_compile.analysis.lowering.ir_text import fold
 from inspect_compile.analysis.lowering.steps import Step
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.kernels.binaries import Configuration, configurations
 from inspect_compile.tables.columns import Column, text_lines
 from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.frontend.calls import COLUMNS, call_name
@@ -64,22 +64,22 @@ _TIMED: Final[tuple[Column[_Timed], ...]] = (
 )
 
 
-def call_lines(dump: Dump, graph: str) -> Iterator[str]:
+def call_lines(graph: CompiledGraph) -> Iterator[str]:
     """The calls from the backend down to code generation, without those for other graphs of the same compile."""
-    shown = (line for row in tree(_calls(dump, graph)) for line in lines_of_call(row))
+    shown = (line for row in tree(_calls(graph)) for line in lines_of_call(row))
     yield from text_lines(COLUMNS, shown) or ["No call was seen."]
 
 
-def returned_lines(dump: Dump, graph: str) -> Iterator[str]:
+def returned_lines(graph: CompiledGraph) -> Iterator[str]:
     """The callable that came out, from the innermost call to the backend."""
-    calls = (call for call in _calls(dump, graph) if call.stage in _RETURNING and call.returned)
+    calls = (call for call in _calls(graph) if call.stage in _RETURNING and call.returned)
     rows = sorted(calls, key=lambda call: -call.index)
     yield from text_lines(_RETURNED, rows, indent="  ") or ["No call was seen."]
 
 
-def _calls(dump: Dump, graph: str) -> tuple[Call, ...]:
+def _calls(graph: CompiledGraph) -> tuple[Call, ...]:
     """The calls of the compile that are not about another of its graphs."""
-    return tuple(call for call in call_path(dump, graph) if call.inductor_graph in (None, "", graph))
+    return tuple(call for call in call_path(graph) if call.inductor_graph in (None, "", graph.name))
 
 
 def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
@@ -132,9 +132,9 @@ def _rate(timed: _Timed) -> str:
     return f"{timed.size / timed.row.milliseconds / 1e6:.2f} GB/s"
 
 
-def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
+def bench_lines(graph: CompiledGraph) -> Iterator[str]:
     """torch's timings of the graph's kernels, during the compile or at their first call."""
-    rows = configurations(dump, graph)
+    rows = configurations(graph)
     timed = [row for row in rows if row.milliseconds is not None]
     if not timed:
         several = [row for row in rows if row.choice == "not measured"]
@@ -145,5 +145,5 @@ def bench_lines(dump: Dump, graph: str) -> Iterator[str]:
             else "No kernel was timed: none has more than one configuration."
         )
         return
-    calls = {row.kernel: row for row in reversed(launch_traffic(dump, graph).all())}
+    calls = {row.kernel: row for row in reversed(graph.traffic.all())}
     yield from text_lines(_TIMED, [_Timed(row, calls.get(row.kernel)) for row in timed], indent="  ")

@@ -3,33 +3,33 @@
 import msgspec
 
 from inspect_compile.analysis.kernels import kernel_map, torch_provenance
-from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import terminal_safe
 
 
-def kernel_map_json(dump: Dump, graph: str) -> str:
+def kernel_map_json(graph: CompiledGraph) -> str:
     """Kernel name → source, lines, nodes, source lines."""
-    return _indented(kernel_map.kernel_map(dump, graph))
+    return _indented(kernel_map.kernel_map(graph))
 
 
-def node_mappings_json(dump: Dump, graph: str) -> str:
+def node_mappings_json(graph: CompiledGraph) -> str:
     """Nodes before and after AOTAutograd, and calls of kernels, as torch maps them."""
-    return _indented(torch_provenance.node_mappings(dump, graph))
+    return _indented(torch_provenance.node_mappings(graph))
 
 
 def _indented(value: object) -> str:
     return terminal_safe(msgspec.json.format(msgspec.json.encode(value), indent=1)).decode() + "\n"
 
 
-def pre_fusion_dot(dump: Dump, graph: str) -> str:
+def pre_fusion_dot(graph: CompiledGraph) -> str:
     """The scheduler's graph before fusion; `draw` makes SVG of it."""
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
 
-    return schedule_dot(dump, graph, "pre_fusion", fold=False)
+    return schedule_dot(graph, "pre_fusion", fold=False)
 
 
-def post_fusion_dot(dump: Dump, graph: str) -> str:
+def post_fusion_dot(graph: CompiledGraph) -> str:
     """The scheduler's graph after fusion."""
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
 
-    return schedule_dot(dump, graph, "post_fusion", fold=False)
+    return schedule_dot(graph, "post_fusion", fold=False)

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.schedule_rows import fused_rows
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.lowering.operations import Operations
-from inspect_compile.analysis.memory.plan import memories
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import paths
 from inspect_compile.facts import WrapperLine
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import wrapper as tables
 from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.cost.cost_text import exact_words
@@ -40,9 +39,9 @@ def operation_lines(operations: Operations) -> Iterator[str]:
         yield ""
 
 
-def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
+def fusion_lines(graph: CompiledGraph) -> Iterator[str]:
     """The fusion in short; fusion.txt has every attempt."""
-    found = fusion(dump, graph)
+    found = fusion(graph)
     if found.verdicts:
         yield f"{found_text(found)}. Every attempt: {paths.FUSION}"
         if found.refusals:
@@ -54,23 +53,23 @@ def fusion_lines(dump: Dump, graph: str) -> Iterator[str]:
         yield f"  round {attempt.round}   {attempt.a} + {attempt.b}   →   {attempt.into}   {shared}"
     yield ""
     yield "After fusion, in the order of the generated code:"
-    yield from text_lines(GROUPS, fused_rows(dump, graph), indent="  ")
+    yield from text_lines(GROUPS, fused_rows(graph), indent="  ")
 
 
-def wrapper_lines(dump: Dump, graph: str) -> Iterator[str]:
+def wrapper_lines(graph: CompiledGraph) -> Iterator[str]:
     """The wrapper line by line, nested graphs first as in the generated code; calls as in the code."""
-    texts = (dump.text(graph, f"{paths.OUTPUT_CODE}{suffix}") for suffix in (".py", ".cpp"))
+    texts = (graph.text(f"{paths.OUTPUT_CODE}{suffix}") for suffix in (".py", ".cpp"))
     code = next(filter(None, texts), "").split("\n")
-    rows = tables.wrapper_lines(dump, graph)
-    moved = launch_traffic(dump, graph)
+    rows = tables.wrapper_lines(graph)
+    moved = graph.traffic
     calls = {(launch.graph, launch.line): launch for launch in moved.launches}
-    live = {(of, step.index): step.live for of, held in memories(dump, graph).items() for step in held.steps}
+    live = {(of, step.index): step.live for of, held in graph.memories.items() for step in held.steps}
     inside = None
     for row in rows:
         if row.graph != inside:
             inside = row.graph
-            if inside != graph or row is not rows[0]:
-                yield f"in {inside.removeprefix(graph).strip('/') or 'the graph itself'}"
+            if inside != graph.name or row is not rows[0]:
+                yield f"in {inside.removeprefix(graph.name).strip('/') or 'the graph itself'}"
         held = live.get((row.graph, row.index)) if row.what in ("allocate", "free", "extern") else None
         text = f"  {row.line or '':>6}  {row.what:<15}{_what(row, code)}"
         if held is None:

@@ -1,6 +1,7 @@
 """What is kept of one compile of AOTAutograd's, and its form in a file: checksum, then zlib of MessagePack."""
 
 import hashlib
+import posixpath
 import zlib
 from typing import Final
 
@@ -103,5 +104,5 @@ def _is_own(name: str, graphs: tuple[str, ...]) -> bool:
 
 def table_of(name: str) -> str | None:
     """The table that a file of a dump is; None for a text."""
-    stem, _, ending = name.rpartition("/")[2].partition(".")
+    stem, _, ending = posixpath.basename(name).partition(".")
     return stem if ending == "jsonl" and stem in TABLES else None

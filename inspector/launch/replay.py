@@ -19,7 +19,9 @@ from inspect_compile.analysis.lookup.pairs import Pair
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, Setting, python_path_without_bootstrap
 from inspect_compile.dump import Dump, paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Operation
+from inspect_compile.facts.nesting import outermost
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.launch.replay_metadata import known
 
 _WORKER: Final = "inspect_compile.child.workers.replay_worker"
@@ -53,8 +55,7 @@ class Replayed:
 
 
 def replayed(
-    dump: Dump,
-    graph: Graph,
+    graph: CompiledGraph,
     *,
     target: str | None = None,
     config: Mapping[str, Any] | None = None,
@@ -69,9 +70,9 @@ def replayed(
     Waits for it. It is really compiled: torch's caches of graphs are neither read nor written. Raises CommandError for
     what cannot be done, and then leaves nothing. What a failing compile recorded stays.
     """
-    of = beside(dump)
+    of = beside(graph.dump)
     literals = {name: repr(value) for name, value in (config or {}).items()}
-    told = {**_told(dump, graph), "target": target or dump.run.target, "config": literals}
+    told = {**_told(graph), "target": target or graph.dump.run.target, "config": literals}
     told["inputs"] = str(inputs.absolute()) if inputs is not None else ""
     number, part = _claimed(of.root)
     setting = Setting(
@@ -82,7 +83,7 @@ def replayed(
         quiet=True,
         argv=list(of.run.argv),
         target=told["target"] or None,
-        replay_of=graph.graph,
+        replay_of=graph.name,
         config=literals,
         steer={"deny": denied} if denied else None,
         numerics={} if inputs is not None else None,
@@ -90,11 +91,11 @@ def replayed(
     answer, status = _compiled(told, setting, part)
     if refused := answer.get("refused"):
         shutil.rmtree(part, ignore_errors=True)
-        raise CommandError(f"{graph.graph}: {refused}")
+        raise CommandError(f"{graph.name}: {refused}")
     failure = answer.get("failed", "")
     if status and not failure:
         failure = f"what compiled it ended with exit status {status}"
-    return Replayed(number, part, graph.graph, failure)
+    return Replayed(number, part, graph.name, failure)
 
 
 def beside(dump: Dump) -> Dump:
@@ -104,25 +105,27 @@ def beside(dump: Dump) -> Dump:
     return dump
 
 
-def try_knob(dump: Dump, graph: str, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:
+def try_knob(graph: CompiledGraph, ops_a: Sequence[str], ops_b: Sequence[str], knob: str, value: object) -> Tried:
     """Compile `graph` of `dump` again with the setting `knob`, and return what became of the two sets of operations.
 
     It runs code from the dump, like `replay`, and is kept as a replay. If it cannot be compiled, `failure` says why.
     """
-    outer = graph.partition("/")[0]
+    outer = outermost(graph.name)
     wanted = {*ops_a, *ops_b}
-    of = next((row.graph for row in dump.rows(Operation, outer) if not wanted.isdisjoint(row.members)), graph)
+    of = next(
+        (row.graph for row in graph.dump.rows(Operation, outer) if not wanted.isdisjoint(row.members)), graph.name
+    )
     pair = Pair(of, tuple(ops_a), tuple(ops_b))
-    found = dump.graph(outer)
-    failure = f"{graph}: no such graph in {dump.root}"
+    found = graph.dump.graph(outer)
+    failure = f"{graph.name}: no such graph in {graph.dump.root}"
     if found is not None:
         try:
-            done = replayed(dump, found, config={knob: value})
+            done = replayed(CompiledGraph(graph.dump, found.graph), config={knob: value})
         except CommandError as error:
             failure = str(error)
         else:
             if not done.failure:
-                return tried(dump, Dump(done.part), pair, knob, value, done.number)
+                return tried(graph.dump, Dump(done.part), pair, knob, value, done.number)
             failure = done.failure
     return Tried(graph=of, knob=knob, value=repr(value), a=pair.a, b=pair.b, failure=failure)
 
@@ -177,23 +180,23 @@ def _claimed(root: Path) -> tuple[int, Path]:
         return number, part
 
 
-def _told(dump: Dump, graph: Graph) -> dict[str, Any]:
+def _told(graph: CompiledGraph) -> dict[str, Any]:
     """The description of the graph for the compiling process: texts of the dump, and what they do not say."""
-    name = graph.graph
+    name = graph.name
     if "/" in name:
         raise CommandError(f"--graph {name}: it is compiled with the graph around it: --graph {name.partition('/')[0]}")
-    text = dump.text(name, paths.FX_RUNNABLE)
+    text = graph.dump.text(name, paths.FX_RUNNABLE)
     if text is None:
         raise CommandError(
-            f"{name}: no {paths.FX_RUNNABLE} in {dump.folder(name)}, so that it can't be compiled again;"
+            f"{name}: no {paths.FX_RUNNABLE} in {graph.dump.folder(name)}, so that it can't be compiled again;"
             " the recording ended too early, left the graph out, or kept no texts (--level facts)"
         )
-    there = _ARCHITECTURE.search(dump.run.device)
+    there = _ARCHITECTURE.search(graph.dump.run.device)
     return {
         "runnable": text,
-        "readable": dump.text(name, paths.FX_READABLE) or "",
-        "device": graph.device or dump.run.device,
+        "readable": graph.dump.text(name, paths.FX_READABLE) or "",
+        "device": graph.fact.device or graph.dump.run.device,
         "recorded_target": there[0] if there is not None else "",
-        "torch": dump.run.versions.get("torch", ""),
-        "known": known(dump, graph),
+        "torch": graph.dump.run.versions.get("torch", ""),
+        "known": known(graph),
     }

@@ -3,8 +3,9 @@
 import re
 from typing import Any, Final
 
-from inspect_compile.dump import Dump, paths
-from inspect_compile.facts import DynamoNode, Graph, Lowering, Node
+from inspect_compile.dump import paths
+from inspect_compile.facts import DynamoNode, Lowering, Node
+from inspect_compile.graph import CompiledGraph
 
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 """The outputs in the text of an output node's arguments."""
@@ -14,21 +15,21 @@ _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
-def known(dump: Dump, graph: Graph) -> dict[str, Any]:
+def known(graph: CompiledGraph) -> dict[str, Any]:
     """Plain values, under the names in `lowering/intervention/replay/replay_metadata.py`."""
-    name = graph.graph
-    everywhere = {_path(node, name): node for node in dump.rows(Node, name) if node.stage == "aot"}
+    name = graph.name
+    everywhere = {_path(node, name): node for node in graph.rows(Node) if node.stage == "aot"}
     nodes = [node for node in everywhere.values() if node.graph == name]
     return {
         "graph": name,
-        "kind": graph.kind,
-        "compile_id": graph.compile_id or "",
-        "operators": graph.operators,
-        "visible": _visible(dump, graph, nodes),
+        "kind": graph.fact.kind,
+        "compile_id": graph.fact.compile_id or "",
+        "operators": graph.fact.operators,
+        "visible": _visible(graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
-        "static": _static(dump, graph, nodes),
+        "static": _static(graph, nodes),
         "donated": [
-            row.node for row in dump.rows(Lowering, name) if row.way == "placeholder" and "DonatedBuffer(" in row.result
+            row.node for row in graph.rows(Lowering) if row.way == "placeholder" and "DonatedBuffer(" in row.result
         ],
         "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
         "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
@@ -52,37 +53,39 @@ def _before_inputs(nodes: list[Node]) -> list[str]:
     return [node.name for node in leading] if any(node.op != "placeholder" for node in leading) else []
 
 
-def _visible(dump: Dump, graph: Graph, nodes: list[Node]) -> list[int]:
+def _visible(graph: CompiledGraph, nodes: list[Node]) -> list[int]:
     """Positions of the outputs of a forward graph that the program receives.
 
     Mutated inputs come before them, and what is saved for the backward after them.
     """
     output = next((node for node in nodes if node.op == "output"), None)
-    of_dynamo = [row for row in dump.rows_of_compile(DynamoNode, graph.compile_id) if row.op == "output"]
-    if graph.kind != "forward" or output is None or not of_dynamo:
+    of_dynamo = [row for row in graph.dump.rows_of_compile(DynamoNode, graph.fact.compile_id) if row.op == "output"]
+    if graph.fact.kind != "forward" or output is None or not of_dynamo:
         return []
     count = len(_ITEMS.findall(output.arguments))
     wanted = len(_ITEMS.findall(of_dynamo[-1].arguments))
     names = {node.name for node in nodes}
     start = 0
-    for other in dump.graphs_of_compile(graph.compile_id):
+    for other in graph.dump.graphs_of_compile(graph.fact.compile_id):
         if other.kind == "backward":
-            rows = [row for row in dump.rows(Node, other.graph) if row.graph == other.graph and row.stage == "aot"]
+            rows = [
+                row for row in graph.dump.rows(Node, other.graph) if row.graph == other.graph and row.stage == "aot"
+            ]
             kept = sum(row.op == "placeholder" and row.name in names for row in rows)
             start = max(0, count - wanted - kept)
     return list(range(start, min(start + wanted, count)))
 
 
-def _static(dump: Dump, graph: Graph, nodes: list[Node]) -> list[str]:
+def _static(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
     """Inputs that a GPU uses as they are; of others the generated code ensures that they are aligned."""
     inputs = [node.name for node in nodes if node.op == "placeholder"]
-    if "cuda" in graph.device:
-        code = dump.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or ""
+    if "cuda" in graph.fact.device:
+        code = graph.text(f"{paths.OUTPUT_CODE}.py") or ""
         checked = set(_CHECKED.findall(code))
         return [name for name in inputs if name not in checked]
-    if graph.kind == "backward":
+    if graph.fact.kind == "backward":
         return [name for name in inputs if not name.startswith("tangents")]
-    rows = dump.rows_of_compile(DynamoNode, graph.compile_id)
+    rows = graph.dump.rows_of_compile(DynamoNode, graph.fact.compile_id)
     of_dynamo = [row.name for row in rows if row.op == "placeholder"]
     if len(of_dynamo) != len(inputs):
         return []

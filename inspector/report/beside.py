@@ -1,16 +1,14 @@
 """Two or more compiles side by side: of each graph its schedule, and of each kernel that differs its sources."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.analysis.compare.side_by_side import KernelSide, Side, SideRow
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.report.markup import Budget, Markup, element, escaped, joined
 from inspect_compile.report.pictures import folded_schedule
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 MOST_SIDES: Final = 4
 """More do not fit beside each other."""
@@ -23,7 +21,7 @@ _LONGEST: Final = 400
 def beside_each_other(sides: Sequence[Side], rows: Sequence[SideRow], budget: Budget) -> Iterator[Markup]:
     """A block for each graph, and below it one for each kernel that is not the same on all of the first sides."""
     few = sides[:MOST_SIDES]
-    sources = [{(row.graph, row.name): row.source for row in side.dump.rows(Kernel)} for side in few]
+    sources = [{Id.of(row): row.source for row in side.dump.rows(Kernel)} for side in few]
     if len(few) < len(sides):
         yield element("p", f"Side by side are the first {len(few)} of {len(sides)}.", class_="dim")
     graphs = 0
@@ -36,7 +34,7 @@ def beside_each_other(sides: Sequence[Side], rows: Sequence[SideRow], budget: Bu
                 yield _columns([_graph(side, of) for side, of in zip(few, known, strict=True)])
         elif not row.is_same and any(known):
             texts = [
-                None if of is None else _text(side.dump, of.graph, own.get((of.graph, of.kernel)))
+                None if of is None else _text(CompiledGraph(side.dump, of.graph), own.get(Id(of.graph, of.kernel)))
                 for side, of, own in zip(few, known, sources, strict=True)
             ]
             yield _kernels(few, known, texts, budget)
@@ -50,7 +48,7 @@ def _graph(side: Side, of: KernelSide | None) -> Markup:
     if of is None:
         return _column(side, "has no such graph")
     told = f"{number_of(of.kernels, 'kernel')}, {number_of(of.launches, 'launch', 'launches')}, {_costs(of)}"
-    return _column(side, told, folded_schedule(side.dump, of.graph))
+    return _column(side, told, folded_schedule(CompiledGraph(side.dump, of.graph)))
 
 
 def _costs(of: KernelSide) -> str:
@@ -90,8 +88,8 @@ def _kernels(
     return element("details", element("summary", element("b", title)), _columns(columns))
 
 
-def _text(dump: "Dump", graph: str, source: str | None) -> str | None:
-    return dump.text(graph, source) if source else None
+def _text(graph: "CompiledGraph", source: str | None) -> str | None:
+    return graph.text(source) if source else None
 
 
 def _named(text: str, of: KernelSide) -> list[str]:

@@ -8,10 +8,10 @@ from typing import Final
 
 from inspect_compile.analysis.kernels.instructions import says_places_only
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage, annotated_lines
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
-from inspect_compile.analysis.provenance.chain import Line, Provenance
-from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel, Node
+from inspect_compile.facts import Kernel, Node
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.statements import Annotated
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.report.fx_text import call_text
 from inspect_compile.report.markup import Budget, Markup, element, escaped, joined
@@ -30,13 +30,13 @@ _MOST_NUMBERS: Final = 400
 class Code:
     """The three columns of one graph."""
 
-    def __init__(self, dump: Dump, graph: Graph, budget: Budget) -> None:
-        self._dump = dump
-        self._of = Provenance(dump, graph.graph)
-        self._statements = Statements(dump, graph.graph)
+    def __init__(self, graph: CompiledGraph, budget: Budget) -> None:
+        self._dump = graph.dump
+        self._of = graph.provenance
+        self._statements = graph.statements
         self._budget = budget
         self._number = {self._of.key(node.graph, node.name): place for place, node in enumerate(self._of.nodes)}
-        self._graph = graph
+        self._graph = graph.fact
 
     def html(self) -> Markup:
         """Everything; empty for a graph without nodes and kernels."""

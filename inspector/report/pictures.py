@@ -13,12 +13,13 @@ from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.timeline import timeline
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Operation
 from inspect_compile.report.markup import Markup, element
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
 
 SECONDS: Final = 20.0
 """How long Graphviz may take for one picture of a page."""
@@ -47,20 +48,20 @@ def missing(title: str, why: str) -> Markup:
     return element("p", f"{title}: {unbroken(why)}", class_="dim")
 
 
-def pictures(dump: "Dump", graph: Graph) -> Iterator[Markup]:
+def pictures(graph: "CompiledGraph") -> Iterator[Markup]:
     """Everything that can be drawn of one graph."""
-    name = f"{unbroken(graph.graph)}  {graph.kind} {graph.compile_id or ''}".rstrip()
-    recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
+    name = f"{unbroken(graph.name)}  {graph.fact.kind} {graph.fact.compile_id or ''}".rstrip()
+    recorded = {row.phase for row in graph.rows(Operation)}
     if "post_fusion" in recorded:
         title = f"{name}: the schedule {PHASES['post_fusion']}"
-        size = sum(row.phase == "pre_fusion" for row in dump.rows(Operation, graph.graph))
-        yield _drawn(title, lambda: _schedule(dump, graph.graph, fold=size > LONGEST))
+        size = sum(row.phase == "pre_fusion" for row in graph.rows(Operation))
+        yield _drawn(title, lambda: _schedule(graph, fold=size > LONGEST))
         if LONGEST < size <= UNFOLDED_UP_TO:
-            whole = _drawn(f"{title}, each operation", lambda: _schedule(dump, graph.graph, fold=False))
+            whole = _drawn(f"{title}, each operation", lambda: _schedule(graph, fold=False))
             yield element("details", element("summary", "the same, unfolded: a box for each operation"), whole)
     for kind in KINDS.values():
         if kind.on_page is not None and not kind.is_of_run:
-            yield from _of_kind(kind, kind.on_page, dump, [graph], f"{name}: ")
+            yield from _of_kind(kind, kind.on_page, graph.dump, [graph], f"{name}: ")
 
 
 def compile_timeline(dump: "Dump", title: str) -> Markup | None:
@@ -79,13 +80,13 @@ def _drawn(title: str, draw: Callable[[], str]) -> Markup:
     return figure(drawing, title)
 
 
-def folded_schedule(dump: "Dump", graph: str) -> Markup:
+def folded_schedule(graph: "CompiledGraph") -> Markup:
     """The schedule after fusion in its smallest form."""
-    return _drawn("the schedule after fusion, folded", lambda: _schedule(dump, graph, fold=True))
+    return _drawn("the schedule after fusion, folded", lambda: _schedule(graph, fold=True))
 
 
-def _schedule(dump: "Dump", graph: str, *, fold: bool) -> str:
-    return svg(schedule_dot(dump, graph, "post_fusion", fold=fold), SECONDS)
+def _schedule(graph: "CompiledGraph", *, fold: bool) -> str:
+    return svg(schedule_dot(graph, "post_fusion", fold=fold), SECONDS)
 
 
 def of_run(dump: "Dump") -> Iterator[Markup]:
@@ -102,7 +103,7 @@ def of_ranks(dump: "Dump") -> Iterator[Markup]:
             yield from _of_kind(kind, kind.on_page, dump, [], "")
 
 
-def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: list[Graph], of: str) -> Iterator[Markup]:
+def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: "list[CompiledGraph]", of: str) -> Iterator[Markup]:
     try:
         found = list(kind.draw(dump, graphs, wanted))
     except CommandError as error:

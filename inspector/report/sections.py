@@ -5,12 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile import tables
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import is_only_parts
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.report import pictures
 from inspect_compile.report.code import Code
 from inspect_compile.report.markup import Budget, Markup, element, joined
@@ -88,14 +87,18 @@ def sections(asked: Asked) -> Iterator[Section]:
     for name, title, there in TABLES:
         blocks = list(_tables(asked, there))
         if name == "graph":
-            blocks += stages(asked.dump, outermost(asked.dump)[:FEW_GRAPHS], asked.rows, asked.budget)
+            blocks += stages(asked.dump, list(Graphs(asked.dump))[:FEW_GRAPHS], asked.rows, asked.budget)
         if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
             blocks.insert(0, drawn)
         yield Section(name, title, blocks)
         if name == "overview":
-            graphs = outermost(asked.dump)[:FEW_GRAPHS]
-            yield Section("code", "Code", _more(asked, [Code(asked.dump, one, asked.budget).html() for one in graphs]))
-            found = [drawn for one in graphs for drawn in pictures.pictures(asked.dump, one)]
+            graphs = asked.dump.outermost()[:FEW_GRAPHS]
+            yield Section(
+                "code",
+                "Code",
+                _more(asked, [Code(CompiledGraph(asked.dump, one.graph), asked.budget).html() for one in graphs]),
+            )
+            found = [drawn for one in graphs for drawn in pictures.pictures(CompiledGraph(asked.dump, one.graph))]
             found = [*pictures.of_run(asked.dump), *found]
             yield Section("pictures", "Pictures", _more(asked, found))
     yield Section("texts", "Texts", list(_texts(asked)))
@@ -123,7 +126,7 @@ def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
         if not tables.TABLES[name].of_all_ranks and is_only_parts(asked.dump):
             continue
         try:
-            found = shown(tables.table(name, asked.dump, limit=asked.rows, dump_argument=asked.name))
+            found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name))
         except CommandError as error:
             empty.append(element("li", element("b", name), f"  {error}"))
             continue
@@ -137,7 +140,7 @@ def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
 
 def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
     """The blocks, and how many graphs are left out."""
-    left = len(outermost(asked.dump)) - FEW_GRAPHS
+    left = len(asked.dump.outermost()) - FEW_GRAPHS
     found = [block for block in blocks if block]
     if left > 0:
         found.append(element("p", f"{number_of(left, 'more graph')}: inspect-compile open", class_="warn"))
@@ -146,7 +149,7 @@ def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
 
 def _texts(asked: Asked) -> Iterator[Markup]:
     """The files of each graph."""
-    for graph in outermost(asked.dump)[:FEW_GRAPHS]:
+    for graph in asked.dump.outermost()[:FEW_GRAPHS]:
         rows: list[Markup] = []
         for name in TEXTS:
             text = asked.dump.text(graph.graph, name)
@@ -165,7 +168,7 @@ def _texts(asked: Asked) -> Iterator[Markup]:
 
 def _artifacts(asked: Asked) -> Iterator[Markup]:
     """What torch made or would print about each compile."""
-    for compile_id, rows in grouped(artifact_rows(asked.dump), lambda row: row.graph).items():
+    for compile_id, rows in grouped(artifact_rows(Graphs(asked.dump)), lambda row: row.graph).items():
         shown = [_artifact(asked, row) for row in rows[: asked.rows]]
         yield joined(element("h3", f"compile {one_line(compile_id)}"), *shown)
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.facts import DynamoNode, Graph, JointNode, Node
+from inspect_compile.facts import DynamoNode, JointNode, Node
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Budget, Markup, element
 from inspect_compile.report.renderables import table
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 STAGES: Final = (("Dynamo's graph", DynamoNode), ("the joint graph of forward and backward", JointNode))
 
 
-def stages(dump: "Dump", graphs: list[Graph], most: int, budget: Budget) -> Iterator[Markup]:
+def stages(dump: "Dump", graphs: list[CompiledGraph], most: int, budget: Budget) -> Iterator[Markup]:
     """A folded table for each stage of each compile and graph, at most so many rows of each, and the same as text."""
-    for compile_id in dict.fromkeys(graph.compile_id for graph in graphs):
+    for compile_id in dict.fromkeys(graph.fact.compile_id for graph in graphs):
         for title, kind in STAGES:
             yield from _listed(f"{title}, compile {compile_id}", dump.rows_of_compile(kind, compile_id), most, budget)
     for graph in graphs:
-        rows = [node for node in dump.rows(Node, graph.graph) if node.stage == "aot"]
-        yield from _listed(f"AOTAutograd's graph {graph.graph}", rows, most, budget)
+        rows = [node for node in dump.rows(Node, graph.name) if node.stage == "aot"]
+        yield from _listed(f"AOTAutograd's graph {graph.name}", rows, most, budget)
 
 
 def _listed(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import msgspec
     from rich.console import RenderableType
 
-    from inspect_compile.dump import Dump
+    from inspect_compile.graph import Graphs
 
 
 class Entry(NamedTuple):
@@ -98,8 +98,7 @@ PAGES: Final[dict[str, Entry]] = {
 
 def table(
     name: str,
-    dump: "Dump",
-    graph: str | None = None,
+    graphs: "Graphs",
     *,
     names: tuple[str, ...] = (),
     limit: int | None = None,
@@ -114,46 +113,42 @@ def table(
     from inspect_compile.tables.parts import Request, omitted
     from inspect_compile.tables.styled_text import Stack
 
-    found: RenderableType = loaded(TABLES[name].where)(Request(dump, graph, names, limit, dump_argument), **options)
+    found: RenderableType = loaded(TABLES[name].where)(Request(graphs, names, limit, dump_argument), **options)
     return (
         found
-        if not dump.run.omitted or name in ("overview", "summary")
-        else Stack([found, Stack(omitted(dump), gap=False)])
+        if not graphs.dump.run.omitted or name in ("overview", "summary")
+        else Stack([found, Stack(omitted(graphs.dump), gap=False)])
     )
 
 
-def rows(
-    name: str, dump: "Dump", graph: str | None = None, names: tuple[str, ...] = (), **options: Any
-) -> "Iterable[msgspec.Struct]":
+def rows(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: Any) -> "Iterable[msgspec.Struct]":
     """The same for programs: the records that the table shows, those that concern all of `names`."""
     from inspect_compile.tables.row_sources import ROWS
 
-    every = ROWS[name](dump, graph, **options)
+    every = ROWS[name](graphs, **options)
     if not names:
         return every
     from inspect_compile.analysis.lookup.attempts import concerning
 
-    return filter(concerning(dump, graph, names), every)
+    return filter(concerning(graphs, names), every)
 
 
-def facts(name: str, dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
+def facts(name: str, graphs: "Graphs", **options: Any) -> "Iterable[msgspec.Struct]":
     """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds."""
     from inspect_compile.tables.row_sources import FACTS, ROWS
 
-    return FACTS[name](dump, graph) if name in FACTS else ROWS[name](dump, graph, **options)
+    return FACTS[name](graphs) if name in FACTS else ROWS[name](graphs, **options)
 
 
-def page(
-    name: str, dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = ""
-) -> "RenderableType":
+def page(name: str, graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> "RenderableType":
     """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
-    found: RenderableType = loaded(f"{PAGES[name].where}_page")(dump, graph, names, dump_argument)
+    found: RenderableType = loaded(f"{PAGES[name].where}_page")(graphs, names, dump_argument)
     return found
 
 
-def page_rows(name: str, dump: "Dump", graph: str | None, names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
+def page_rows(name: str, graphs: "Graphs", names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
     """The same for programs."""
-    found: Iterable[msgspec.Struct] = loaded(f"{PAGES[name].where}_rows")(dump, graph, names)
+    found: Iterable[msgspec.Struct] = loaded(f"{PAGES[name].where}_rows")(graphs, names)
     return found
 
 

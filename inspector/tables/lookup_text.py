@@ -2,9 +2,9 @@
 
 from typing import Final, NamedTuple, TypeVar
 
-from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, Kind, Unknown
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import few
 
 T = TypeVar("T")
 

@@ -9,10 +9,9 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.row_filter import NodeName
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.styled_text import Stack, heading, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -31,9 +30,7 @@ Record = TypeVar("Record")
 class Request:
     """Which rows of a dump a table shows."""
 
-    dump: "Dump"
-    graph: str | None = None
-    """Only this graph; None for all."""
+    graphs: Graphs
     names: tuple[str, ...] = ()
     """Only rows that concern all of them."""
     limit: int | None = None
@@ -41,9 +38,15 @@ class Request:
     dump_argument: str = ""
     """The dump as the person typed it, for the commands that the table names."""
 
-    def graphs(self) -> list[Graph]:
-        """The graphs in question."""
-        return graphs_of(self.dump, self.graph)
+    @property
+    def dump(self) -> "Dump":
+        """The dump of the graphs."""
+        return self.graphs.dump
+
+    @property
+    def graph(self) -> str | None:
+        """The name of the graph that was asked for; None for all."""
+        return self.graphs.name
 
     def kept(self, rows: Iterable[Row]) -> list[Row]:
         """Those of `rows` that concern all of the names."""
@@ -51,7 +54,7 @@ class Request:
             return list(rows)
         from inspect_compile.analysis.lookup.attempts import concerning  # most tables need nothing of fusion
 
-        return list(filter(concerning(self.dump, self.graph, self.names), rows))
+        return list(filter(concerning(self.graphs, self.names), rows))
 
     def command(self, table: str, *words: str) -> str:
         """A command about the same dump: `show d1 fusion op10 op12`."""
@@ -65,7 +68,7 @@ class Request:
     def sheet(
         self,
         table: str,
-        graph: Graph,
+        graph: CompiledGraph,
         columns: Sequence[Column[Record]],
         rows: Sequence[Record],
         about: str = "",
@@ -82,10 +85,11 @@ class Request:
         return Stack(sheets or [styled(nothing_text(self.dump), "dim")])
 
 
-def title(graph: Graph, *more: str) -> Text:
+def title(graph: CompiledGraph, *more: str) -> Text:
     """`model__0_forward_1.0  forward 0/0   7 nodes`."""
     return heading(
-        graph.graph, "   ".join((f"{graph.kind} {graph.compile_id or ''}".rstrip(), *(word for word in more if word)))
+        graph.name,
+        "   ".join((f"{graph.fact.kind} {graph.fact.compile_id or ''}".rstrip(), *(word for word in more if word))),
     )
 
 
@@ -146,23 +150,23 @@ class Listing(Generic[Row]):
 
     name: str
     columns: Sequence[Column[Row]]
-    rows: "Callable[[Dump, str], Iterable[Row]]"
+    rows: Callable[[CompiledGraph], Iterable[Row]]
     told: Callable[[list[Row]], str] = lambda rows: ""
     """Describes the rows of a sheet in its title."""
     none: str = "nothing of this was recorded"
     """What is said of a graph without rows."""
     options: Sequence[str] = ()
     """The options that selected the rows."""
-    below: "Callable[[Dump, str, list[Row]], Iterable[str]]" = lambda dump, graph, rows: ()
+    below: Callable[[CompiledGraph, list[Row]], Iterable[str]] = lambda graph, rows: ()
     """Describes what the rows leave out."""
 
     def __call__(self, request: Request) -> Stack:
         """The sheets."""
-        return request.stacked([self._sheet(request, graph) for graph in request.graphs()])
+        return request.stacked([self._sheet(request, graph) for graph in request.graphs])
 
-    def _sheet(self, request: Request, graph: Graph) -> TerminalTable[Row]:
-        kept = request.kept(self.rows(request.dump, graph.graph))
-        notes = list(self.below(request.dump, graph.graph, kept))
+    def _sheet(self, request: Request, graph: CompiledGraph) -> TerminalTable[Row]:
+        kept = request.kept(self.rows(graph))
+        notes = list(self.below(graph, kept))
         if not kept:
             names = f" that concerns {' and '.join(request.names)}" if request.names else ""
             notes.insert(0, f"{self.none}{names}")

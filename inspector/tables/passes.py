@@ -7,8 +7,9 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell
 from inspect_compile.tables.parts import Request, first_of, title
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
@@ -54,21 +55,21 @@ _SLOWEST: Final = 3
 def passes(request: Request) -> Stack:
     """The stages of each graph. With names of passes, patterns or nodes, what was changed."""
     of_graph = _edits if request.names else _stages
-    return request.stacked([sheet for graph in request.graphs() for sheet in of_graph(request, graph)])
+    return request.stacked([sheet for graph in request.graphs for sheet in of_graph(request, graph)])
 
 
-def _stages(request: Request, graph: Graph) -> Iterator[RenderableType]:
-    ran = stages(request.dump, graph)
+def _stages(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
+    ran = stages(graph)
     if not ran:
         yield from (title(graph), styled("no pass was seen", "dim"))
         return
     yield title(graph, number_of(sum(run.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes"))
-    between = steps(request.dump, graph, ran)
+    between = steps(graph, ran)
     for stage in ran:
         for step in between:
             if step.stage == stage.stage:
                 yield joined(f"{step.before:,} → {number_of(step.after, 'node')}", (f"   {step.what}", "dim"))
-        yield _stage(request, graph, stage)
+        yield _stage(request, graph.fact, stage)
 
 
 def _stage(request: Request, graph: Graph, stage: StageRun) -> TerminalTable[PassRow]:
@@ -102,15 +103,15 @@ def _folded(stage: StageRun) -> list[Text]:
     return notes
 
 
-def _edits(request: Request, graph: Graph) -> Iterator[RenderableType]:
+def _edits(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
     """What the named passes changed, and what any pass did to the named nodes."""
     names, is_empty = request.names, True
-    for stage in stages(request.dump, graph):
+    for stage in stages(graph):
         for run in stage.runs:
             edits = [edit for edit in run.edits if run.name in names or edit.node in names]
             moved = [node for node in run.moved if run.name in names or node in names]
             if edits or moved:
-                shown, left_out = first_of(edits, request.limit, request.every("passes", graph=graph.graph))
+                shown, left_out = first_of(edits, request.limit, request.every("passes", graph=graph.name))
                 notes = [*([styled(f"moved: {' '.join(moved)}", "blue")] if moved else []), *left_out]
                 sides = [side for edit in shown for side in edit_sides(edit)]
                 head = joined((run.name, "bold"), "  ", (f"{stage.stage} {run.kind}   {run.defined}", "dim"))

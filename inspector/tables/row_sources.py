@@ -7,7 +7,6 @@ import importlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.facts import (
     AotMetadata,
     Artifact,
@@ -46,257 +45,206 @@ from inspect_compile.facts import (
     Tuning,
     WrapperLine,
 )
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     import msgspec
 
-    from inspect_compile.dump import Dump
 
 Rows = Callable[..., "Iterable[msgspec.Struct]"]
-"""Of a dump and a graph, with the table's options as keywords."""
+"""Of the graphs in question, with the table's options as keywords."""
 
 
 def _of(where: str) -> Rows:
     """The rows that a function of the analyses gives, which takes the options of the table: `module:function`."""
-    return lambda dump, graph, **options: _load(where)(dump, graph, **options)
+    return lambda graphs, **options: _load(where)(graphs, **options)
+
+
+def _of_dump(where: str) -> Rows:
+    """The rows that a function of the analyses gives for the whole dump: `module:function`."""
+    return lambda graphs: _load(where)(graphs.dump)
 
 
 def _each(where: str) -> Rows:
     """The rows that a function of the analyses gives for each graph: `module:function`."""
-    return lambda dump, graph: (row for found in graphs_of(dump, graph) for row in _load(where)(dump, found.graph))
+    return lambda graphs: (row for graph in graphs for row in _load(where)(graph))
 
 
-def _load(where: str) -> Rows:
+def _load(where: str) -> Callable[..., Any]:
     module, _, name = where.partition(":")
-    function: Rows = getattr(importlib.import_module(f"inspect_compile.analysis.{module}"), name)
+    function: Callable[..., Any] = getattr(importlib.import_module(f"inspect_compile.{module}"), name)
     return function
 
 
 def _facts(*kinds: type[Fact]) -> Rows:
-    def rows(dump: "Dump", graph: str | None) -> Iterator[Fact]:
-        for found in graphs_of(dump, graph):
-            for kind in kinds:
-                yield from dump.rows(kind, found.graph)
-
-    return rows
+    return lambda graphs: (row for graph in graphs for kind in kinds for row in graph.rows(kind))
 
 
 def _dynamo(*kinds: type[Fact]) -> Rows:
     """Dynamo's facts belong to compile ids: for a graph, those of its compile."""
 
-    def rows(dump: "Dump", graph: str | None) -> list[Fact]:
-        facts = [row for kind in kinds for row in dump.rows(kind)]
+    def rows(graphs: "Graphs") -> list[Fact]:
+        facts = [row for kind in kinds for row in graphs.dump.rows(kind)]
         order = {compile_id: index for index, compile_id in enumerate(dict.fromkeys(row.graph for row in facts))}
-        if graph is not None:
-            wanted = {found.compile_id for found in graphs_of(dump, graph)}
+        if (wanted := graphs.compiles) is not None:
             facts = [row for row in facts if row.graph in wanted]
         return sorted(facts, key=lambda row: order[row.graph])
 
     return rows
 
 
-def _overview(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
-    from inspect_compile.tables.overview.overview import overview_rows
+def _summaries(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
+    from inspect_compile.analysis.overview.summary import summarize, summarize_run
 
-    return overview_rows(dump, graph)
-
-
-def _summaries(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.overview.summary import summarize_run
-
-    yield summarize_run(dump)
-    yield from _graphs(dump, graph)
+    yield summarize_run(graphs.dump)
+    yield from map(summarize, graphs)
 
 
-def _graphs(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.overview.summary import summarize
-
-    for found in graphs_of(dump, graph):
-        yield summarize(dump, found)
-
-
-def _graph_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
-    for found in dump.graphs():
-        if graph is None or found.graph == graph or found.graph.startswith(f"{graph}/"):
+def _graph_facts(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
+    for found in graphs.dump.graphs():
+        if graphs.name is None or found.graph == graphs.name or found.graph.startswith(f"{graphs.name}/"):
             yield found
-            if (end := dump.graph_end(found.graph)) is not None:
+            if (end := graphs.dump.graph_end(found.graph)) is not None:
                 yield end
 
 
 def _fusion(
-    dump: "Dump", graph: str | None, reason: str | None = None, line: str | None = None, in_round: int | None = None
+    graphs: "Graphs", reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.fusion.ledger import candidates
     from inspect_compile.analysis.fusion.outcome import fusion
     from inspect_compile.analysis.lookup.attempts import find_attempts
+    from inspect_compile.graph.fusion.ledger import candidates
     from inspect_compile.tables.lookup_text import only
 
-    asked = only(find_attempts(dump, graph, reason=reason, line=line, in_round=in_round))
-    for found in graphs_of(dump, graph):
-        yield from filter(asked, candidates(dump, found.graph))
+    asked = only(find_attempts(graphs, reason=reason, line=line, in_round=in_round))
+    for found in graphs:
+        yield from filter(asked, candidates(found))
         if asked.is_all:
-            summed_up = fusion(dump, found.graph)
+            summed_up = fusion(found)
             yield from summed_up.misses
             yield from summed_up.refusals
 
 
-def _flops(dump: "Dump", graph: str | None, by: str | None = None) -> "Iterator[msgspec.Struct]":
+def _flops(graphs: "Graphs", by: str | None = None) -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.cost.flop_rows import flop_rows
     from inspect_compile.analysis.cost.flops import graph_flops
     from inspect_compile.analysis.cost.rollup import Costs
 
-    for found in graphs_of(dump, graph):
-        yield from flop_rows(graph_flops(dump, found.graph)) if by is None else Costs(dump, found.graph).by(by)
+    for found in graphs:
+        yield from (flop_rows(graph_flops(found)) if by is None else Costs(found).by(by))
 
 
-def _realize(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+def _realize(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.lowering.inlining import inlined
 
-    for found in graphs_of(dump, graph):
-        yield from dump.rows(Realize, found.graph)
-        yield from inlined(dump, found.graph).values()
+    for found in graphs:
+        yield from found.rows(Realize)
+        yield from inlined(found).values()
 
 
-def _memory(dump: "Dump", graph: str | None, at: str | None = None) -> "Iterator[msgspec.Struct]":
+def _memory(graphs: "Graphs", at: str | None = None) -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.lookup.moments import find_moments
     from inspect_compile.analysis.memory.holders import holders
-    from inspect_compile.analysis.memory.plan import memory
     from inspect_compile.analysis.memory.saved import activations
     from inspect_compile.tables.lookup_text import resolved
 
     if at is not None:
-        found_at = resolved(find_moments(dump, at, graph))
+        found_at = resolved(find_moments(graphs, at))
         yield from (row for _, _, now in found_at if now is not None for row in now.holders)
         return
-    for found in graphs_of(dump, graph):
-        held = memory(dump, found.graph)
+    for found in graphs:
+        held = found.memory
         yield from held.steps
-        yield from holders(dump, found.graph, held)
-        kept = activations(dump, found.graph) if found.kind == "forward" else None
+        yield from holders(found, held)
+        kept = activations(found) if found.fact.kind == "forward" else None
         yield from kept.kept if kept is not None else ()
 
 
-def _pass_facts(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+def _pass_facts(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     """The passes of a compile, once even if it made several graphs."""
-    found = graphs_of(dump, graph)
-    for compile_id in dict.fromkeys(one.compile_id for one in found):
-        yield from dump.rows_of_compile(Pass, compile_id)
-    for one in found:
-        yield from dump.rows(Pass, one.graph)
+    for compile_id in dict.fromkeys(one.compile_id for one in graphs.facts):
+        yield from graphs.dump.rows_of_compile(Pass, compile_id)
+    for graph in graphs:
+        yield from graph.rows(Pass)
 
 
-def _numerics(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
+def _numerics(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     from inspect_compile.analysis.numerics.causes import causes
     from inspect_compile.analysis.numerics.coverage import uncompared
     from inspect_compile.analysis.numerics.statements import kernel_statements
     from inspect_compile.analysis.numerics.verdicts import judged
 
-    yield from judged(dump, graph)
-    yield from uncompared(dump, graph)
-    yield from kernel_statements(dump, graph)
-    yield from (row for row in dump.rows(LoadedLine) if graph in (None, row.graph))
-    yield from (row for row in dump.rows(KeptInputs) if graph in (None, row.graph))
-    yield from causes(dump, graph)
+    yield from judged(graphs)
+    yield from uncompared(graphs)
+    yield from kernel_statements(graphs)
+    for kind in (LoadedLine, KeptInputs):
+        yield from (row for row in graphs.dump.rows(kind) if graphs.name in (None, row.graph))
+    yield from causes(graphs)
 
 
-def _calls(dump: "Dump", graph: str | None) -> "Iterator[msgspec.Struct]":
-    from inspect_compile.analysis.frontend.call_path import call_rows
-
-    for made in call_rows(dump, graph).values():
-        yield from made
+def _call_facts(graphs: "Graphs") -> list[Call]:
+    wanted = graphs.compiles
+    return [row for row in graphs.dump.rows(Call) if wanted is None or row.graph in wanted]
 
 
-def _call_facts(dump: "Dump", graph: str | None) -> list[Call]:
-    wanted = {found.compile_id or "" for found in graphs_of(dump, graph)}
-    return [row for row in dump.rows(Call) if graph is None or row.graph in wanted]
-
-
-def _passes(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.passes.changes import pass_rows
-
-    return pass_rows(dump, graphs_of(dump, graph))
-
-
-def _hooks(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.dumps.rows import hooks
-
-    return hooks(dump)
-
-
-def _ranks(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.compare.ranks import rank_rows
-
-    return rank_rows(dump)
-
-
-def _roofline(dump: "Dump", graph: str | None, **options: Any) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.tables.cost.roofline import roofline_rows
-
-    return roofline_rows(dump, graph, **options)
-
-
-def _findings(dump: "Dump", graph: str | None, *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
+def _findings(graphs: "Graphs", *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
     if kinds:
         from inspect_compile.analysis.overview.looked_for import looked_for
 
-        return looked_for(dump)
+        return looked_for(graphs.dump)
     from inspect_compile.analysis.findings.every import findings
 
-    return findings(dump, graph)
-
-
-def _settings(dump: "Dump", graph: str | None) -> "Iterable[msgspec.Struct]":
-    from inspect_compile.analysis.frontend.traced import setting_rows
-
-    return setting_rows(dump)
+    return findings(graphs)
 
 
 ROWS: Final[dict[str, Rows]] = {
-    "overview": _overview,
+    "overview": _of("tables.overview.overview:overview_rows"),
     "summary": _summaries,
     "findings": _findings,
-    "graphs": _graphs,
-    "dynamo": _of("frontend.dynamo_rows:dynamo_rows"),
-    "guards": _of("frontend.guards:guard_rows"),
-    "caches": _of("caches.lookups:cache_rows"),
-    "aot": _of("frontend.aot_rows:aot_rows"),
-    "artifacts": _of("frontend.traced:artifact_rows"),
-    "metrics": _of("frontend.traced:metric_rows"),
-    "settings": _settings,
-    "calls": _calls,
-    "passes": _passes,
-    "nodes": _each("dumps.rows:lowered_nodes"),
-    "symbols": _each("dumps.rows:symbols"),
-    "lowering": _each("lowering.rows:lowering_rows"),
+    "graphs": lambda graphs: map(_load("analysis.overview.summary:summarize"), graphs),
+    "dynamo": _of("analysis.frontend.dynamo_rows:dynamo_rows"),
+    "guards": _of("analysis.frontend.guards:guard_rows"),
+    "caches": _of("analysis.caches.lookups:cache_rows"),
+    "aot": _of("analysis.frontend.aot_rows:aot_rows"),
+    "artifacts": _of("analysis.frontend.traced:artifact_rows"),
+    "metrics": _of("analysis.frontend.traced:metric_rows"),
+    "settings": _of_dump("analysis.frontend.traced:setting_rows"),
+    "calls": lambda graphs: (
+        row for rows in _load("analysis.frontend.call_path:call_rows")(graphs).values() for row in rows
+    ),
+    "passes": _of("graph.passes.changes:pass_rows"),
+    "nodes": lambda graphs: (row for graph in graphs for row in graph.nodes),
+    "symbols": lambda graphs: (row for graph in graphs for row in graph.symbols),
+    "lowering": _each("analysis.lowering.rows:lowering_rows"),
     "realize": _realize,
-    "schedule": _each("cost.schedule_rows:schedule_rows"),
+    "schedule": _each("analysis.cost.schedule_rows:schedule_rows"),
     "fusion": _fusion,
-    "kernels": _each("cost.kernel_rows:kernel_rows"),
-    "binaries": _each("kernels.binaries:configurations"),
-    "autotune": _each("kernels.autotuning:autotuned"),
+    "kernels": _each("analysis.cost.kernel_rows:kernel_rows"),
+    "binaries": _each("graph.kernels.binaries:configurations"),
+    "autotune": _each("analysis.kernels.autotuning:autotuned"),
     "wrapper": _facts(WrapperLine, MemoryPlan),
     "flops": _flops,
-    "traffic": _of("fusion.graph_bytes:traffic_rows"),
-    "flame": _of("cost.flame:flames"),
-    "roofline": _roofline,
+    "traffic": _of("analysis.fusion.graph_bytes:traffic_rows"),
+    "flame": _of("analysis.cost.flame:flames"),
+    "roofline": _of("tables.cost.roofline:roofline_rows"),
     "memory": _memory,
-    "time": _of("frontend.time_sums:time_rows"),
-    "measured": _of("runtime.measured:measured_rows"),
-    "steps": _of("runtime.step_of_dump:account_rows"),
+    "time": _of("analysis.frontend.time_sums:time_rows"),
+    "measured": _of("analysis.runtime.measured:measured_rows"),
+    "steps": _of("analysis.runtime.step_of_dump:account_rows"),
     "numerics": _numerics,
-    "nonfinite": _of("numerics.nonfinite:nonfinite_facts"),
-    "cudagraphs": _of("runtime.cudagraphs:cudagraph_rows"),
-    "remarks": _of("overview.remarks:remark_rows"),
-    "ranks": _ranks,
-    "replays": _of("compare.replays:replay_rows"),
-    "tried": _of("compare.tried:tried_rows"),
-    "trials": _of("compare.tried:trial_rows"),
-    "overhead": _hooks,
+    "nonfinite": _of("analysis.numerics.nonfinite:nonfinite_facts"),
+    "cudagraphs": _of("analysis.runtime.cudagraphs:cudagraph_rows"),
+    "remarks": _of("analysis.overview.remarks:remark_rows"),
+    "ranks": _of_dump("analysis.compare.ranks:rank_rows"),
+    "replays": _of("analysis.compare.replays:replay_rows"),
+    "tried": _of("analysis.compare.tried:tried_rows"),
+    "trials": _of("analysis.compare.tried:trial_rows"),
+    "overhead": _of_dump("analysis.dumps.hooks:hooks"),
 }
 """Name of a table → its rows."""
 
 FACTS: Final[dict[str, Rows]] = {
-    "cudagraphs": _of("runtime.cudagraphs:cudagraphs"),
+    "cudagraphs": _of("analysis.runtime.cudagraphs:cudagraphs"),
     "flops": _facts(Lowering),
     "schedule": _facts(Operation),
     "fusion": _facts(FusionRound, FusionLooks, FusionOrder, FusionCombo),
@@ -306,7 +254,7 @@ FACTS: Final[dict[str, Rows]] = {
     "aot": _dynamo(AotMetadata),
     "artifacts": _dynamo(Artifact),
     "metrics": _dynamo(Metrics),
-    "settings": lambda dump, graph: dump.rows(Settings),
+    "settings": lambda graphs: graphs.dump.rows(Settings),
     "graphs": _graph_facts,
     "guards": _dynamo(Guard),
     "calls": _call_facts,
@@ -317,9 +265,6 @@ FACTS: Final[dict[str, Rows]] = {
     "nodes": _facts(Node),
     "passes": _pass_facts,
     "realize": _facts(Realize),
-    "memory": lambda dump, graph: [
-        *_facts(WrapperLine, MemoryPlan)(dump, graph),
-        *_dynamo(Partition, Saved)(dump, graph),
-    ],
+    "memory": lambda graphs: [*_facts(WrapperLine, MemoryPlan)(graphs), *_dynamo(Partition, Saved)(graphs)],
 }
 """Name of a table → the facts that its rows are made of, for `show --facts`; missing are those whose rows are facts."""

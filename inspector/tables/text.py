@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from inspect_compile.analysis.dumps.names import any_number
+from inspect_compile.graph import any_number, nested_path
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def places_text(places: Iterable[tuple[str, str]], between: str = "  ") -> str:
 
 def nested_name(graph: str, name: str) -> str:
     """`true_graph_0/add` for `add` in a graph that is nested in another; else the name alone."""
-    nested = graph.partition("/")[2]
+    nested = nested_path(graph)
     return f"{nested}/{name}" if nested else name
 
 

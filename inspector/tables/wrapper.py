@@ -1,14 +1,12 @@
 """The generated code line by line: allocations, reuses, frees, calls."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.facts import WrapperLine
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import byte_text, number_of
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _SILENT: Final = frozenset({"none", "comment", "assert", "define"})
 _ROLES: Final = {"launch": "good", "extern": "good", "allocate": "warn", "free": "dim"}
@@ -36,9 +34,9 @@ COLUMNS: Final[tuple[Column[WrapperLine], ...]] = (
 )
 
 
-def wrapper_lines(dump: "Dump", graph: str) -> list[WrapperLine]:
+def wrapper_lines(graph: "CompiledGraph") -> list[WrapperLine]:
     """The lines that hold memory or compute."""
-    return [row for row in dump.rows(WrapperLine, graph) if row.what not in _SILENT]
+    return [row for row in graph.rows(WrapperLine) if row.what not in _SILENT]
 
 
 wrapper = Listing[WrapperLine](

@@ -98,12 +98,13 @@ class Compiled:
         __tracebackhide__ = True
         from inspect_compile.analysis.numerics.coverage import uncompared
         from inspect_compile.analysis.numerics.verdicts import summary
+        from inspect_compile.graph import Graphs
         from inspect_compile.tables.numerics.coverage import uncompared_lines
         from inspect_compile.tables.numerics.numerics import summary_lines
 
         if self.dump.run.numerics is None:
             raise ValueError("no numerics were checked: capture(numerics=True) does that")
-        found, missing = summary(self.dump), uncompared(self.dump)
+        found, missing = summary(Graphs(self.dump)), uncompared(Graphs(self.dump))
         if found.is_wrong or missing or not found.calls:
             lines = [*summary_lines([found]), *uncompared_lines(missing)]
             told = "\n".join(line.plain for line in lines)
@@ -161,9 +162,9 @@ class Compiled:
 
     def _why(self, rule: "Together") -> str:
         """The story of the two loops that are apart, as `inspect-compile why` prints it."""
-        from inspect_compile.analysis.fusion.ledger import ledger
         from inspect_compile.analysis.fusion.pair_story import FusionStories
         from inspect_compile.analysis.lock.promises import broken_promises
+        from inspect_compile.graph import CompiledGraph
         from inspect_compile.tables.fusion.why import pair as story
         from inspect_compile.testing.rendered import rendered
 
@@ -171,7 +172,7 @@ class Compiled:
         if broken is None or broken.pair is None:
             return self._loops()
         two = broken.pair
-        stories = FusionStories(self.dump, ledger(self.dump, two.graph), ())
+        stories = FusionStories(CompiledGraph(self.dump, two.graph), ())
         found = stories.pair(stories.meant(two.a), stories.meant(two.b))
         return f"\n{rendered(story(found, str(self.path)))}"
 

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from inspect_compile.facts.nesting import enclosing
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.probe import Probes, leave_traceback, uncounted
 from inspect_compile.torch_compat import inductor as names
@@ -54,7 +55,7 @@ def install(probes: Probes) -> None:
         if type(node) is not str or scope is None:
             return  # nothing is being lowered: a loop is made again from functions that have tags
         # A pointwise subgraph, for example of attention, belongs to a node of the enclosing graph.
-        graph = scope.graph if node in scope.order else scope.graph.rpartition("/")[0] or scope.graph
+        graph = scope.graph if node in scope.order else enclosing(scope.graph) or scope.graph
         tag = Tag(graph, node, next(scope.stash.setdefault(PROBE, itertools.count())))
         fields = vars(loops)
         for field in _FUNCTIONS:

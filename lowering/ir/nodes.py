@@ -7,6 +7,7 @@ from typing import Any
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Graph as GraphFact
 from inspect_compile.facts import Lowering
+from inspect_compile.facts.nesting import enclosing, nested_path, outermost, own_name
 from inspect_compile.lowering.core.fx_nodes import NodeReader, arguments, calling_line, target_name, user_line
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, allows_tf32, torch_object
 from inspect_compile.lowering.core.values import is_kind, place
@@ -30,22 +31,21 @@ def install(probes: Probes) -> None:
             scope.kind = "backward"
         if "/" in scope.graph or not scope.announced:
             scope.announced = True
-            parent, _, name = scope.graph.rpartition("/")
             placeholders = sum(node.op == "placeholder" for node in graph.module.graph.nodes)
             sink.add(
                 GraphFact(
                     graph=scope.graph,
                     kind=scope.kind,
                     compile_id=scope.compile_id,
-                    parent=parent or None,
-                    name=name,
+                    parent=enclosing(scope.graph) or None,
+                    name=own_name(scope.graph),
                     inputs=placeholders,
                     is_cpp_wrapper=bool(getattr(graph, "cpp_wrapper", False)),
                     tf32=allows_tf32(),
                 )
             )
-        outermost, _, nested = scope.graph.partition("/")
-        inherited = functools.partial(origins_in, aot_id(outermost))
+        nested = nested_path(scope.graph)
+        inherited = functools.partial(origins_in, aot_id(outermost(scope.graph)))
         reader, nodes = NodeReader(inherited), graph.module.graph.nodes
         sink.add_all(reader.facts(nodes, graph=scope.graph, stage="post_grad", nested=nested))
         scope.where.update((name, origin.where) for name, origin in inherited(nested).items() if name in scope.order)

@@ -9,6 +9,7 @@ from typing import Any
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Graph, Lowering
+from inspect_compile.facts.nesting import enclosing, own_name
 from inspect_compile.lowering.core.fx_nodes import NodeReader, argument, target_name
 from inspect_compile.lowering.core.scopes import SCOPES, Scope, torch_object
 from inspect_compile.lowering.core.values import place
@@ -84,7 +85,7 @@ def _calls(module: Any) -> set[tuple[str, str]]:
 
 def _tell(probes: Probes, calls: _Calls, module: Any) -> None:
     scope, sink = calls.scope, probes.sink
-    parent, _, name = scope.graph.rpartition("/")
+    parent, name = enclosing(scope.graph), own_name(scope.graph)
     inputs = sum(node.op == "placeholder" for node in module.graph.nodes)
     sink.add(
         Graph(graph=scope.graph, kind="subgraph", compile_id=scope.compile_id, parent=parent, name=name, inputs=inputs)

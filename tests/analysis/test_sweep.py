@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.overview.summary import incomplete
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
@@ -24,6 +23,7 @@ from inspect_compile.facts import (
     Timed,
 )
 from inspect_compile.facts.compile_id import compile_name
+from inspect_compile.graph import Graphs
 from inspect_compile.tables import TABLES
 from tests.handmade import graph, made, node
 
@@ -73,7 +73,7 @@ def test_the_summary_names_the_graphs_that_it_does_not_show(tmp_path: Path, caps
     swept(tmp_path / "whole")
     torn = swept(tmp_path / "torn", ended=GRAPHS - 2, failed=20, unread=30)
 
-    assert [(one.graph.graph, one.status) for one in incomplete(torn, outermost(torn))] == [
+    assert [(one.graph.graph, one.status) for one in incomplete(torn, Graphs(torn))] == [
         (name(20), "failed"),
         (name(30), "compiled"),
         (name(38), "unfinished"),

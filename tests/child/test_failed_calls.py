@@ -8,6 +8,7 @@ import torch
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Remark
+from inspect_compile.graph import Graphs
 from tests.private_names import version
 from tests.running import inspected
 
@@ -37,7 +38,7 @@ def test_an_error_that_came_out_of_compiled_code_is_the_first_finding(
     assert done.returncode == 1
     dump = Dump(tmp_path / "dump")
 
-    row = findings(dump)[0]
+    row = findings(Graphs(dump))[0]
 
     assert row.kind == "failed-compile"
     assert row.what == "compiled code raised an error when it was called, and the program ended"
@@ -51,4 +52,4 @@ def test_an_error_that_came_out_of_compiled_code_is_the_first_finding(
 def test_an_error_of_the_program_itself_is_none_of_compiled_code(tmp_path: Path) -> None:
     done = inspected([PROGRAM, "plain"], tmp_path)
     assert done.returncode == 1
-    assert [row for row in findings(Dump(tmp_path / "dump")) if row.kind == "failed-compile"] == []
+    assert [row for row in findings(Graphs(Dump(tmp_path / "dump"))) if row.kind == "failed-compile"] == []

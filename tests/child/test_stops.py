@@ -10,6 +10,7 @@ from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.child.limits.first import COMPILES
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, GuardedCalls, Hook, Recompile, Remark
+from inspect_compile.graph import Graphs
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import dynamo as names
 from tests.conftest import run_once
@@ -78,7 +79,9 @@ def test_that_the_limit_was_reached_is_recorded_and_is_no_compile(place: Path) -
 
 def test_the_finding_says_what_later_calls_do(place: Path) -> None:
     given_up = {
-        row.why.partition(" ")[0]: row for row in findings(Dump(place / "dump")) if row.kind == "recompile-limit"
+        row.why.partition(" ")[0]: row
+        for row in findings(Graphs(Dump(place / "dump")))
+        if row.kind == "recompile-limit"
     }
 
     assert set(given_up) == {"default", "broken", "whole"}

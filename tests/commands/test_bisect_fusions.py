@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Counted, Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import candidates
 from tests.running import COMMAND, SECONDS, run
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -53,8 +53,8 @@ def test_a_fusion_that_takes_a_rounding_away(tmp_path: Path, inductor_cache: Pat
     (graph,) = (graph.graph for graph in everything.graphs())
     fused = [
         (row.a, row.b)
-        for graph in outermost(everything)
-        for row in candidates(everything, graph.graph)
+        for graph in everything.outermost()
+        for row in candidates(CompiledGraph(everything, graph.graph))
         if row.verdict == "fused"
     ]
     assert [(row.a, row.b) for row in counted] == fused

@@ -11,14 +11,14 @@ from inspect_compile.analysis.compare.causes.find import causes
 from inspect_compile.analysis.compare.content import code
 from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Operation, Remark
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tui.models.outline import outline
@@ -114,7 +114,7 @@ def test_a_knob_and_a_target(dump_of: DumpOf, tmp_path: Path, inductor_cache: Pa
 
 def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path) -> None:
     root = _copied(dump_of("softmax_mlp").dump, tmp_path / "dump")
-    (graph,) = outermost(Dump(root))
+    (graph,) = Dump(root).outermost()
     group = next(row for row in Dump(root).rows(Operation) if row.phase == "post_fusion" and len(row.members) > 1)
     a, b = group.members[:2]
 
@@ -129,7 +129,9 @@ def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: P
     part = Dump(root / "replay_1")
     assert part.run.denied == ((a, b),)
     assert not standing(part, Pair(graph.graph, (a,), (b,))).is_fused
-    refused = [row for row in candidates(part, outermost(part)[0].graph) if row.code == "denied-by-user"]
+    refused = [
+        row for row in candidates(CompiledGraph(part, part.outermost()[0].graph)) if row.code == "denied-by-user"
+    ]
     assert (refused[0].a, refused[0].b, refused[0].reason) == (a, b, "denied by user")
     (found,) = replays(Dump(root))
     ((again, differences),) = found.again
@@ -144,7 +146,7 @@ def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: P
 
 def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: Capture) -> None:
     root = _copied(dump_of("softmax_mlp").dump, tmp_path / "dump")
-    (graph,) = outermost(Dump(root))
+    (graph,) = Dump(root).outermost()
     file = Dump(root).folder(graph.graph) / "fx_graph_runnable.py"
     file.write_text(file.read_text().replace("(256,)", "(255,)"))
 
@@ -194,10 +196,10 @@ def test_an_operator_of_a_library_is_there_again(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PYTHONPATH", str(library))
     assert inspected([tmp_path / "program.py"], tmp_path).returncode == 0
     dump = Dump(tmp_path / "dump")
-    (graph,) = outermost(dump)
+    (graph,) = dump.outermost()
     assert graph.operators == {"mine::scale": "operators_of_mine"}
 
-    done = replayed(dump, graph)
+    done = replayed(CompiledGraph(dump, graph.graph))
     assert not done.failure
     assert code(Dump(done.part), graph.graph) == code(dump, graph.graph)
     (found,) = replays(Dump(dump.root), graph.graph)
@@ -205,7 +207,7 @@ def test_an_operator_of_a_library_is_there_again(tmp_path: Path, monkeypatch: py
 
     monkeypatch.delenv("PYTHONPATH")
     with pytest.raises(CommandError, match="calls mine::scale, which operators_of_mine defines, and that can't be"):
-        replayed(dump, graph)
+        replayed(CompiledGraph(dump, graph.graph))
 
 
 OPERATORS = """
@@ -234,9 +236,9 @@ def test_what_the_cpu_recorded_is_compiled_as_a_run_for_the_target_does(sample: 
     for folder, options in (("cpu", []), ("gpu", ["--target", "sm_90"])):
         options = [*options, "--dump", str(tmp_path / folder)]
         assert inspected([SAMPLES / f"{sample}.py"], tmp_path, options=options).returncode == 0
-    (graph,) = outermost(Dump(tmp_path / "cpu"))
+    (graph,) = Dump(tmp_path / "cpu").outermost()
 
-    done = replayed(Dump(tmp_path / "cpu"), graph, target="sm_90")
+    done = replayed(CompiledGraph(Dump(tmp_path / "cpu"), graph.graph), target="sm_90")
 
     assert not done.failure
     there = Dump(tmp_path / "gpu" / "target_sm_90")
@@ -251,8 +253,8 @@ def test_every_graph_of_every_sample_gives_the_same_code(sample: str, target: st
     assert recorded.returncode == 0, recorded.stderr
     root = tmp_path / "dump" / (f"target_{target}" if target else "")
 
-    for graph in outermost(Dump(root)):
-        done = replayed(Dump(root), graph)
+    for graph in Dump(root).outermost():
+        done = replayed(CompiledGraph(Dump(root), graph.graph))
         assert not done.failure
         assert [end.status for end in Dump(done.part).rows(GraphEnd)] == ["compiled"]
         (found,) = replays(Dump(root), graph.graph)

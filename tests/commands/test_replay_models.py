@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lookup.graphs import find_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, Node, Remark
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.launch.replay import replayed
 from inspect_compile.tables.lookup_text import only
 from tests.harmless.test_models import KINDS, MODELS, program
@@ -18,7 +18,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def _again(dump: Dump, graph: Graph) -> None:
-    done = replayed(dump, graph)
+    done = replayed(CompiledGraph(dump, graph.graph))
 
     assert not done.failure
     assert [end.status for end in Dump(done.part).rows(GraphEnd)][:1] == ["compiled"]
@@ -46,6 +46,6 @@ def test_every_graph_of_every_model(model: str, kind: str, tmp_path: Path) -> No
     dump = Dump(tmp_path / "dump")
 
     # What needs no gradients, before a graph break say, is inference also while a model is trained.
-    assert KINDS[kind] <= {graph.kind for graph in outermost(dump)} <= KINDS[kind] | {"inference"}
-    for graph in outermost(dump):
+    assert KINDS[kind] <= {graph.kind for graph in dump.outermost()} <= KINDS[kind] | {"inference"}
+    for graph in dump.outermost():
         _again(dump, graph)

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, find_dumps, paths
 from inspect_compile.facts import FACTS, Frame, Kernel, Location, Node, Run
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
 from tests.conftest import DumpOf, run_once
@@ -219,8 +219,8 @@ def test_texts_of_nested_graphs_go_along(dump_of: DumpOf, tmp_path: Path, option
     assert "no part of a dump" not in capsys.readouterr().out
     old, new = Dump(recorded), Dump(extracted(Path("a.zip"), tmp_path / "out"))
 
-    (graph,) = (row.graph for row in outermost(old))
-    before, after = (Operations(dump, graph) for dump in (old, new))
+    (graph,) = (row.graph for row in old.outermost())
+    before, after = (Operations(CompiledGraph(dump, graph)) for dump in (old, new))
     nested = [(row, copied) for row, copied in zip(before.rows, after.rows, strict=True) if "/" in row.graph]
     assert len({row.graph for row, _ in nested}) == 2
     for row, copied in nested:

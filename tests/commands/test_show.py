@@ -12,6 +12,7 @@ from inspect_compile.commands import main
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import TABLES as FACT_TABLES
 from inspect_compile.facts import MemoryPlan, Run
+from inspect_compile.graph import Graphs
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf
@@ -140,7 +141,7 @@ def test_facts_are_printed_as_they_are_recorded(
 
     assert show(str(dump), table, "--json") == 0
     lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-    assert len(lines) == len(list(ROWS[table](Dump(dump), None)))
+    assert len(lines) == len(list(ROWS[table](Graphs(Dump(dump)))))
     assert all("fact" in line for line in lines)
 
     assert show(str(dump), table, "--facts") == 0

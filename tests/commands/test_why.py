@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import ledger
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import TESTS, DumpOf, Golden
 
 RECORDED = TESTS / "data" / "tui" / "mixed"
@@ -39,9 +38,9 @@ def test_stories(mixed: Dump, names: tuple[str, ...], capsys: Capture, golden: G
 
 def test_every_pair_that_shares_a_buffer_has_a_story(dump_of: DumpOf, capsys: Capture) -> None:
     dump = Dump(dump_of("attention_block").dump)
-    (graph,) = outermost(dump)
+    (graph,) = dump.outermost()
     rows = [row for row in dump.rows(Operation, graph.graph) if row.phase == "pre_fusion"]
-    found = ledger(dump, graph.graph)
+    found = CompiledGraph(dump, graph.graph).ledger
     touched = {row.name: {access.buffer for access in (*row.reads, *row.writes)} for row in rows}
     told = 0
     for index, one in enumerate(rows):
@@ -91,7 +90,7 @@ def test_errors_say_what_there_is(mixed: Dump, words: tuple[str, ...], told: str
 
 
 def test_a_name_in_several_graphs_is_answered_for_each(mixed: Dump, capsys: Capture) -> None:
-    graphs = [graph.graph for graph in outermost(mixed)]
+    graphs = [graph.graph for graph in mixed.outermost()]
 
     assert main(["why", "mixed", "op1", "op2", "--json"]) == 0
     stories = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -113,7 +112,7 @@ def test_a_setting_that_brings_them_together(tmp_path: Path, capsys: Capture, du
     """A group that was cut off by its size: with a larger limit it is whole."""
     root = tmp_path / "dump"
     shutil.copytree(dump_of("attention_block").dump, root)
-    (graph,) = outermost(Dump(root))
+    (graph,) = Dump(root).outermost()
     group = next(
         row for row in Dump(root).rows(Operation, graph.graph) if row.phase == "post_fusion" and len(row.members) > 1
     )

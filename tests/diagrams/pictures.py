@@ -10,6 +10,7 @@ from inspect_compile.diagrams.picture import Box, Frame, Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Node
+from inspect_compile.graph import Graphs
 from tests.conftest import TESTS
 
 FOLDERS = ("draw/conditional", "draw/softmax_mlp_cuda", "tui/mixed", "tui/walks")
@@ -74,7 +75,7 @@ def drawings(dump: Dump, kind: Kind) -> Iterator[Drawn]:
     """Every picture of a kind; what there is nothing of is left out."""
     for wanted in choices(dump, kind):
         with contextlib.suppress(CommandError):  # of a device that nobody knows there is no roofline
-            for found in kind.draw(dump, dump.outermost(), wanted):
+            for found in kind.draw(dump, list(Graphs(dump)), wanted):
                 if isinstance(found, Missing):
                     assert found.why
                 else:

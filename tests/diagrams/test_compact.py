@@ -11,6 +11,7 @@ from inspect_compile.diagrams import render
 from inspect_compile.diagrams.compact import INITIAL, STYLE
 from inspect_compile.diagrams.schedule.schedule import schedule_dot
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph
 from tests.diagrams.test_schedule import DATA, RECORDED, outer
 
 pytestmark = pytest.mark.skipif(shutil.which("dot") is None, reason="needs the program dot (Graphviz)")
@@ -65,7 +66,7 @@ def corners(element: ET.Element) -> Iterator[tuple[float, float]]:
 @pytest.mark.parametrize("name", RECORDED)
 def test_nothing_is_lost_or_moved(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dump = open_dump(DATA / name)
-    text = schedule_dot(dump, outer(dump), "post_fusion")
+    text = schedule_dot(CompiledGraph(dump, outer(dump)), "post_fusion")
     old, new = before(text, monkeypatch), render.svg(text)
     assert len(new) < 0.75 * len(old)
     assert STYLE in new

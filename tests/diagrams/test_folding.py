@@ -14,8 +14,9 @@ from inspect_compile.diagrams.picture import boxes_in
 from inspect_compile.diagrams.schedule.folded import folded_section
 from inspect_compile.diagrams.schedule.folding import MOST, OUTPUT_ARROWS, Folded, folded, found_copies
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, schedule_picture
-from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, schedule
+from inspect_compile.diagrams.schedule.units import Phase, Schedule, schedule
 from inspect_compile.dump import Dump, open_dump
+from inspect_compile.graph import CompiledGraph, Id
 from tests.conftest import TESTS
 from tests.diagrams.pictures import say_results
 from tests.diagrams.transformer import write_transformer
@@ -24,16 +25,16 @@ RECORDED = (TESTS / "data" / "tui" / "mixed", *(TESTS / "data" / "draw").iterdir
 DUMPS = [path for path in RECORDED if (path / "run.json").is_file()]
 
 
-def unit_of(whole: Schedule) -> dict[Key, int]:
-    return {(one.graph, one.name): place for place, unit in enumerate(whole.units) for one in unit.operations()}
+def unit_of(whole: Schedule) -> dict[Id, int]:
+    return {Id.of(one): place for place, unit in enumerate(whole.units) for one in unit.operations()}
 
 
 def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
     """Each scheduler node is in one box, each dependency is drawn or inside of a fold, and each box with results of the
     graph has an arrow to the output, or a line that says so.
     """
-    whole = schedule(dump, graph, phase)
-    section, found = folded_section(dump, graph, phase, whole, None)
+    whole = schedule(CompiledGraph(dump, graph), phase)
+    section, found = folded_section(CompiledGraph(dump, graph), phase, whole, None)
     assert sorted(unit for fold in found.folds for unit in fold.units) == list(range(len(whole.units)))
     boxes = list(boxes_in(section.inner))
     ids = [box.id for box in boxes]
@@ -48,7 +49,7 @@ def holds(dump: Dump, graph: str, phase: Phase) -> Folded:
             assert (f"fold_{found.fold_of[tail]}", f"fold_{found.fold_of[head]}") in drawn
     told = say_results(boxes)
     arrows = {tail for tail, head in drawn if head == "output"}
-    given = {found.fold_of[place[one.graph, one.name]] for unit in whole.units for one in unit.operations()
+    given = {found.fold_of[place[Id.of(one)]] for unit in whole.units for one in unit.operations()
              if "OUTPUT" in one.users}  # fmt: skip
     assert told | arrows == {f"fold_{fold}" for fold in given}
     assert not told & arrows
@@ -76,7 +77,7 @@ def test_layers_are_drawn_once(tmp_path: Path, phase: Phase) -> None:
     (copies,) = found.repeats
     assert len(copies) == 6, "every second layer stores the residual"
     assert len(found.folds) <= 40
-    texts = [frame.text for frame in schedule_picture(dump, graph, phase, fold=True).frames()]
+    texts = [frame.text for frame in schedule_picture(CompiledGraph(dump, graph), phase, fold=True).frames()]
     assert any(text.startswith("6 × the same") for text in texts)
 
 
@@ -91,7 +92,7 @@ def test_names_do_not_matter(tmp_path: Path) -> None:
         file.write_text(re.sub(r"buf(\d)", r"value\1", re.sub(r"(?<![a-z])op(\d)", r"node\1", text)))
     dumps = open_dump(tmp_path / "one"), open_dump(tmp_path / "other")
     graph = dumps[0].graphs()[0].graph
-    one, other = (folded(schedule(dump, graph, "post_fusion"), {}) for dump in dumps)
+    one, other = (folded(schedule(CompiledGraph(dump, graph), "post_fusion"), {}) for dump in dumps)
     assert one == other
     assert one.repeats
 
@@ -169,8 +170,8 @@ def test_without_repeats_modules_are_boxes(tmp_path: Path) -> None:
     """Whatever it is, the picture stays small: neighbours of one module, and where there is none, of each other."""
     write_transformer(tmp_path / "dump", 60)
     dump = open_dump(tmp_path / "dump")
-    whole = schedule(dump, dump.graphs()[0].graph, "post_fusion")
-    nodes = [(one.graph, node) for unit in whole.units for one in unit.operations() for node in one.nodes]
+    whole = schedule(CompiledGraph(dump, dump.graphs()[0].graph), "post_fusion")
+    nodes = [Id(one.graph, node) for unit in whole.units for one in unit.operations() for node in one.nodes]
     odd = {key: f"part.{place * 20 // len(nodes)}.inner" for place, key in enumerate(nodes)}
     found = folded(whole, odd, most=12)
     assert len(found.folds) <= 12
@@ -184,10 +185,10 @@ def test_large_schedules_fold_by_themselves_and_soon(tmp_path: Path) -> None:
     started = time.process_time()
     dump = open_dump(tmp_path / "dump")
     graph = dump.graphs()[0].graph
-    text = schedule_dot(dump, graph, "post_fusion")
+    text = schedule_dot(CompiledGraph(dump, graph), "post_fusion")
     assert time.process_time() - started < 6, "0.5 s where nothing else runs"
     assert len(text) < 100_000
-    assert len(list(schedule_picture(dump, graph, "post_fusion").boxes())) < MOST + 20
+    assert len(list(schedule_picture(CompiledGraph(dump, graph), "post_fusion").boxes())) < MOST + 20
     assert "435 operations" not in text
-    whole = schedule_picture(dump, graph, "post_fusion", fold=False)
+    whole = schedule_picture(CompiledGraph(dump, graph), "post_fusion", fold=False)
     assert len(list(whole.boxes())) > nodes

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspect_compile.analysis.dumps.rows import stage_nodes
 from inspect_compile.diagrams.fx.picture import folded_values, fx_picture
 from inspect_compile.diagrams.fx.values import is_view, values
 from inspect_compile.diagrams.kinds.kind import STAGES
 from inspect_compile.diagrams.picture import Picture, boxes_in
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Node
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.diagrams.pictures import FOLDERS, recorded, say_results
 from tests.handmade import graph, made
@@ -22,12 +22,12 @@ def test_inputs_of_a_nested_graph_are_not_those_of_the_graph_around_it(dump_of: 
     """flex_attention calls graphs with a score and indices; their inputs have names that outer ones have, too."""
     dump = open_dump(dump_of("flex_attention").dump)
     (outer,) = dump.outermost()
-    picture = fx_picture(dump, outer.graph, "post_grad", unfold=True)
+    picture = fx_picture(CompiledGraph(dump, outer.graph), "post_grad", unfold=True)
 
     assert picture is not None
     nested = {frame.text: list(boxes_in(frame.inner)) for frame in picture.frames() if frame.kind == "graph"}
     inputs = {text: [box.title for box in boxes if box.kind == "input"] for text, boxes in nested.items()}
-    every = [node for node in stage_nodes(dump, outer.graph, "post_grad") if node.op == "placeholder"]
+    every = [node for node in CompiledGraph(dump, outer.graph).stage("post_grad") if node.op == "placeholder"]
     own: dict[str, list[str]] = {}
     for node in every:
         if node.graph != outer.graph:
@@ -81,10 +81,10 @@ def told(picture: Picture) -> set[tuple[str, str]]:
 def test_arrows_are_the_dependencies(name: str, stage: str, everything: bool) -> None:
     dump = recorded(name)
     for one in dump.outermost():
-        nodes = stage_nodes(dump, one.graph, stage)
+        nodes = CompiledGraph(dump, one.graph).stage(stage)
         if not nodes or len({node.graph for node in nodes}) > 1:
             continue
-        picture = fx_picture(dump, one.graph, stage, unfold=True, everything=everything)
+        picture = fx_picture(CompiledGraph(dump, one.graph), stage, unfold=True, everything=everything)
         assert picture is not None
         shown = {box.tooltip[0] for box in picture.boxes() if box.kind != "elsewhere"}
         assert len(shown) == sum(box.kind != "elsewhere" for box in picture.boxes())
@@ -103,8 +103,8 @@ def test_a_fold_loses_nothing(name: str, stage: str) -> None:
     """
     dump = recorded(name)
     for one in dump.outermost():
-        nodes = stage_nodes(dump, one.graph, stage)
-        picture = fx_picture(dump, one.graph, stage, unfold=False, everything=True)
+        nodes = CompiledGraph(dump, one.graph).stage(stage)
+        picture = fx_picture(CompiledGraph(dump, one.graph), stage, unfold=False, everything=True)
         if picture is None:
             continue
         found = values(nodes, None, everything=True)
@@ -178,7 +178,7 @@ def layers(dump_of: Path, count: int) -> Dump:
 
 
 def test_layers_that_repeat_are_drawn_once(tmp_path: Path) -> None:
-    picture = fx_picture(layers(tmp_path, 40), "model__0_forward_1.0", "aot")
+    picture = fx_picture(CompiledGraph(layers(tmp_path, 40), "model__0_forward_1.0"), "aot")
     assert picture is not None
     (frame,) = picture.frames()
     assert frame.text == "40 × the same: layers.0 … layers.39"

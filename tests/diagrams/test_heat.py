@@ -15,6 +15,7 @@ from inspect_compile.diagrams.schedule.heat import error
 from inspect_compile.diagrams.schedule.schedule import schedule_picture
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, ROUNDING, WRONG
 from tests.handmade import graph, made, operation
 from tests.running import COMMAND, run
@@ -30,11 +31,11 @@ def dump(tmp_path: Path) -> Dump:
 
 
 def picture(dump: Dump) -> Picture:
-    return schedule_picture(dump, FORWARD, "post_fusion", heat=error(dump, FORWARD))
+    return schedule_picture(CompiledGraph(dump, FORWARD), "post_fusion", heat=error(CompiledGraph(dump, FORWARD)))
 
 
 def test_each_operation_is_coloured_by_what_it_wrote(dump: Dump) -> None:
-    verdicts = {row.buffer: row.verdict for row in judged(dump) if not row.level}
+    verdicts = {row.buffer: row.verdict for row in judged(Graphs(dump)) if not row.level}
     operations = {row.name: row for row in dump.rows(Operation, FORWARD) if row.phase == "pre_fusion"}
 
     boxes = {box.tooltip[0].partition(" · ")[0]: box for box in picture(dump).boxes() if box.tooltip}
@@ -68,26 +69,26 @@ def test_the_legend_says_what_each_colour_means(dump: Dump) -> None:
 
     colours = [box for box in explained if box.kind == "shade"]
     assert [box.title for box in colours][:2] == ["wrong", "worse than eager"]
-    assert {box.title for box in colours} == {row.verdict for row in judged(dump)} | {"not checked"}
+    assert {box.title for box in colours} == {row.verdict for row in judged(Graphs(dump))} | {"not checked"}
     assert len({box.id for box in explained}) == len(explained)
     assert all(box.lines and box.shade is not None for box in colours)
     assert any("worst verdict" in line for line in drawn.subtitles)
 
 
 def test_without_heat_kinds_have_their_colours(dump: Dump) -> None:
-    drawn = schedule_picture(dump, FORWARD, "post_fusion")
+    drawn = schedule_picture(CompiledGraph(dump, FORWARD), "post_fusion")
 
     assert {box.shade for box in drawn.boxes()} == {None}
     assert not [box for box in boxes_in(legend(drawn).inner) if box.kind == "shade"]
 
 
 def test_the_worst_of_several_calls_counts(dump: Dump) -> None:
-    rows = [row for row in judged(dump) if not row.level]
+    rows = [row for row in judged(Graphs(dump)) if not row.level]
 
     assert worst_of(rows).node == "view_2"
     assert worst_of([row for row in rows if row.verdict in (EXACT, ROUNDING)]).verdict == ROUNDING
     assert worst_of([row for row in rows if row.verdict in (EXACT, NOT_COMPARABLE)]).verdict == EXACT
-    summed = worst(dump, FORWARD)
+    summed = worst(CompiledGraph(dump, FORWARD))
     assert summed.calls == 1
     assert sum(row.verdict == WRONG for row in summed.of_launch.values()) == 2
     assert len(summed.of_pass) == 1
@@ -101,7 +102,7 @@ def test_an_operation_that_changes_an_input_in_place_is_coloured_by_that(tmp_pat
     ]
     wrong = found(0, "k", 1, "arg0_1", "copy__1", rmse=1.0, worst_error=2.0, unexplained=1, compiled=3.0, exact=1.0)
     right = found(0, "k", 1, "arg0_1", "copy_", is_equal=True)
-    heat = error(made(tmp_path / "dump", graph(), *rows, wrong, right), FORWARD)
+    heat = error(CompiledGraph(made(tmp_path / "dump", graph(), *rows, wrong, right), FORWARD))
 
     assert heat is not None
     coloured = [heat.operation(row) for row in rows]

@@ -29,6 +29,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.facts.frontend import FailedGuard
 from inspect_compile.facts.kernels import StatementNodes
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.lookup_text import resolved
 from tests.diagrams.pictures import holds_together
 from tests.diagrams.test_render import HOSTILE, JOINER, tags, texts
@@ -79,15 +80,15 @@ def written(root: Path, name: str) -> Dump:
 def pictures(dump: Dump, name: str) -> list[Picture]:
     """A picture of each kind."""
     first = dump.rows(Kernel)[0]
-    (meant,) = resolved(find_nodes(dump, f"y{name}", GRAPH))
+    (meant,) = resolved(find_nodes(Graphs(dump, GRAPH), f"y{name}"))
     found = [
-        fx_picture(dump, GRAPH, "post_grad", everything=True, unfold=True),
-        fx_picture(dump, GRAPH, "post_grad", unfold=False),
+        fx_picture(CompiledGraph(dump, GRAPH), "post_grad", everything=True, unfold=True),
+        fx_picture(CompiledGraph(dump, GRAPH), "post_grad", unfold=False),
         kernel_picture(dump, first),
         node_picture(dump, meant, f"y{name}"),
         dynamo_picture(dump),
-        findings_picture(dump, GRAPH),
-        joined_picture(dump, GRAPH),
+        findings_picture(CompiledGraph(dump, GRAPH)),
+        joined_picture(CompiledGraph(dump, GRAPH)),
     ]
     return [one for one in found if one is not None]
 

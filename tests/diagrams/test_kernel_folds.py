@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import pytest
 
 from inspect_compile.analysis.kernels.statement_flow import COMPUTE, LOAD, STORE, Flow, Read, Step, flow
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.diagrams.kernel_folds import Part, folded
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.statements import Annotated
 from tests.diagrams.pictures import FOLDERS, recorded
 
 
@@ -95,7 +96,7 @@ def test_no_statement_of_a_recorded_kernel_is_lost(name: str) -> None:
     dump = recorded(name)
     for kernel in dump.rows(Kernel):
         source = dump.text(kernel.graph, kernel.source) if kernel.source else None
-        rows = Statements(dump, kernel.graph).all_annotated(kernel, ())
+        rows = CompiledGraph(dump, kernel.graph).statements.all_annotated(kernel, ())
         if source is not None and rows:
             found = flow(rows, source)
             parts, _ = folded([Part((place,)) for place in range(len(found.steps))], found, 0)

@@ -23,6 +23,7 @@ from inspect_compile.diagrams.schedule.findings import findings_picture
 from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Node
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.lookup_text import resolved
 from tests.conftest import TESTS, Golden
 from tests.diagrams.pictures import FOLDERS, drawings, holds_together, one_of_each, recorded
@@ -34,14 +35,16 @@ def pictures(dump: Dump) -> list[Picture]:
     """All pictures that Graphviz draws of the new kinds."""
     found: list[Picture | None] = [dynamo_picture(dump)]
     for graph in dump.outermost():
-        found += [findings_picture(dump, graph.graph)]
-        found += [joined_picture(dump, graph.graph, fold=fold) for fold in (None, True, False)]
+        found += [findings_picture(CompiledGraph(dump, graph.graph))]
+        found += [joined_picture(CompiledGraph(dump, graph.graph), fold=fold) for fold in (None, True, False)]
         for stage in STAGES:
             for unfold in (None, True, False):
-                found.append(fx_picture(dump, graph.graph, stage, unfold=unfold, everything=bool(unfold)))
+                found.append(
+                    fx_picture(CompiledGraph(dump, graph.graph), stage, unfold=unfold, everything=bool(unfold))
+                )
         names = [node.name for node in dump.rows(Node, graph.graph)][::90]
         for name in names:
-            for meant in resolved(find_nodes(dump, name, graph.graph)):
+            for meant in resolved(find_nodes(Graphs(dump, graph.graph), name)):
                 found.append(node_picture(dump, meant, name))
     for kernel in dump.rows(Kernel):
         found += [
@@ -115,13 +118,13 @@ class TestGolden:
 
     def test_fx(self, golden: Golden) -> None:
         dump = recorded("draw/conditional")
-        found = fx_picture(dump, dump.graphs()[0].graph, "post_grad")
+        found = fx_picture(CompiledGraph(dump, dump.graphs()[0].graph), "post_grad")
         assert found is not None
         golden.check(dot_text(found), ".dot")
 
     def test_fx_of_dynamo(self, golden: Golden) -> None:
         dump = recorded("tui/walks")
-        found = fx_picture(dump, dump.graphs()[0].graph, "dynamo")
+        found = fx_picture(CompiledGraph(dump, dump.graphs()[0].graph), "dynamo")
         assert found is not None
         golden.check(dot_text(found), ".dot")
 
@@ -136,18 +139,18 @@ class TestGolden:
         dump = recorded("tui/walks")
         graph = dump.graphs()[0].graph
         last = [node.name for node in dump.rows(Node, graph) if node.op.startswith("call")][-1]
-        (meant,) = resolved(find_nodes(dump, last, graph))
+        (meant,) = resolved(find_nodes(Graphs(dump, graph), last))
         golden.check(dot_text(node_picture(dump, meant, last)), ".dot")
 
     def test_fusion(self, golden: Golden) -> None:
         dump = recorded("tui/walks")
-        found = joined_picture(dump, dump.graphs()[0].graph)
+        found = joined_picture(CompiledGraph(dump, dump.graphs()[0].graph))
         assert found is not None
         golden.check(dot_text(found), ".dot")
 
     def test_findings(self, golden: Golden) -> None:
         dump = recorded("tui/walks")
-        found = findings_picture(dump, dump.graphs()[0].graph)
+        found = findings_picture(CompiledGraph(dump, dump.graphs()[0].graph))
         assert found is not None
         golden.check(dot_text(found), ".dot")
 

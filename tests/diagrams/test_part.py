@@ -11,6 +11,7 @@ from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.diagrams.schedule.part import on_the_way, restricted, units_with
 from inspect_compile.diagrams.schedule.schedule import schedule_picture
 from inspect_compile.diagrams.schedule.units import schedule
+from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.tables.lookup_text import resolved
 from tests.diagrams.pictures import holds_together, recorded
 from tests.handmade import GRAPH, graph, made, operation
@@ -45,8 +46,8 @@ def test_what_is_on_the_way(pairs: set[tuple[int, int]], first: int, last: int) 
                 for number in range(8)
             ),
         )
-        whole = schedule(dump, GRAPH, "post_fusion")
-        found = on_the_way(whole, {(GRAPH, f"op{first}")}, {(GRAPH, f"op{last}")})
+        whole = schedule(CompiledGraph(dump, GRAPH), "post_fusion")
+        found = on_the_way(whole, {Id(GRAPH, f"op{first}")}, {Id(GRAPH, f"op{last}")})
         assert {int(name[2:]) for _, name in found} == paths(first, last, pairs)
         part = restricted(whole, units_with(whole, found))
         assert {(link.tail, link.head) for link in part.links} == {
@@ -59,8 +60,8 @@ def test_a_path_of_a_recorded_schedule(phase: str) -> None:
     """The kernels of the operations, whole; whichever end is named first."""
     dump = recorded("tui/walks")
     name = dump.graphs()[0].graph
-    ((one, other),) = resolved(find_operations(dump, ("op0", "op6"), name))
-    pictures = [schedule_picture(dump, name, phase, path=ends) for ends in ((one, other), (other, one))]  # type: ignore[arg-type]
+    ((one, other),) = resolved(find_operations(Graphs(dump, name), ("op0", "op6")))
+    pictures = [schedule_picture(CompiledGraph(dump, name), phase, path=ends) for ends in ((one, other), (other, one))]  # type: ignore[arg-type]
     assert pictures[0] == pictures[1]
     holds_together(pictures[0])
     assert any("on the way from op0 to op6" in line for line in pictures[0].subtitles)

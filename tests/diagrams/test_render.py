@@ -15,6 +15,7 @@ from inspect_compile.diagrams.schedule.schedule import schedule_dot
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph
 from tests.diagrams.test_schedule import DATA, RECORDED, outer
 from tests.diagrams.transformer import GRAPH, write_transformer
 from tests.handmade import GRAPH as MADE
@@ -43,7 +44,7 @@ class TestSvg:
     @pytest.fixture(params=RECORDED)
     def drawn(self, request: pytest.FixtureRequest) -> tuple[Dump, ET.Element]:
         dump = open_dump(DATA / request.param)
-        return dump, ET.fromstring(svg(schedule_dot(dump, outer(dump), "post_fusion")))
+        return dump, ET.fromstring(svg(schedule_dot(CompiledGraph(dump, outer(dump)), "post_fusion")))
 
     def test_text_and_tooltips(self, drawn: tuple[Dump, ET.Element]) -> None:
         dump, root = drawn
@@ -66,14 +67,14 @@ class TestSvg:
 
     def test_it_is_the_same_every_time(self, drawn: tuple[Dump, ET.Element]) -> None:
         dump, _ = drawn
-        text = schedule_dot(dump, outer(dump), "post_fusion")
+        text = schedule_dot(CompiledGraph(dump, outer(dump)), "post_fusion")
         assert svg(text) == svg(text)
 
 
 @needs_dot
 def test_sections_stand_side_by_side_and_in_rows(tmp_path: Path) -> None:
     write_transformer(tmp_path, 40)
-    root = ET.fromstring(svg(schedule_dot(open_dump(tmp_path), GRAPH, "post_fusion", fold=False)))
+    root = ET.fromstring(svg(schedule_dot(CompiledGraph(open_dump(tmp_path), GRAPH), "post_fusion", fold=False)))
     places = [
         tuple(float(number) for number in re.findall(r"[\d.]+", element.attrib["transform"]))
         for element in root
@@ -131,7 +132,7 @@ def test_names_stay_names(tmp_path: Path, name: str) -> None:
         kernel(f"k{name}", "op0", launches=(3,)),
         kernel(f"e{name}", f"op1{name}", kind="extern", launches=(4,)),
     )
-    text = schedule_dot(dump, MADE, "post_fusion")
+    text = schedule_dot(CompiledGraph(dump, MADE), "post_fusion")
     assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text)
     root = ET.fromstring(svg(text))
     assert tags(root) <= {"svg", "style", "rect", "g", "title", "path", "polygon", "polyline", "ellipse", "text"}
@@ -146,7 +147,7 @@ def test_names_stay_names(tmp_path: Path, name: str) -> None:
 @needs_dot
 def test_png_is_one_picture() -> None:
     dump = open_dump(DATA / "conditional")
-    drawn = png(schedule_dot(dump, outer(dump), "post_fusion"))
+    drawn = png(schedule_dot(CompiledGraph(dump, outer(dump)), "post_fusion"))
     assert drawn.startswith(b"\x89PNG")
     assert drawn.count(b"IEND") == 1
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture
@@ -14,6 +13,8 @@ from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_dot, sch
 from inspect_compile.diagrams.schedule.units import Phase
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, Operation
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.lookup_text import resolved
 from tests.conftest import TESTS, DumpOf, Golden
 from tests.diagrams.transformer import GRAPH, write_transformer
@@ -34,7 +35,7 @@ def dump(request: pytest.FixtureRequest, dump_of: DumpOf) -> Dump:
 def pictures(dump: Dump, phase: Phase) -> Iterator[tuple[str, Picture]]:
     for graph in dump.graphs():
         if graph.parent is None and dump.rows(Operation, graph.graph):
-            yield graph.graph, schedule_picture(dump, graph.graph, phase)
+            yield graph.graph, schedule_picture(CompiledGraph(dump, graph.graph), phase)
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -85,7 +86,7 @@ def test_arrows_join_boxes_of_their_section(dump: Dump, phase: Phase) -> None:
 
 def test_inputs_have_the_program_s_names(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("attention_block").dump)
-    picture = schedule_picture(dump, outer(dump), "post_fusion")
+    picture = schedule_picture(CompiledGraph(dump, outer(dump)), "post_fusion")
     assert [box.title for box in picture.boxes() if box.kind == "input"] == ["x"]
     assert "reads qkv.weight, qkv.bias  198 kB" in [line for box in picture.boxes() for line in box.lines]
 
@@ -93,29 +94,33 @@ def test_inputs_have_the_program_s_names(dump_of: DumpOf) -> None:
 def test_no_path_of_the_machine(dump: Dump) -> None:
     for graph, _ in pictures(dump, "post_fusion"):
         for phase in PHASES:
-            assert str(Path.home()) not in schedule_dot(dump, graph, phase)
-            assert str(TESTS.parent) not in schedule_dot(dump, graph, phase)
+            assert str(Path.home()) not in schedule_dot(CompiledGraph(dump, graph), phase)
+            assert str(TESTS.parent) not in schedule_dot(CompiledGraph(dump, graph), phase)
 
 
 @pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", RECORDED)
 def test_golden(name: str, phase: Phase, golden: Golden) -> None:
     dump = open_dump(DATA / name)
-    golden.check(schedule_dot(dump, outer(dump), phase), ".dot")
+    golden.check(schedule_dot(CompiledGraph(dump, outer(dump)), phase), ".dot")
 
 
 def test_buffers_that_never_leave_their_kernel() -> None:
     dump = open_dump(DATA / "softmax_mlp_cuda")
     removed = {buffer for kernel in dump.rows(Kernel) for buffer in kernel.removed}
-    kept = [arrow for arrow in schedule_picture(dump, outer(dump), "post_fusion").arrows() if arrow.kind == "kept"]
+    kept = [
+        arrow
+        for arrow in schedule_picture(CompiledGraph(dump, outer(dump)), "post_fusion").arrows()
+        if arrow.kind == "kept"
+    ]
     assert {line.split()[0] for arrow in kept for line in arrow.lines} == removed == {"buf5", "buf6"}
-    before = schedule_picture(dump, outer(dump), "pre_fusion")
+    before = schedule_picture(CompiledGraph(dump, outer(dump)), "pre_fusion")
     assert not [arrow for arrow in before.arrows() if arrow.kind == "kept"]
 
 
 def test_nested_graphs_stand_in_frames_that_their_caller_runs() -> None:
     dump = open_dump(DATA / "conditional")
-    picture = schedule_picture(dump, outer(dump), "post_fusion")
+    picture = schedule_picture(CompiledGraph(dump, outer(dump)), "post_fusion")
     frames = {frame.id: frame for frame in picture.frames() if frame.kind == "graph"}
     assert {frame.text for frame in frames.values()} == {"graph true_graph_0", "graph false_graph_0"}
     calls = [arrow for arrow in picture.arrows() if arrow.kind == "call"]
@@ -126,7 +131,11 @@ def test_nested_graphs_stand_in_frames_that_their_caller_runs() -> None:
 def test_order_without_data_is_dashed(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("training_step").dump)
     optimizer = next(graph.graph for graph in dump.graphs() if graph.kind == "inference")
-    order = [arrow for arrow in schedule_picture(dump, optimizer, "pre_fusion").arrows() if arrow.kind == "order"]
+    order = [
+        arrow
+        for arrow in schedule_picture(CompiledGraph(dump, optimizer), "pre_fusion").arrows()
+        if arrow.kind == "order"
+    ]
     assert order
     assert all(arrow.lines == () and "only the order counts" in arrow.tooltip for arrow in order)
     weak = {
@@ -142,11 +151,11 @@ def test_order_without_data_is_dashed(dump_of: DumpOf) -> None:
 def test_refused_pairs_are_drawn_on_request(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("attention_block").dump)
     graph = outer(dump)
-    plain = schedule_picture(dump, graph, "pre_fusion")
-    asked = schedule_picture(dump, graph, "pre_fusion", refused=True)
+    plain = schedule_picture(CompiledGraph(dump, graph), "pre_fusion")
+    asked = schedule_picture(CompiledGraph(dump, graph), "pre_fusion", refused=True)
     assert not [arrow for arrow in plain.arrows() if arrow.kind == "refused"]
     names = {row.name for row in dump.rows(Operation, graph) if row.phase == "pre_fusion"}
-    pairs = {(row.a, row.b) for row in candidates(dump, graph) if row.verdict == "refused"}
+    pairs = {(row.a, row.b) for row in candidates(CompiledGraph(dump, graph)) if row.verdict == "refused"}
     expected = {pair for pair in pairs if names.issuperset(pair)}
     assert {(arrow.tail, arrow.head) for arrow in asked.arrows() if arrow.kind == "refused"} == expected != set()
 
@@ -154,13 +163,13 @@ def test_refused_pairs_are_drawn_on_request(dump_of: DumpOf) -> None:
 def test_a_dump_without_operations_says_so(tmp_path: Path) -> None:
     write_transformer(tmp_path, 1)
     (tmp_path / "torchinductor" / GRAPH / "schedule.jsonl").unlink()
-    text = schedule_dot(open_dump(tmp_path), GRAPH, "post_fusion")
+    text = schedule_dot(CompiledGraph(open_dump(tmp_path), GRAPH), "post_fusion")
     assert "nothing was scheduled" in text
 
 
 def named(dump: Dump, name: str) -> ResolvedOperations:
     """What the name means in the only graph."""
-    ((meant,),) = resolved(find_operations(dump, (name,), GRAPH))
+    ((meant,),) = resolved(find_operations(Graphs(dump, GRAPH), (name,)))
     return meant
 
 
@@ -177,9 +186,9 @@ class TestAround:
         return {box.id for box in picture.boxes() if re.fullmatch(r"op\d+", box.id)}
 
     def test_near(self, large: Dump) -> None:
-        none = schedule_picture(large, GRAPH, "pre_fusion", around=named(large, "op16"), depth=0)
+        none = schedule_picture(CompiledGraph(large, GRAPH), "pre_fusion", around=named(large, "op16"), depth=0)
         assert self.operations(none) == {"op16"}
-        one = schedule_picture(large, GRAPH, "pre_fusion", around=named(large, "op16"), depth=1)
+        one = schedule_picture(CompiledGraph(large, GRAPH), "pre_fusion", around=named(large, "op16"), depth=1)
         assert self.operations(one) == {"op15", "op16", "op17"}
         assert {box.lines for box in one.boxes() if box.kind == "elsewhere"} == {("not drawn",)}
 
@@ -187,7 +196,7 @@ class TestAround:
     def test_any_name(self, large: Dump, name: str) -> None:
         if name == "its kernel":
             name = next(kernel.name for kernel in large.rows(Kernel) if "op16" in kernel.operations)
-        found = schedule_picture(large, GRAPH, "post_fusion", around=named(large, name), depth=0)
+        found = schedule_picture(CompiledGraph(large, GRAPH), "post_fusion", around=named(large, name), depth=0)
         assert self.operations(found) == {"op16"}
 
 
@@ -198,7 +207,7 @@ class TestSections:
     def picture(self, tmp_path_factory: pytest.TempPathFactory) -> Picture:
         root = tmp_path_factory.mktemp("cut")
         write_transformer(root, 24)
-        return schedule_picture(open_dump(root), GRAPH, "post_fusion", fold=False)
+        return schedule_picture(CompiledGraph(open_dump(root), GRAPH), "post_fusion", fold=False)
 
     def test_several(self, picture: Picture) -> None:
         assert len(picture.sections) > 5

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from inspect_compile.diagrams.schedule.sections import LONGEST, cuts
 from inspect_compile.diagrams.schedule.stacking import below
-from inspect_compile.diagrams.schedule.units import Group, Key, Link, Unit
+from inspect_compile.diagrams.schedule.units import Group, Link, Unit
 from inspect_compile.facts import Operation
+from inspect_compile.graph import Id
 
 SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=120)
 
@@ -42,7 +43,7 @@ def unit(first: int, number: int) -> Unit:
         row = Operation(
             graph="g", phase="pre_fusion", order=index, name=name, kind="pointwise", node_type="SchedulerNode"
         )
-        groups.append(Group(("g", name), (row,)))
+        groups.append(Group(Id("g", name), (row,)))
     return Unit("g", tuple(groups))
 
 
@@ -53,9 +54,9 @@ def test_stacking_makes_no_circle(sizes: list[int], data: st.DataObject) -> None
     place = st.integers(0, sum(sizes) - 1)
     pairs = data.draw(st.lists(st.tuples(place, place).filter(lambda pair: pair[0] != pair[1]), max_size=60))
     ends = [(f"op{min(pair)}", f"op{max(pair)}") for pair in pairs]
-    links = [Link(("g", tail), ("g", head), ("g", head), False) for tail, head in ends]
+    links = [Link(Id("g", tail), Id("g", head), Id("g", head), False) for tail, head in ends]
     found = below(units, links)
-    graph: dict[Key, set[Key]] = {}
+    graph: dict[Id, set[Id]] = {}
     for above, under in [*((link.tail, link.head) for link in links), *found]:
         graph.setdefault(under, set()).add(above)
     assert list(TopologicalSorter(graph).static_order()) or not graph
@@ -65,8 +66,8 @@ def test_stacking_makes_no_circle(sizes: list[int], data: st.DataObject) -> None
 def test_many_independent_operations_stand_in_rows() -> None:
     units = [unit(index, 1) for index in range(40)]
     under = {head: tail for tail, head in below(units, [])}
-    heights: dict[Key, int] = {}
-    for key in [("g", f"op{index}") for index in range(40)]:
+    heights: dict[Id, int] = {}
+    for key in [Id("g", f"op{index}") for index in range(40)]:
         heights[key] = heights[under[key]] + 1 if key in under else 0
     widest = max(list(heights.values()).count(height) for height in set(heights.values()))
     assert 4 <= widest <= 10

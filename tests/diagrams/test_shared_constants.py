@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.rows import stage_nodes
 from inspect_compile.diagrams.fx.picture import folded_values, fx_picture
 from inspect_compile.diagrams.fx.values import key_of, values
 from inspect_compile.dump import Dump, open_dump
+from inspect_compile.graph import CompiledGraph
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parent / "programs" / "shared_constants.py"
@@ -26,7 +26,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> Dump
 @pytest.mark.parametrize("stage", ["aot", "post_grad"])
 def test_constants_that_the_first_layer_makes_are_in_no_layer(dump: Dump, stage: str) -> None:
     graph = next(graph.graph for graph in dump.outermost() if graph.kind == "forward")
-    nodes = stage_nodes(dump, graph, stage)
+    nodes = CompiledGraph(dump, graph).stage(stage)
     constants = [node for node in nodes if node.target.startswith("aten.full.")]
     assert {node.module for node in constants} == {"layers.0"}
     assert len(constants) == 2, "else torch shares them no longer, and this test has lost its subject"
@@ -42,7 +42,7 @@ def test_constants_that_the_first_layer_makes_are_in_no_layer(dump: Dump, stage:
     assert len(folds) == LAYERS
     assert all(own == folds["0"] for own in folds.values()), "each layer is in the same boxes"
 
-    picture = fx_picture(dump, graph, stage, unfold=False)
+    picture = fx_picture(CompiledGraph(dump, graph), stage, unfold=False)
     assert picture is not None
     frames = [frame.text for frame in picture.frames() if frame.kind == "repeat"]
     assert f"{LAYERS} × the same: layers.0 … layers.15" in frames, frames

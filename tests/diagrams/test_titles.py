@@ -18,6 +18,7 @@ from inspect_compile.diagrams.schedule.joined import joined_picture
 from inspect_compile.diagrams.schedule.schedule import PHASES, schedule_picture
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
 from tests.diagrams.pictures import recorded
 from tests.diagrams.transformer import GRAPH, write_transformer
 
@@ -73,17 +74,17 @@ def pictures(folder: Path) -> Iterator[tuple[str, Picture | None]]:
         yield f"{name} dynamo", dynamo_picture(dump)
         for graph in dump.outermost()[:2]:
             for phase in PHASES:
-                yield f"{name} {phase}", schedule_picture(dump, graph.graph, phase)
-            yield f"{name} fusion", joined_picture(dump, graph.graph)
-            yield f"{name} fx", fx_picture(dump, graph.graph, "post_grad", unfold=False)
+                yield f"{name} {phase}", schedule_picture(CompiledGraph(dump, graph.graph), phase)
+            yield f"{name} fusion", joined_picture(CompiledGraph(dump, graph.graph))
+            yield f"{name} fx", fx_picture(CompiledGraph(dump, graph.graph), "post_grad", unfold=False)
         for kernel in [row for row in dump.rows(Kernel) if row.kind == "cpp"][:4]:
             yield f"{name} {kernel.name}", kernel_picture(dump, kernel)
     for name in ("draw/conditional", "draw/softmax_mlp_cuda"):
         dump = recorded(name)
-        yield name, schedule_picture(dump, dump.graphs()[0].graph, "post_fusion")
+        yield name, schedule_picture(CompiledGraph(dump, dump.graphs()[0].graph), "post_fusion")
     write_transformer(folder, 12)
     for fold in (True, False):
-        yield f"transformer {fold}", schedule_picture(open_dump(folder), GRAPH, "post_fusion", fold=fold)
+        yield f"transformer {fold}", schedule_picture(CompiledGraph(open_dump(folder), GRAPH), "post_fusion", fold=fold)
 
 
 def test_no_arrow_crosses_a_title(tmp_path: Path) -> None:

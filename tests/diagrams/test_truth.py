@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.lookup.nodes import find_nodes
 from inspect_compile.diagrams.dynamo import MOST_COMPILES, dynamo_picture
@@ -25,6 +24,8 @@ from inspect_compile.facts import (
     WrapperLine,
 )
 from inspect_compile.facts.frontend import FailedGuard
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.text import byte_text
 from tests.diagrams.pictures import holds_together, recorded
@@ -116,7 +117,7 @@ class TestNode:
                 node for node in dump.rows(Node, one.graph) if node.stage == "post_grad" and node.op.startswith("call")
             ]
             for node in nodes[::12]:
-                (meant,) = resolved(find_nodes(dump, node.name, one.graph))
+                (meant,) = resolved(find_nodes(Graphs(dump, one.graph), node.name))
                 picture = node_picture(dump, meant, node.name, everything=True)
                 holds_together(picture)
                 boxes = boxes_of(picture)
@@ -147,7 +148,7 @@ class TestNode:
     def test_of_a_node_that_nothing_computes(self) -> None:
         dump = recorded("tui/mixed")
         inputs = [node for node in dump.rows(Node) if node.stage == "post_grad" and node.op == "placeholder"]
-        (meant, *_) = resolved(find_nodes(dump, inputs[0].name, inputs[0].graph))
+        (meant, *_) = resolved(find_nodes(Graphs(dump, inputs[0].graph), inputs[0].name))
         picture = node_picture(dump, meant, inputs[0].name)
         assert [box.title for box in picture.boxes() if box.kind == "asked"] == [inputs[0].name]
 
@@ -159,7 +160,7 @@ class TestFusion:
     def test_each_fusion_is_a_line_within_one_group(self, name: str) -> None:
         dump = recorded(name)
         for one in dump.outermost():
-            picture = joined_picture(dump, one.graph, fold=False)
+            picture = joined_picture(CompiledGraph(dump, one.graph), fold=False)
             if picture is None:
                 continue
             group_of = {
@@ -169,7 +170,7 @@ class TestFusion:
                 for member in row.members
             }
             lines = ends(picture, "joined")
-            done = [row for row in candidates(dump, one.graph) if row.verdict == "fused"]
+            done = [row for row in candidates(CompiledGraph(dump, one.graph)) if row.verdict == "fused"]
             assert len(lines) == len(done)
             for row, (tail, head, arrow) in zip(done, lines, strict=False):
                 first, second = tail.tooltip[0].partition(" · ")[0], head.tooltip[0].partition(" · ")[0]
@@ -182,7 +183,7 @@ class TestFusion:
 
     def test_a_graph_without_fusions(self) -> None:
         dump = recorded("draw/conditional")
-        assert joined_picture(dump, dump.graphs()[0].graph) is None
+        assert joined_picture(CompiledGraph(dump, dump.graphs()[0].graph)) is None
 
 
 class TestFindings:
@@ -191,10 +192,10 @@ class TestFindings:
     def test_lines_are_between_the_launches_of_the_pair(self) -> None:
         dump = recorded("tui/walks")
         one = dump.outermost()[0]
-        picture = findings_picture(dump, one.graph)
+        picture = findings_picture(CompiledGraph(dump, one.graph))
         assert picture is not None
         pairs = [*ends(picture, "missed"), *ends(picture, "apart")]
-        misses = fusion(dump, one.graph).apart
+        misses = fusion(CompiledGraph(dump, one.graph)).apart
         assert pairs
         assert len(pairs) <= len(misses)
         for tail, head, arrow in pairs:
@@ -210,7 +211,7 @@ class TestFindings:
 
     def test_without_a_schedule(self, tmp_path: Path) -> None:
         dump = made(tmp_path, graph())
-        assert findings_picture(dump, dump.graphs()[0].graph) is None
+        assert findings_picture(CompiledGraph(dump, dump.graphs()[0].graph)) is None
 
 
 def _operations(box: Box) -> set[str]:

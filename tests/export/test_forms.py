@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.frontend.times import parts
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Launched, Run, Timed
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import TABLES
 from tests.handmade import made
 from tests.report.pages import MIXED, recorded
@@ -30,8 +28,8 @@ def measured(root: Path) -> Dump:
     """A recorded dump whose launches took 1 ms, 2 ms and so on, graph by graph."""
     dump = Dump(recorded(root))
     writer = Writer(dump.root)
-    for graph in outermost(dump):
-        for number, launch in enumerate(launches(dump, graph.graph), 1):
+    for graph in dump.outermost():
+        for number, launch in enumerate(CompiledGraph(dump, graph.graph).launches, 1):
             writer.add(
                 Launched(
                     graph=launch.graph,
@@ -87,10 +85,10 @@ def test_a_trace_has_compiling_and_a_call_of_each_graph(tmp_path: Path) -> None:
         for event in json.loads(data)["traceEvents"]
         if event["name"] == "process_name"
     }
-    assert len(names) == 1 + len(outermost(dump))
-    for graph in outermost(dump):
+    assert len(names) == 1 + len(dump.outermost())
+    for graph in dump.outermost():
         (pid,) = (pid for pid, name in names.items() if name.startswith(f"{graph.graph}: one call"))
-        own = launches(dump, graph.graph)
+        own = CompiledGraph(dump, graph.graph).launches
         assert [event["name"] for event in found[pid, 0]] == [launch.kernel.name for launch in own]
         assert [event["dur"] for event in found[pid, 0]] == [1e3 * number for number, _ in enumerate(own, 1)]
         assert min(event["ts"] for event in found[pid, 0]) > max(event["ts"] + event["dur"] for event in compiling)
@@ -99,7 +97,7 @@ def test_a_trace_has_compiling_and_a_call_of_each_graph(tmp_path: Path) -> None:
             for event in json.loads(data)["traceEvents"]
             if event["ph"] == "C" and event["pid"] == pid
         ]
-        assert max(held) == memory(dump, graph.graph).peak
+        assert max(held) == CompiledGraph(dump, graph.graph).memory.peak
 
 
 def test_ranks_are_processes_on_one_clock(tmp_path: Path) -> None:
@@ -130,7 +128,7 @@ def test_json_of_a_graph(tmp_path: Path) -> None:
     data = json.loads(exported(MIXED, tmp_path / "x.json", "json", "--graph", "backward"))
 
     assert {row["graph"] for row in data["tables"]["kernels"]} == {
-        graph.graph for graph in outermost(Dump(MIXED)) if graph.kind == "backward"
+        graph.graph for graph in Dump(MIXED).outermost() if graph.kind == "backward"
     }
 
 

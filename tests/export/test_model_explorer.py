@@ -9,12 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.commands import main
 from inspect_compile.diagrams.schedule.units import schedule
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Graph, Node
+from inspect_compile.graph import CompiledGraph
 from tests.export.published import RECORDS, GraphCollection, GraphNodeData, read
 from tests.handmade import GRAPH, at, ended, graph, kernel, made, node, operation
 from tests.report.pages import HOSTILE, MIXED
@@ -66,8 +65,8 @@ def test_each_operation_is_in_its_kernel_and_each_dependency_is_an_edge(tmp_path
     found, _ = exported(MIXED, tmp_path)
     dump = Dump(MIXED)
 
-    for of in outermost(dump):
-        whole = schedule(dump, of.graph, "post_fusion")
+    for of in dump.outermost():
+        whole = schedule(CompiledGraph(dump, of.graph), "post_fusion")
         (drawn,) = (one for one in found.graphs if one.id == f"{of.graph}: schedule, operations in kernels")
         nodes = {one.id: one for one in drawn.nodes}
         operations = [row for unit in whole.units for row in unit.operations()]
@@ -86,12 +85,12 @@ def test_each_operation_is_in_its_kernel_and_each_dependency_is_an_edge(tmp_path
 def test_launches_carry_bytes_and_nodes_flops(tmp_path: Path) -> None:
     found, data = exported(MIXED, tmp_path, "--graph", "forward")
     dump = Dump(MIXED)
-    (graph,) = (one for one in outermost(dump) if one.kind == "forward")
+    (graph,) = (one for one in dump.outermost() if one.kind == "forward")
 
     launches = data["bytes"][f"{graph.graph}: schedule, launches in modules"]
-    assert sum(one.value for one in launches.results.values()) == launch_traffic(dump, graph.graph).moved
+    assert sum(one.value for one in launches.results.values()) == CompiledGraph(dump, graph.graph).traffic.moved
     flops = data["flops"][f"{graph.graph}: FX graph, after all passes"]
-    assert sum(one.value for one in flops.results.values()) == graph_flops(dump, graph.graph).total > 0
+    assert sum(one.value for one in flops.results.values()) == graph_flops(CompiledGraph(dump, graph.graph)).total > 0
     coloured = data["bytes"][f"{graph.graph}: schedule, operations in kernels"]
     assert coloured.hideInAggregatedStatsTable, "a launch with two operations would count twice"
     assert not any("backward" in one.id for one in found.graphs)
@@ -102,7 +101,7 @@ def test_fx_graphs_are_those_of_the_tables(tmp_path: Path) -> None:
     dump = Dump(MIXED)
     shown = {one.id: one for one in found.graphs}
 
-    for of in outermost(dump):
+    for of in dump.outermost():
         rows = [row for row in dump.rows(Node, of.graph) if row.stage == "post_grad"]
         drawn = shown[f"{of.graph}: FX graph, after all passes"]
         assert [one.id for one in drawn.nodes] == [row.name for row in rows]

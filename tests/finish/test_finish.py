@@ -81,7 +81,7 @@ def test_one_that_fails_does_not_hold_up_the_others(tmp_path: Path, monkeypatch:
     # Loaded before the patch: it takes the function into its own names.
     importlib.import_module("inspect_compile.finish.lowering_text")
     monkeypatch.setattr("inspect_compile.finish.table_texts.flops_table", failing)
-    monkeypatch.setattr("inspect_compile.analysis.kernels.kernel_map.launches", failing)
+    monkeypatch.setattr("inspect_compile.analysis.kernels.kernel_map.kernel_map", failing)
     dump = made(tmp_path, graph(), node("x"), lowered("x"))
 
     finish(dump)

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
-from inspect_compile.analysis.indexing.difference import differences
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Operation, Realize
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import candidates
+from inspect_compile.graph.indexing.difference import differences
 from inspect_compile.knowledge.fusion.reasons import by_code
 from tests.running import inspected
 
@@ -28,12 +28,12 @@ def for_gpu(folder: Path, program: str, *words: str) -> Dump:
 
 
 def of_graphs(dump: Dump) -> list[GraphFusion]:
-    return [fusion(dump, graph.graph) for graph in outermost(dump)]
+    return [fusion(CompiledGraph(dump, graph.graph)) for graph in dump.outermost()]
 
 
 def told(dump: Dump, a: str, b: str, capsys: Capture) -> str:
     """What `why` says of two operations, in one line."""
-    (graph, *_) = (graph.graph for graph in outermost(dump))
+    (graph, *_) = (graph.graph for graph in dump.outermost())
     assert main(["why", str(dump.root), a, b, "--graph", graph]) == 0
     return " ".join(capsys.readouterr().out.split())
 
@@ -54,7 +54,7 @@ def test_a_number_on_the_cpu_beside_tensors_on_the_gpu(tmp_path: Path, capsys: C
     dump = Dump(tmp_path / "dump")
     (refused,) = {
         (row.a, row.b, row.code, row.reason)
-        for row in candidates(dump, outermost(dump)[0].graph)
+        for row in candidates(CompiledGraph(dump, dump.outermost()[0].graph))
         if row.verdict == "refused"
     }
     assert refused[2:] == ("device-mismatch", "device mismatch (cpu vs cuda:0)")
@@ -89,9 +89,9 @@ def test_a_mean_that_is_unrolled_shares_no_data_with_what_it_depends_on(tmp_path
     dump = for_gpu(tmp_path, "small_loss")
 
     assert kernels(dump) == 2
-    (graph,) = (graph.graph for graph in outermost(dump))
+    (graph,) = (graph.graph for graph in dump.outermost())
     operations = before_fusion(dump, graph)
-    attempts = [row for row in candidates(dump, graph) if row.b == max(operations)]
+    attempts = [row for row in candidates(CompiledGraph(dump, graph)) if row.b == max(operations)]
     assert {(row.verdict, row.code, row.shared_bytes) for row in attempts} == {("refused", "no-shared-data", 0)}
     first, second = operations[attempts[0].a], operations[attempts[0].b]
     assert first.name in second.predecessors
@@ -111,7 +111,7 @@ def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_pa
     """Whether it is depends on the order of the factors."""
     dump = for_gpu(tmp_path, "order_of_factors")
 
-    wide, narrow = (graph.graph for graph in outermost(dump))
+    wide, narrow = (graph.graph for graph in dump.outermost())
     assert (kernels(dump, wide), kernels(dump, narrow)) == (2, 3)
     made = {
         graph: [row for row in dump.rows(Realize, graph) if row.realized and row.caller.startswith("expand ")]
@@ -123,7 +123,7 @@ def test_a_product_that_is_broadcast_after_four_reads_is_computed_at_once(tmp_pa
     (maker,) = [row for row in operations.values() if product.buffer in row.buffers]
     (reader,) = [row for row in operations.values() if product.buffer in {read.buffer for read in row.reads}]
     assert len({read.buffer for read in maker.reads}) == 5  # realize_reads_threshold is 4
-    tried = [row for row in candidates(dump, narrow) if row.a == maker.name]
+    tried = [row for row in candidates(CompiledGraph(dump, narrow)) if row.a == maker.name]
     assert {(row.verdict, row.code) for row in tried} == {("refused", "no-shared-data")}
     (differs,) = [found for found in differences(maker.writes, reader.reads) if found.buffer == product.buffer]
     assert differs.kind == "broadcast"

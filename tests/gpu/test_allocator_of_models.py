@@ -15,11 +15,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.dump import open_dump, paths
-from tests.analysis.memory.test_plan import HELD, told
+from inspect_compile.graph import CompiledGraph
+from tests.graph.memory.test_plan import HELD, told
 from tests.harmless.test_models import KINDS, MODELS, program
 
 pytestmark = [
@@ -42,19 +41,20 @@ def test_peak_and_end_are_what_the_allocator_was_asked_for(model: str, kind: str
     recorded = open_dump(dump)
     far: list[str] = []
     seen = 0
-    for graph in outermost(recorded):
+    for graph in recorded.outermost():
         calls = held.get(recorded.text(graph.graph, f"{paths.OUTPUT_CODE}.py") or "")
         if not calls:
             continue
         seen += 1
         call = max(calls, key=itemgetter("peak"))
-        said = memory(recorded, graph.graph)
+        compiled = CompiledGraph(recorded, graph.graph)
+        said = compiled.memory
         peak, end = told(recorded, graph.graph, call)
         line = (
             f"{model} {kind} {graph.graph}: told {said.peak:,} B, for what was let go {peak:,} B, "
             f"held {call['peak']:,} B, ratio {peak / max(call['peak'], 1):.4f}; "
             f"end {said.end:,}, {end:,}, {call['end']:,} B; "
-            f"with what operators take {call['seen']:,} B; in blocks {uncounted(recorded, graph.graph).in_blocks}"
+            f"with what operators take {call['seen']:,} B; in blocks {uncounted(compiled).in_blocks}"
         )
         sys.stdout.write(f"{line}\n")
         scale = NEAR * max(call["peak"], abs(call["end"]))

@@ -12,11 +12,11 @@ import pytest
 import torch
 
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.autotuning import autotuned
-from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.binaries import configurations
 from inspect_compile.launch.replay import replayed
 from tests.conftest import SAMPLES
 from tests.private_names import astray
@@ -35,11 +35,11 @@ def _recorded(sample: str, folder: Path) -> Dump:
 def test_a_graph_compiled_again_gives_the_same_code(sample: str, tmp_path: Path) -> None:
     dump = _recorded(sample, tmp_path)
 
-    for graph in outermost(dump):
-        assert not replayed(dump, graph).failure
+    for graph in dump.outermost():
+        assert not replayed(CompiledGraph(dump, graph.graph)).failure
     dump.refresh()
     compiled = [(row.target, row.same_code) for found in replays(dump) for row, _ in found.again]
-    assert compiled == [("", True) for _ in outermost(dump)]
+    assert compiled == [("", True) for _ in dump.outermost()]
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "user_triton_kernel"])
@@ -79,7 +79,7 @@ def test_the_winner_of_the_autotuning_is_what_torch_remembers(word: str, tmp_pat
     (graph,) = (graph.graph for graph in dump.graphs())
     kernels = {kernel.name: kernel for kernel in dump.rows(Kernel, graph)}
 
-    operation, *tuned = autotuned(dump, graph)
+    operation, *tuned = autotuned(CompiledGraph(dump, graph))
 
     assert operation.runs is True
     assert operation.in_worker == (word == "subproc")
@@ -105,7 +105,7 @@ def test_compiled_kernels_ask_for_what_the_driver_says(sample: str, tmp_path: Pa
     major, minor = torch.cuda.get_device_capability()
 
     for graph in dump.graphs():
-        rows = configurations(dump, graph.graph)
+        rows = configurations(CompiledGraph(dump, graph.graph))
         kernels = [kernel for kernel in dump.rows(Kernel, graph.graph) if kernel.kind in ("triton", "user_triton")]
         assert {row.kernel for row in rows} == {kernel.name for kernel in kernels}
         for row in rows:

@@ -11,6 +11,7 @@ from inspect_compile.analysis.frontend.startup import startup
 from inspect_compile.analysis.runtime.cudagraphs import again, cudagraphs, state
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import CudaGraph, Graph, Hook, Remark, Timed
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.frontend.compile_stages import CAPTURE
 from tests.private_names import astray
 
@@ -30,7 +31,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Dump]:
 
 def of_frame(dump: Dump, frame: int) -> list[CudaGraph]:
     """The functions of one frame's graphs."""
-    return [row for row in cudagraphs(dump) if (row.compile_id or "").startswith(f"{frame}/")]
+    return [row for row in cudagraphs(Graphs(dump)) if (row.compile_id or "").startswith(f"{frame}/")]
 
 
 def test_the_program_notices_nothing(scenes: tuple[str, Dump]) -> None:
@@ -46,7 +47,7 @@ def test_each_function_is_of_its_graph(scenes: tuple[str, Dump]) -> None:
     dump = scenes[1]
     graphs: dict[str, Graph] = {graph.graph: graph for graph in dump.graphs()}
 
-    rows = [row for row in cudagraphs(dump) if row.driver == "cudagraph trees"]
+    rows = [row for row in cudagraphs(Graphs(dump)) if row.driver == "cudagraph trees"]
     assert rows
     for row in rows:
         assert (row.compile_id, row.mode) == (graphs[row.graph].compile_id, graphs[row.graph].kind)
@@ -85,8 +86,8 @@ def test_new_addresses_of_parameters(scenes: tuple[str, Dump]) -> None:
 def test_another_path_through_the_tree(scenes: tuple[str, Dump]) -> None:
     rows = [
         row
-        for row in cudagraphs(scenes[1])
-        if row.number > min(own.number for own in cudagraphs(scenes[1]) if own.driver == "inductor")
+        for row in cudagraphs(Graphs(scenes[1]))
+        if row.number > min(own.number for own in cudagraphs(Graphs(scenes[1])) if own.driver == "inductor")
     ]
 
     assert "another path" in {found.why for row in rows for found in again(scenes[1], row)}
@@ -120,7 +121,7 @@ def test_parts_of_a_graph(scenes: tuple[str, Dump]) -> None:
 
 
 def test_other_drivers(scenes: tuple[str, Dump]) -> None:
-    rows = {row.driver: row for row in cudagraphs(scenes[1])}
+    rows = {row.driver: row for row in cudagraphs(Graphs(scenes[1]))}
 
     backend, own, treeless = rows["cudagraphs backend"], rows["program"], rows["inductor"]
     assert (backend.graph, backend.recorded, backend.replayed) == ("", 1, 3)
@@ -134,7 +135,7 @@ def test_other_drivers(scenes: tuple[str, Dump]) -> None:
 def test_the_recordings_are_a_lane_of_the_start(scenes: tuple[str, Dump]) -> None:
     """Each recording that the probes of cudagraph trees saw has a timer of torch's, which knows one more."""
     dump = scenes[1]
-    recorded = sum(row.recorded for row in cudagraphs(dump) if row.driver == "cudagraph trees")
+    recorded = sum(row.recorded for row in cudagraphs(Graphs(dump)) if row.driver == "cudagraph trees")
     found = startup(dump)
 
     assert found is not None

@@ -16,6 +16,7 @@ from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.profiles import chrome
 from tests.private_names import astray
 
@@ -42,7 +43,7 @@ def test_times_are_the_profilers(tmp_path: Path) -> None:
         if own.launch is not None:
             key = own.launch.graph, own.launch.kernel.name, own.launch.line
             profiled.setdefault(key, []).append(run.duration / 1000)
-    times = measured(dump)
+    times = measured(Graphs(dump))
     assert set(times) == set(profiled)
     calls = next(iter(times.values())).calls
     for key, durations in profiled.items():
@@ -58,7 +59,7 @@ def test_launches_in_a_cuda_graph_are_timed_in_its_replays(tmp_path: Path) -> No
     dump, trace = _measured("reduce_overhead.py", tmp_path)
 
     (plan,) = plans(dump)
-    found = measured_graph(dump, plan.graph)
+    found = measured_graph(CompiledGraph(dump, plan.graph))
     assert found is not None
     assert [row.line for row in found.launches] == [step.launch.line for step in plan.steps]
     assert all(row.replayed > 0 for row in found.launches)

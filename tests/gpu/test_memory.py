@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.dump import open_dump
-from tests.analysis.memory.test_plan import HELD
+from inspect_compile.graph import CompiledGraph
+from tests.graph.memory.test_plan import HELD
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -27,13 +26,13 @@ def test_the_peak_is_what_the_allocator_was_asked_for(model: str, tmp_path: Path
     command = [sys.executable, str(HELD), str(dump), str(found), str(script), model]
     subprocess.run(command, check=True, timeout=300, env=dict(os.environ))
     held = {row["code"]: row["calls"][-1] for row in json.loads(found.read_text())["graphs"]}
-    graphs = outermost(open_dump(dump))
+    graphs = open_dump(dump).outermost()
     assert {graph.kind for graph in graphs} == {"inference", "forward", "backward"}
     told: list[str] = []
     far: list[str] = []
     for graph in graphs:
         code = open_dump(dump).text(graph.graph, "output_code.py")
-        ours, real = memory(open_dump(dump), graph.graph).peak, held[code or ""]
+        ours, real = CompiledGraph(open_dump(dump), graph.graph).memory.peak, held[code or ""]
         told.append(f"{model} {graph.graph}: {ours:,} B, held {real['peak']:,} B, with workspaces {real['seen']:,} B")
         if abs(ours - real["peak"]) > NEAR * real["peak"]:
             far.append(told[-1])

@@ -8,6 +8,7 @@ import torch
 
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.harmless.test_models import KINDS, MODELS, program
 from tests.lowering.intervention.test_planted import COUNT, PROGRAMS, check, outcomes
@@ -55,7 +56,7 @@ def test_attention_of_cudnn_under_autocast_is_not_accused(tmp_path: Path) -> Non
     done = run([*COMMAND, "numerics", "--dump", "dump", ON_DEVICE, *words], tmp_path)
 
     assert done.returncode == 0, done.stderr
-    assert summary(Dump(tmp_path / "dump")).wrong == 0
+    assert summary(Graphs(Dump(tmp_path / "dump"))).wrong == 0
 
 
 @pytest.mark.harmless
@@ -70,9 +71,9 @@ def test_no_model_is_accused(
 
     record_property("said", done.stderr)
     dump = Dump(tmp_path / "dump")
-    found = summary(dump)
+    found = summary(Graphs(dump))
     record_property("found", str(found))
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         if row.verdict == WRONG or row.reason:
             record_property("row", str(row))
     assert done.returncode == 0, done.stderr

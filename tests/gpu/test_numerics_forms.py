@@ -12,6 +12,7 @@ from inspect_compile.analysis.numerics.kept import kept_launches
 from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from tests.running import COMMAND, run
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -42,7 +43,7 @@ def test_what_makes_nan_is_named(tmp_path: Path, inductor_cache: Path) -> None:
     )
 
     assert done.returncode == 1, done.stderr
-    rows = list(nonfinite_rows(Dump(tmp_path / "dump")))
+    rows = list(nonfinite_rows(Graphs(Dump(tmp_path / "dump"))))
     assert [(row.kind, row.node) for row in rows if not row.came_in] == [
         ("NaN", "sub_tensor"),  # the softmax is computed in one go, as Triton kernels do
         ("NaN", "log"),
@@ -60,9 +61,9 @@ def test_atomic_additions_differ_each_time(tmp_path: Path, inductor_cache: Path)
     done = numerics(tmp_path, inductor_cache, "--deterministic", "--dump", "dump", "added.py")
 
     assert done.returncode == 1, done.stderr
-    found = summary(Dump(tmp_path / "dump"))
+    found = summary(Graphs(Dump(tmp_path / "dump")))
     assert (found.wrong, found.trouble) == (0, ())
-    assert {row.node for row in judged(Dump(tmp_path / "dump")) if row.measured.unstable} == {"index_put"}
+    assert {row.node for row in judged(Graphs(Dump(tmp_path / "dump"))) if row.measured.unstable} == {"index_put"}
     assert found.unstable_results == 1
 
 
@@ -101,7 +102,7 @@ def test_a_script_makes_the_wrong_launch_again(
 def test_no_setting_mends_a_bug(checked: Path, tmp_path: Path, inductor_cache: Path) -> None:
     done = numerics(tmp_path, inductor_cache, checked, "--causes", "--graph", "model__0")
 
-    outcomes = {row.change: row.outcome for row in causes(Dump(checked))}
+    outcomes = {row.change: row.outcome for row in causes(Graphs(Dump(checked)))}
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert outcomes["as it was"] == "still wrong", outcomes
     assert set(outcomes.values()) <= {"still wrong", "does not mend it", "not tried"}, outcomes
@@ -115,5 +116,5 @@ def test_the_program_gets_the_reference(tmp_path: Path, inductor_cache: Path) ->
 
     names = ("in_place", "aliases", "strided", "random", "training")
     assert (done.returncode, done.stdout.splitlines()) == (1, [f"{name} True" for name in names]), done.stderr
-    found = summary(Dump(tmp_path / "dump"))
+    found = summary(Graphs(Dump(tmp_path / "dump")))
     assert (found.trouble, found.not_continued) == ((), {})

@@ -8,6 +8,7 @@ import torch
 from inspect_compile.analysis.numerics.nonfinite import flagged_calls, nonfinite_rows
 from inspect_compile.analysis.runtime.cudagraphs import cudagraphs
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from tests.lowering.intervention.test_recorder import BAD, PROGRAM, STEPS, code, kinds
 from tests.running import COMMAND, plain, run
 
@@ -24,13 +25,13 @@ def test_the_step_that_goes_wrong(kind: str, mode: str, tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout) == (0 if kind == "nothing" else 1, alone.stdout), done.stderr
     dump = Dump(tmp_path / "dump")
-    graphs, rows = kinds(dump), list(nonfinite_rows(dump))
+    graphs, rows = kinds(dump), list(nonfinite_rows(Graphs(dump)))
     forward, backward = graphs["forward"].graph, graphs["backward"].graph
-    flagged = {row.graph: row for row in flagged_calls(dump)}
+    flagged = {row.graph: row for row in flagged_calls(Graphs(dump))}
     for seen in flagged.values():
         assert (seen.calls, seen.examinable, seen.reason) == (STEPS, STEPS, ""), done.stderr
     if mode == "reduce-overhead":
-        assert sum(row.replayed for row in cudagraphs(dump) if row.graph in (forward, backward)) > 0
+        assert sum(row.replayed for row in cudagraphs(Graphs(dump)) if row.graph in (forward, backward)) > 0
     if kind == "nothing":
         assert (rows, {row.flagged for row in flagged.values()}) == ([], {0})
         return
@@ -78,7 +79,7 @@ def test_nothing_waits_for_the_device_within_a_step(tmp_path: Path) -> None:
     done = run([*COMMAND, "numerics", "--recorder", "--dump", "dump", "steps.py"], tmp_path)
 
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert {(row.calls, row.examinable) for row in flagged_calls(Dump(tmp_path / "dump"))} == {(6, 6)}
+    assert {(row.calls, row.examinable) for row in flagged_calls(Graphs(Dump(tmp_path / "dump")))} == {(6, 6)}
 
 
 OWN_GRAPH = """

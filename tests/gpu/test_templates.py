@@ -14,6 +14,7 @@ import torch
 from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Binary, Choice, Chosen, Hook, Kernel
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.lowering.core.scopes import torch_object
 from inspect_compile.torch_compat.autotuning import COMBO
 from tests.private_names import astray
@@ -45,7 +46,12 @@ def test_templates_ask_for_what_the_driver_says(word: str, tmp_path: Path) -> No
         if "KeyError" in alone.stderr and alone.returncode:
             pytest.skip(f"this torch fails: {alone.stderr.splitlines()[0]}")
     dump, said = recorded(tmp_path, word)
-    (operation,) = (row for graph in dump.graphs() for row in autotuned(dump, graph.graph) if row.about == "operation")
+    (operation,) = (
+        row
+        for graph in dump.graphs()
+        for row in autotuned(CompiledGraph(dump, graph.graph))
+        if row.about == "operation"
+    )
     found = {row.label: row for row in operation.choices if row.kind == "triton template" and not row.step}
     known = {name: row for name, row in found.items() if row.registers is not None}
 

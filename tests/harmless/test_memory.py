@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.facts import MemoryPlan, WrapperLine
-from tests.analysis.memory.test_plan import check_held
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import SAMPLES
+from tests.graph.memory.test_plan import check_held
 from tests.harmless.test_models import KINDS, MODELS, program
 
 LOOPS = Path(__file__).parents[1] / "analysis" / "programs" / "held_loops.py"
@@ -36,7 +35,7 @@ def test_loops(tmp_path: Path) -> None:
     """Loops of three to five rounds, which hold what two do; regions that are called twice."""
     dump = check_held(tmp_path, LOOPS, environment={})
 
-    held = [memory(dump, graph.graph) for graph in outermost(dump)]
+    held = [CompiledGraph(dump, graph.graph).memory for graph in dump.outermost()]
     assert [found.loops for found in held] == [(0,), (0,), (0,), (0,), (), (), (), ()]
     assert held[2].unentered > held[2].peak  # it copies what it is given
 
@@ -44,8 +43,8 @@ def test_loops(tmp_path: Path) -> None:
 def test_pools(tmp_path: Path) -> None:
     dump = check_held(tmp_path, MODEL, "bert", "inference", environment={"TORCHINDUCTOR_MEMORY_PLANNING": "1"})
 
-    assert any(row.what == "pool_allocate" for graph in outermost(dump) for row in dump.rows(WrapperLine, graph.graph))
-    assert [plan.estimate for graph in outermost(dump) for plan in dump.rows(MemoryPlan, graph.graph)] == [None]
+    assert any(row.what == "pool_allocate" for graph in dump.outermost() for row in dump.rows(WrapperLine, graph.graph))
+    assert [plan.estimate for graph in dump.outermost() for plan in dump.rows(MemoryPlan, graph.graph)] == [None]
 
 
 def test_the_peak_without_reuse_is_foretold(tmp_path: Path) -> None:
@@ -62,6 +61,8 @@ def test_the_peak_without_reuse_is_foretold(tmp_path: Path) -> None:
     planned = check_held(tmp_path / "with", MODEL, "gpt2", "inference", environment={})
     bare = check_held(tmp_path / "bare", without, str(MODEL), "gpt2", "inference", environment={})
 
-    foretold = [memory(planned, graph.graph) for graph in outermost(planned)]
-    assert [found.unplanned for found in foretold] == [memory(bare, graph.graph).peak for graph in outermost(bare)]
+    foretold = [CompiledGraph(planned, graph.graph).memory for graph in planned.outermost()]
+    assert [found.unplanned for found in foretold] == [
+        CompiledGraph(bare, graph.graph).memory.peak for graph in bare.outermost()
+    ]
     assert any(found.peak > (found.unplanned or 0) for found in foretold)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
+from inspect_compile.graph import CompiledGraph
 from tests.accounted import without_gaps
 from tests.called import unseen_calls
 from tests.harmless.harness import Case, Place, unharmed
@@ -32,7 +32,7 @@ def program(model: str) -> str:
 
 def check(place: Place, model: str, kind: str) -> None:
     (dump,) = unharmed(place, Case(program(model), (program(model), model, kind)))
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     # What needs no gradients, before a graph break say, is inference also while a model is trained.
     assert KINDS[kind] <= {graph.kind for graph in graphs} <= KINDS[kind] | {"inference"}
     without_gaps(dump)
@@ -43,7 +43,7 @@ def check(place: Place, model: str, kind: str) -> None:
     check_misses(dump)
     assert statements_astray(dump) == []
     for graph in graphs:
-        covered = coverage(dump, graph.graph)
+        covered = coverage(CompiledGraph(dump, graph.graph))
         assert covered.nodes
         assert covered.missing == []
         assert covered.unknown == ()

@@ -11,6 +11,7 @@ import pytest
 
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Graph, Kernel, Location, Node, Run
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.source import source
 from tests.hostile import dumps
@@ -132,7 +133,7 @@ def _told(tmp_path: Path, path: str, code: str) -> str:
     writer.add(Node(graph="g", where=Location(path, 1, "f", code), **node))
     writer.flush()
     dump = Dump(tmp_path / "dump")
-    found = source(dump, Chain(dump, "g"), True)
+    found = source(dump, Chain(CompiledGraph(dump, "g")), True)
     return "\n".join(found.plain(index) for index in range(len(found)))
 
 

@@ -12,11 +12,12 @@ import pytest
 from inspect_compile.analysis.compare import content
 from inspect_compile.analysis.compare.causes import texts
 from inspect_compile.analysis.frontend import frames
-from inspect_compile.analysis.kernels import debug_lines, instructions, statement_flow, triton_heuristics, triton_ir
-from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.analysis.kernels import debug_lines, instructions, statement_flow, triton_heuristics
 from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
 from inspect_compile.analysis.runtime.attribution import attribute
+from inspect_compile.graph.kernels import triton_ir
+from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.knowledge.fusion import reasons
 from inspect_compile.knowledge.kernels import library_kernels, parameters, statement_forms
 from inspect_compile.profiles.read import read

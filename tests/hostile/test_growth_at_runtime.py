@@ -11,7 +11,6 @@ from typing import Final
 import pytest
 
 from inspect_compile.analysis.frontend.call_path import call_path, call_rows
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.launch_plan import plans
@@ -19,6 +18,7 @@ from inspect_compile.analysis.runtime.measured import measured_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call, CudaGraph, Fact, Graph, Kernel, Launched
 from inspect_compile.facts.runtime import Recording
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.handmade import GRAPH, line, made, operation
 from tests.hostile.long_wrappers import WRAPPERS
 from tests.hostile.recorded_calls import PROFILES, launching, triton
@@ -55,7 +55,7 @@ def _grows(tmp_path: Path, facts: Callable[[int], list[Fact]], look: Callable[[D
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_memory_calls(name: str, tmp_path: Path) -> None:
     whole = Graph(graph=GRAPH, kind="inference", compile_id="0/0")
-    _grows(tmp_path, lambda n: [whole, *WRAPPERS[name](n)], lambda dump: memory(dump, GRAPH))
+    _grows(tmp_path, lambda n: [whole, *WRAPPERS[name](n)], lambda dump: CompiledGraph(dump, GRAPH).memory)
 
 
 def _launches(n: int) -> list[Fact]:
@@ -121,10 +121,10 @@ READERS: Final[dict[str, tuple[Callable[[int], list[Fact]], Callable[[Dump], obj
         lambda n: [fact for i in range(n) for fact in launching(f"model__{i}_inference_{i}.0", (triton(i),), f"{i}/0")],
         lambda dump: [plan.steps for plan in plans(dump)],
     ),
-    "measured launches": (_measured, lambda dump: list(measured_rows(dump, None))),
-    "CUDA graphs": (_cudagraphs, cudagraph_rows),
-    "functions": (_functions, call_rows),
-    "functions of a graph": (_functions, lambda dump: call_path(dump, GRAPH)),
+    "measured launches": (_measured, lambda dump: list(measured_rows(Graphs(dump, None)))),
+    "CUDA graphs": (_cudagraphs, lambda dump: cudagraph_rows(Graphs(dump))),
+    "functions": (_functions, lambda dump: call_rows(Graphs(dump))),
+    "functions of a graph": (_functions, lambda dump: call_path(CompiledGraph(dump, GRAPH))),
 }
 
 

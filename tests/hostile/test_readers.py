@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics, triton_ir
+from inspect_compile.analysis.kernels import debug_lines, instructions, triton_heuristics
 from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lowering import ir_text
+from inspect_compile.graph.kernels import triton_ir
 from inspect_compile.profiles.read import read
 from inspect_compile.share import encodings
 from inspect_compile.share.source_lines import SourceLines

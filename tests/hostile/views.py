@@ -17,7 +17,6 @@ import pytest
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
 from inspect_compile.analysis.compare.side_by_side import Side
 from inspect_compile.analysis.cost.launch_origins import BY
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
 from inspect_compile.commands import main
 from inspect_compile.diagrams.kinds.every import KINDS
@@ -29,6 +28,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.export.formats import FORMATS
 from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.report import pictures
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
@@ -130,7 +130,7 @@ def _names(root: Path) -> Iterator[str]:
 def _nodes(root: Path) -> Iterator[str]:
     """The pages of some nodes, buffers and operations."""
     dump = open_dump(root)
-    for graph in outermost(dump)[:FEW]:
+    for graph in dump.outermost()[:FEW]:
         names = [row.name for row in dump.rows(Node, graph.graph)[:2]]
         names += [name for row in dump.rows(Operation, graph.graph)[:1] for name in (row.name, *row.buffers[:1])]
         for name in names:
@@ -159,7 +159,7 @@ def _finish(root: Path) -> Iterator[str]:
         failures = text_inside(root, root / paths.FINISHED) or ""
         yield failures
         assert all(failure.endswith(TOLD) for failure in failures.splitlines()), failures
-    for graph in outermost(dump)[:FEW]:
+    for graph in dump.outermost()[:FEW]:
         for name, _ in ARTIFACTS:
             text = dump.text(graph.graph, name)
             if text is not None:
@@ -328,8 +328,8 @@ def _model(model: Model) -> View:
     def view(root: Path) -> Iterator[str]:
         dump = open_dump(root)
         for graph in dump.graphs()[:FEW]:
-            chain = Chain(dump, graph.graph)
-            yield from _page(graph_state(dump, graph.graph).failure)
+            chain = Chain(CompiledGraph(dump, graph.graph))
+            yield from _page(graph_state(CompiledGraph(dump, graph.graph)).failure)
             yield from model(dump, chain)
 
     return view
@@ -386,7 +386,7 @@ def _details(table: Table, detail: Callable[[str], Sheet]) -> Iterator[str]:
 def _kernels(dump: Dump, chain: Chain) -> Iterator[str]:
     yield from _chosen(dump, chain, "kernels", kernels(dump, chain))
     for kernel in chain.kernels[:FEW]:
-        found = kernel_source(dump, chain, kernel, output_file(dump, chain.graph))
+        found = kernel_source(dump, chain, kernel, output_file(CompiledGraph(dump, chain.graph)))
         yield from _sheet(found)
         for name in STAGES_OF_KERNELS:
             yield from _sheet(staged(dump, chain, kernel, found, name, "").code)

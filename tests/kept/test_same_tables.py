@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Hook
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import SAMPLES
 from tests.kept.same_tables import differences
 from tests.running import inspected
@@ -68,8 +68,8 @@ def check(case: Case, folder: Path) -> None:
     served = [row.outcome == "hit" for row in warm.rows(CacheLookup) if row.cache == "aot_autograd"]
     assert served
     assert case.served in (None, "all" if all(served) else "some" if any(served) else "none")
-    for graph in outermost(warm):
-        covered = coverage(warm, graph.graph)
+    for graph in warm.outermost():
+        covered = coverage(CompiledGraph(warm, graph.graph))
         assert (covered.missing, covered.unknown) == ([], ())
         assert covered.nodes
 

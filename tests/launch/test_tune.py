@@ -13,6 +13,7 @@ from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.facts.trials import Answer
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge import tuning
 from inspect_compile.launch.tune import search
 
@@ -60,7 +61,7 @@ def test_what_helps_is_kept_and_what_changes_the_numbers_is_not(
     subprocess.run(["git", "apply", "tune.patch"], check=True)
     assert "optimizer = Slow(model.parameters(), lr=1e-3, fused=True)" in script.read_text()
 
-    first = findings(Dump(Path("d")))[0]
+    first = findings(Graphs(Dump(Path("d"))))[0]
     assert (first.kind, first.to_do) == ("tuned", "Slow(fused=True)")
     assert first.parts[0].where is not None
     assert first.parts[0].where.line == 19

@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.analysis.cost.rollup import Costs
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Kernel, Lowering, Operation, WrapperLine
+from inspect_compile.graph import CompiledGraph
 from tests.called import called, unseen_calls
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
@@ -43,8 +42,8 @@ def _line(text: str) -> int:
 
 
 def test_all_is_accounted_for(dump: Dump) -> None:
-    for graph in outermost(dump):
-        covered = coverage(dump, graph.graph)
+    for graph in dump.outermost():
+        covered = coverage(CompiledGraph(dump, graph.graph))
         assert covered.missing == []
         assert covered.unknown == ()
     assert unseen_calls(dump) == []
@@ -64,7 +63,7 @@ def test_products_whose_results_are_written_over(dump: Dump) -> None:
     ]
     operations = [row for row in dump.rows(Operation, graph) if row.extern_kernel == "extern_kernels.addmm"]
     assert {row.nodes for row in operations} == {("addmm",), ("addmm_1",)}
-    costs = Costs(dump, graph)
+    costs = Costs(CompiledGraph(dump, graph))
     heavy = {by: sum(row.heavy for row in costs.by(by)) for by in ("op", "line", "kernel")}
     assert set(heavy.values()) == {2 * 20 * 8 * 16 + 2 * 20 * 16 * 16}
 
@@ -88,20 +87,20 @@ def test_a_copy_that_the_wrapper_makes(dump: Dump) -> None:
     assert ".copy_(arg0_1, False)" in line.text
     calls = called(dump.text(graph, "output_code.py") or "")
     assert [span.start for span, name in calls if name.endswith(".copy_")] == [line.line]
-    moved = {row.kernel: row for row in LaunchTraffic(dump, graph).all()}
+    moved = {row.kernel: row for row in CompiledGraph(dump, graph).traffic.all()}
     assert (moved["aten.copy_"].read, moved["aten.copy_"].written) == (4 * ROWS * COLUMNS, 8 * ROWS * COLUMNS)
     assert (moved["torch.ops.aten.view_as_real.default"].least, moved["aten.copy_"].is_known) == (0, True)
 
 
 def test_what_has_no_elements(dump: Dump) -> None:
-    covered = coverage(dump, _graph(dump, "aten.addmm.default"))
+    covered = coverage(CompiledGraph(dump, _graph(dump, "aten.addmm.default")))
     assert [row.target for row in covered.nodes if row.where == "empty"] == ["prims.inductor_random.default"]
     assert {row.where for row in covered.nodes if "seed" in row.target} == {"dead"}
 
 
 def test_numbers_of_the_host(dump: Dump) -> None:
     graph = _graph(dump, "prims._low_memory_max_pool_with_offsets.default")
-    found = graph_flops(dump, graph)
+    found = graph_flops(CompiledGraph(dump, graph))
 
     assert found.uncounted == {}
     assert {"operator.mul", "operator.floordiv", "operator.add"} <= found.sizes.keys()
@@ -110,5 +109,5 @@ def test_numbers_of_the_host(dump: Dump) -> None:
     shown = run([*COMMAND, "show", dump.root, "flops", "--graph", graph], dump.root.parent)
     assert "0 FLOP, they compute sizes and other numbers on the host: " in shown.stdout
     graph = _graph(dump, "aten._local_scalar_dense.default")
-    assert {"aten._local_scalar_dense"} <= graph_flops(dump, graph).sizes.keys()
+    assert {"aten._local_scalar_dense"} <= graph_flops(CompiledGraph(dump, graph)).sizes.keys()
     assert "host" in {row.what for row in dump.rows(WrapperLine, graph)}

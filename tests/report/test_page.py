@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from inspect_compile import tables
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import DynamoNode, Kernel, Node
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Markup, element, escaped, joined
 from inspect_compile.report.sections import TABLES
@@ -115,12 +116,11 @@ def test_without_a_script_all_is_there(tmp_path: Path) -> None:
 
 def test_lines_nodes_and_statements_share_numbers(tmp_path: Path) -> None:
     """The linear layer's line, its node and its kernel's statements: what the TUI marks is what the page marks."""
-    from inspect_compile.analysis.provenance.chain import Provenance
 
     dump = open_dump(recorded(tmp_path))
     page = written(tmp_path, dump.root)
     for graph in dump.outermost():
-        of = Provenance(dump, graph.graph)
+        of = CompiledGraph(dump, graph.graph).provenance
         start = page.index(f"<h3>{graph.graph} ")
         code = page[start : page.index('<div class="code">', start) if '<div class="code">' in page[start:] else None]
         for number, node in enumerate(of.nodes[:40]):

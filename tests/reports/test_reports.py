@@ -15,6 +15,7 @@ import torch
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import CALL
 from inspect_compile.knowledge.numerics.verdicts import WRONG as ACCUSED
 from tests.reports.reports import (
@@ -98,7 +99,7 @@ def by_program(dump: Dump) -> dict[str, list[Judged]]:
                 programs.setdefault(frame.graph, Path(file).stem)
     compiled = {graph.graph: graph.compile_id or "" for graph in dump.outermost()}
     found: dict[str, list[Judged]] = {}
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         found.setdefault(programs.get(compiled.get(row.graph.partition("/")[0], ""), ""), []).append(row)
     return found
 
@@ -184,7 +185,7 @@ def test_each_is_answered(report: Report, tmp_path: Path, inductor_cache: Path, 
     )
 
     dump = Dump(tmp_path / "dump")
-    said = outcome(report, Said(done.returncode, list(judged(dump))))
+    said = outcome(report, Said(done.returncode, list(judged(Graphs(dump)))))
     tally[said] += 1
     assert said == ANSWERED, done.stderr
 

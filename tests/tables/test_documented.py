@@ -22,12 +22,10 @@ from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
 from inspect_compile.analysis.compare.upgrade import Part as UpgradePart
 from inspect_compile.analysis.compare.upgrade import Share, Upgrade
 from inspect_compile.analysis.compare.what_if import Tried
-from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
 from inspect_compile.analysis.cost.extern_calls import ExternCall
 from inspect_compile.analysis.cost.flame import FlameRow
 from inspect_compile.analysis.cost.flop_rows import FlopRow
 from inspect_compile.analysis.cost.kernel_rows import KernelRow
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
 from inspect_compile.analysis.cost.rollup import Cost
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow
@@ -43,20 +41,16 @@ from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import Part, StageTime
 from inspect_compile.analysis.frontend.traced import ArtifactRow, MetricRow, SettingRow
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
-from inspect_compile.analysis.fusion.ledger import Candidate
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import RefusalCount
 from inspect_compile.analysis.fusion.pair_story import GroupStory, PairStory, Side
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option
-from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.stage_counts import LineCounts
 from inspect_compile.analysis.kernels.stage_lines import StageLine
-from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.lock.check import Change
 from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
-from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Kept
 from inspect_compile.analysis.numerics.causes import Counterfactual
 from inspect_compile.analysis.numerics.coverage import Uncompared
@@ -67,12 +61,18 @@ from inspect_compile.analysis.overview.looked_for import KindLookedFor
 from inspect_compile.analysis.overview.node_rows import NodeSummary
 from inspect_compile.analysis.overview.node_story import KinRow
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, Totals
-from inspect_compile.analysis.passes.changes import PassRow
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow
 from inspect_compile.analysis.runtime.measured import MeasuredTime
 from inspect_compile.dump import paths
 from inspect_compile.facts import TABLES
 from inspect_compile.finish import ARTIFACTS
+from inspect_compile.graph.cost.buffer_traffic import BufferTraffic
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.fusion.ledger import Candidate
+from inspect_compile.graph.kernels.binaries import Configuration
+from inspect_compile.graph.kernels.statements import Annotated
+from inspect_compile.graph.memory.replay import MemoryStep
+from inspect_compile.graph.passes.changes import PassRow
 from inspect_compile.share.sharing import SharedFile
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "dump.md").read_text(encoding="utf-8")

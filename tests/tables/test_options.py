@@ -26,7 +26,7 @@ def test_a_table_takes_what_it_declares_and_its_rows_too(name: str) -> None:
     options = {option.name: None for option in entry.options if option.name != OUTPUT.name}
 
     inspect.signature(_function(entry.where)).bind("request", **options)
-    inspect.signature(ROWS[name]).bind("dump", "graph", **options)
+    inspect.signature(ROWS[name]).bind("graphs", **options)
 
 
 def test_a_flag_is_read_in_one_way_by_all_that_take_it() -> None:

@@ -44,6 +44,7 @@ from inspect_compile.facts import (
     Tuned,
 )
 from inspect_compile.facts.trials import Change, Place, Repeated, Spent
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
@@ -56,7 +57,7 @@ def shown(dump: Dump, name: str, *, width: int, graph: str | None = None, color:
     console = Console(
         file=file, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False
     )
-    console.print(tables.table(name, dump, graph, **more))  # type: ignore[arg-type]
+    console.print(tables.table(name, Graphs(dump, graph), **more))  # type: ignore[arg-type]
     return file.getvalue()
 
 
@@ -108,7 +109,7 @@ _OF_OTHER_RUNS: Final = frozenset(
 @pytest.mark.parametrize("name", tables.TABLES)
 def test_nothing_is_wider_than_the_terminal(dump_of: DumpOf, name: str) -> None:
     dump = Dump(dump_of(_SAMPLE_OF[name]).dump)
-    assert any(True for _ in tables.rows(name, dump)) == (name not in _OF_OTHER_RUNS)
+    assert any(True for _ in tables.rows(name, Graphs(dump))) == (name not in _OF_OTHER_RUNS)
 
     for width in (40, 80, 200):
         text = shown(dump, name, width=width, limit=None)

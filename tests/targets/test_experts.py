@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphBreak, GraphEnd, Kernel, Remark
 from tests.running import inspected
@@ -23,7 +22,7 @@ def _all_compiled(dump: Dump) -> None:
     assert not [
         row.message for row in dump.rows(Remark) if row.code in ("target-failed", "target-cuda", "target-not-sent")
     ]
-    kinds = Counter((graph.compile_id, graph.kind) for graph in outermost(dump))
+    kinds = Counter((graph.compile_id, graph.kind) for graph in dump.outermost())
     assert set(kinds.values()) == {1}
     forward, backward = ({one for one, kind in kinds if kind == name} for name in ("forward", "backward"))
     assert forward == backward
@@ -39,9 +38,9 @@ def test_grouped_products_between_graph_breaks(tmp_path: Path) -> None:
     assert same == "True", "a compiled step has the gradients of an eager one"
     dump = _dump(tmp_path)
     _all_compiled(dump)
-    assert [graph.kind for graph in outermost(dump)] == ["forward", "backward"] * 3
+    assert [graph.kind for graph in dump.outermost()] == ["forward", "backward"] * 3
     assert len(dump.rows(GraphBreak)) == 2
-    calls = Counter(kernel.name for graph in outermost(dump) for kernel in dump.rows(Kernel, graph.graph))
+    calls = Counter(kernel.name for graph in dump.outermost() for kernel in dump.rows(Kernel, graph.graph))
     assert calls[GROUPED] == 2 + 3, "the tokens' own gradient is not asked for"
     assert calls["torch.ops.aten.histc.default"] == 1
 

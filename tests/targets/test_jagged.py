@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import sympy
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GraphEnd, Remark
 from inspect_compile.lowering.intervention.cross_compile.pickling import jagged
@@ -26,7 +25,7 @@ def test_sequences_of_several_lengths(kind: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")
     assert not [row.message for row in dump.rows(Remark) if row.code in ("target-failed", "target-not-sent")]
-    assert {graph.kind for graph in outermost(dump)} == KINDS[kind]
+    assert {graph.kind for graph in dump.outermost()} == KINDS[kind]
     assert {end.status for end in dump.rows(GraphEnd)} == {"compiled"}
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Node, Remark
 from tests.running import inspected, plain
@@ -62,14 +61,14 @@ def test_a_training_script(tmp_path: Path) -> None:
 
 def _is_on_the_target(dump: Dump) -> None:
     assert not _told(dump, "target-failed")
-    graphs = [graph.graph for graph in outermost(dump)]
+    graphs = [graph.graph for graph in dump.outermost()]
     values = [value for graph in graphs for row in dump.rows(Node, graph) for value in row.values]
     assert {value.device for value in values} == {"cuda:0"}
 
 
 def _casts_as_a_gpu_does(dump: Dump) -> None:
     """A linear layer in half, a layer norm in single precision; a CPU's keeps half."""
-    (forward,) = [graph.graph for graph in outermost(dump) if graph.kind == "forward"]
+    (forward,) = [graph.graph for graph in dump.outermost() if graph.kind == "forward"]
     rows = {row.target: row for row in dump.rows(Node, forward)}
     assert rows["aten.addmm.default"].values[0].dtype == "bfloat16"
     assert rows["aten.var_mean.correction"].values[0].dtype == "float32"

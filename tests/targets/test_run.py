@@ -14,11 +14,11 @@ import msgspec
 import pytest
 
 import inspect_compile
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.autotuning import autotuned
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, DynamoNode, Frame, Graph, GraphEnd, Kernel, Node, Remark
+from inspect_compile.graph import CompiledGraph
 from tests.running import COMMAND, SECONDS, inspected, plain, run, without_last_words
 
 pytestmark = pytest.mark.targets
@@ -77,13 +77,13 @@ def test_every_graph_is_compiled_for_every_target(trained: Path, target: str, de
 
     assert dump.run.status == "finished"
     assert dump.run.device == device
-    assert [graph.kind for graph in outermost(dump)] == ["forward", "backward", "inference"]
+    assert [graph.kind for graph in dump.outermost()] == ["forward", "backward", "inference"]
     assert [end.status for end in dump.rows(GraphEnd)] == ["compiled"] * 3
     assert dump.rows(Kernel)
     assert {kernel.kind for kernel in dump.rows(Kernel)} == {"triton", "extern"}
     assert {kernel.device.partition(":")[0] for kernel in dump.rows(Kernel) if kernel.kind == "triton"} == {"cuda"}
-    for graph in outermost(dump):
-        assert coverage(dump, graph.graph).share == 1.0
+    for graph in dump.outermost():
+        assert coverage(CompiledGraph(dump, graph.graph)).share == 1.0
         code = dump.text(graph.graph, "output_code.py")
         assert code is not None
         assert ("'hip'" in code) == (target == "gfx942")
@@ -92,7 +92,7 @@ def test_every_graph_is_compiled_for_every_target(trained: Path, target: str, de
 def test_frames_are_those_of_the_program(trained: Path) -> None:
     dump = _dump(trained)
 
-    forward, backward, update = (graph.compile_id for graph in outermost(dump))
+    forward, backward, update = (graph.compile_id for graph in dump.outermost())
     assert forward == backward == "0/0"
     assert update not in (None, "0/0")
     for compile_id in (forward, update):
@@ -106,7 +106,7 @@ def test_an_optimizer_is_traced_once_more_where_a_gpu_would_update_all_at_once(t
         }
 
     dump = _dump(trained)
-    update = outermost(dump)[-1]
+    update = dump.outermost()[-1]
 
     assert any(kernel.name.startswith("triton_for_fused_") for kernel in dump.rows(Kernel, update.graph))
     assert any("_foreach_add" in target for target in called(dump, update))
@@ -140,7 +140,7 @@ def test_a_graph_that_cannot_be_compiled_is_told_and_the_others_go_on(tmp_path: 
             "graph 1/0 was not compiled: it can't be sent to another process (it calls __main__.shifted)",
         ),
     ]
-    assert [graph.compile_id for graph in outermost(dump)] == ["0/0", "2/0", "3/0"]
+    assert [graph.compile_id for graph in dump.outermost()] == ["0/0", "2/0", "3/0"]
     assert [end.status for end in dump.rows(GraphEnd)] == ["compiled"] * 3
 
 
@@ -206,7 +206,7 @@ def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> 
     assert set(templates) <= {binary.kernel for binary in dump.rows(Binary)}
     texts = [file.read_text() for file in dump.root.rglob("*") if file.suffix in (".log", ".txt", ".jsonl")]
     assert not [text for text in texts if "best_time" in text or ".0000 ms" in text]
-    tuned = [row for graph in outermost(dump) for row in autotuned(dump, graph.graph)]
+    tuned = [row for graph in dump.outermost() for row in autotuned(CompiledGraph(dump, graph.graph))]
     chosen = [row for row in tuned if row.about == "operation"]
     assert [(row.winner, row.by, row.runs) for row in chosen] == [(row.ids[0], "rule", True) for row in told]
     assert {(option.milliseconds, option.source) for row in tuned for option in row.choices} == {(None, "not measured")}
@@ -290,6 +290,6 @@ def test_sizes_that_are_symbols_stay_symbols(tmp_path: Path) -> None:
     done = inspected([SAMPLES / "dynamic_shapes.py"], tmp_path, options=["--target", "sm_90"])
 
     assert done.returncode == 0, done.stderr
-    static, dynamic = (_dump(tmp_path).rows(Node, graph.graph) for graph in outermost(_dump(tmp_path)))
+    static, dynamic = (_dump(tmp_path).rows(Node, graph.graph) for graph in _dump(tmp_path).outermost())
     assert {type(size) for node in static for value in node.values for size in value.size} == {int}
     assert {type(size) for node in dynamic for value in node.values for size in value.size} == {int, str}

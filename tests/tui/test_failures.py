@@ -13,7 +13,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.tables import loaded
 from inspect_compile.tables.columns import Column
 from inspect_compile.tui.app import InspectApp
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Panel, Row, Subject, Table
 from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.work import start
 from tests.tui.driving import lines, press, settled, shown, until
@@ -30,8 +30,11 @@ def test_a_view_that_fails_is_a_panel_with_the_reason(mixed: Dump, monkeypatch: 
     works, *broken = sorted(OF_A_GRAPH, key=lambda tab: tab.name != "fx")
     for tab in broken:
         view: Any = loaded(tab.where)
-        monkeypatch.setattr(view, "build", _broken)
-        monkeypatch.setattr(view, "beginning", _broken)
+        if isinstance(view, Panel):
+            monkeypatch.setattr(tab.where.replace(":", "."), view._replace(build=_broken))
+        else:
+            monkeypatch.setattr(view, "build", _broken)
+            monkeypatch.setattr(view, "beginning", _broken)
 
     async def look() -> None:
         app = InspectApp(mixed)

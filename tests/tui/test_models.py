@@ -8,9 +8,7 @@ import pytest
 from inspect_compile.analysis.cost.flame import flame
 from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.memory.plan import memory as replay
 from inspect_compile.analysis.memory.saved import activations
-from inspect_compile.analysis.provenance.chain import Line, Provenance
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import (
     CacheLookup,
@@ -27,6 +25,8 @@ from inspect_compile.facts import (
     Recompile,
     Run,
 )
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.cost.flops import app_flops
@@ -65,7 +65,7 @@ def words(page: Page) -> str:
 
 @BOTH
 def test_each_kernel_marks_what_the_provenance_says(mixed: Dump, graph: str) -> None:
-    chain, provenance = Chain(mixed, graph), Provenance(mixed, graph)
+    chain, provenance = Chain(CompiledGraph(mixed, graph)), CompiledGraph(mixed, graph).provenance
     sheets: list[Sheet] = [source(mixed, chain, True), fx(mixed, chain, "post-grad").sheet, kernels(mixed, chain)]
     for position in range(len(chain.kernels)):
         selection = chain.choose(chain.of_kernel(position), "kernels").selection
@@ -81,7 +81,7 @@ def test_each_kernel_marks_what_the_provenance_says(mixed: Dump, graph: str) -> 
 
 @BOTH
 def test_source_counts_the_kernels_of_each_line(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     code = source(mixed, chain, False)
     assert [line.text for line in code.lines if line.number is not None] == PROGRAM.read_text().splitlines()
     for line in code.lines:
@@ -96,7 +96,7 @@ def test_a_line_that_calls_a_library_has_the_nodes_that_this_makes(tmp_path: Pat
     inner = Location("/usr/lib/python3/site-packages/library.py", 50, "norm", "return x.square().sum()", caller=own)
     rows = [node("square", "aten.square.default", where=inner), node("relu", "aten.relu.default", where=own)]
     kernels = [Kernel(graph=GRAPH, name=f"cpp_fused_{name}", kind="cpp", nodes=(name,)) for name in ("square", "relu")]
-    chain = Chain(made(tmp_path, graph(), *rows, *kernels), GRAPH)
+    chain = Chain(CompiledGraph(made(tmp_path, graph(), *rows, *kernels), GRAPH))
 
     found = source(Dump(tmp_path), chain, False)
 
@@ -111,7 +111,7 @@ def test_a_line_that_calls_a_library_has_the_nodes_that_this_makes(tmp_path: Pat
 
 
 def test_source_falls_back_on_what_was_recorded(mixed: Dump, here: Path) -> None:
-    chain = Chain(mixed, FORWARD)
+    chain = Chain(CompiledGraph(mixed, FORWARD))
     script = here / "mixed.py"
     script.write_text(script.read_text().replace("self.norm(y)", "self.norm(2 * y)"))
     changed = texts(source(mixed, chain, False))
@@ -131,7 +131,7 @@ def test_long_files_show_the_surroundings_of_nodes(here: Path) -> None:
     where = Location(str(here / "long.py"), 500, code="x = 500")
     writer.add(Node(graph="g", stage="post_grad", index=0, name="n", op="call_function", target="t", where=where))
     writer.flush()
-    chain = Chain(Dump(here / "dump"), "g")
+    chain = Chain(CompiledGraph(Dump(here / "dump"), "g"))
     around = texts(source(Dump(here / "dump"), chain, False))
     assert around[1:3] == ["  ⋯", "x = 492"]
     assert around[-2:] == ["x = 508", "  ⋯"]
@@ -141,7 +141,7 @@ def test_long_files_show_the_surroundings_of_nodes(here: Path) -> None:
 def test_the_generated_code_shows_kernels_as_code() -> None:
     """The source of a Triton kernel stands in a string of the generated code."""
     dump = Dump(TESTS / "data" / "h200-torch-2.11" / "user_triton_kernel")
-    code = output(dump, Chain(dump, dump.graphs()[0].graph), "generated")
+    code = output(dump, Chain(CompiledGraph(dump, dump.graphs()[0].graph)), "generated")
     assert code is not None
     for index in range(len(code)):
         code.spans(index, 200)
@@ -160,7 +160,7 @@ def test_paths_are_told_from_where_the_program_ran() -> None:
 @BOTH
 @pytest.mark.parametrize("stage", ["post-grad", "aot", "joint", "dynamo"])
 def test_every_node_of_a_stage_has_a_row(mixed: Dump, graph: str, stage: str) -> None:
-    found = fx(mixed, Chain(mixed, graph), stage)
+    found = fx(mixed, Chain(CompiledGraph(mixed, graph)), stage)
     assert found.count == number_of(len(found.sheet), "node")
     if stage not in ("dynamo", "joint"):
         expected = [node.name for node in mixed.rows(Node, graph) if node.stage == STAGES[stage]]
@@ -169,7 +169,7 @@ def test_every_node_of_a_stage_has_a_row(mixed: Dump, graph: str, stage: str) ->
 
 @BOTH
 def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     steps = ir(mixed, chain)
     rows = dict(zip(steps.lowerings, texts(steps.sheet), strict=True))
     for key, row in steps.lowerings.items():
@@ -182,7 +182,7 @@ def test_every_lowering_has_a_row_that_says_if_it_is_real(mixed: Dump, graph: st
 
 @BOTH
 def test_pairs_in_two_kernels_come_first_and_the_dearest_before_the_others(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     apart = [miss.saved_bytes for miss, _ in misses(mixed, chain)]
     assert apart == sorted(apart, reverse=True)
     found = fusion(mixed, chain, "missed")
@@ -193,7 +193,7 @@ def test_pairs_in_two_kernels_come_first_and_the_dearest_before_the_others(mixed
 
 @BOTH
 def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     reduction = next(row.name for row in mixed.rows(Operation, graph) if row.kind == "reduction")
     for mode in FUSION_MODES:
         found = fusion(mixed, chain, mode, frozenset({reduction}))
@@ -209,8 +209,8 @@ def test_every_row_of_fusion_has_its_story(mixed: Dump, graph: str) -> None:
 
 @BOTH
 def test_flops_add_up(mixed: Dump, graph: str) -> None:
-    found = graph_flops(mixed, graph)
-    rows = flops(mixed, Chain(mixed, graph)).rows
+    found = graph_flops(CompiledGraph(mixed, graph))
+    rows = flops(mixed, Chain(CompiledGraph(mixed, graph))).rows
     assert rows[0].key == "module "
     operators = {row.key for row in rows}
     for row in found.operators:
@@ -222,7 +222,7 @@ def test_flops_add_up(mixed: Dump, graph: str) -> None:
 
 @BOTH
 def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     code = output(mixed, chain, "generated")
     assert code is not None
     for position, kernel in enumerate(chain.kernels):
@@ -239,7 +239,7 @@ def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
 
 @BOTH
 def test_each_kernel_shows_its_source_or_its_calls(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     for kernel in chain.kernels:
         folded = texts(kernel_source(mixed, chain, kernel, "output_code.py"))
         shown = texts(kernel_source(mixed, chain, kernel, "output_code.py", is_whole=True))
@@ -328,7 +328,7 @@ def test_a_run_that_failed_says_what_happened(here: Path) -> None:
     assert "RuntimeError: no compiler" in said
     assert "Unsupported: builtin x" in said
     assert "InvalidCxxCompiler: none" in said
-    failure = graph_state(dump, "g").failure
+    failure = graph_state(CompiledGraph(dump, "g")).failure
     assert failure is not None
     assert "InvalidCxxCompiler" in words(failure)
 
@@ -361,7 +361,7 @@ def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
     writer.add(Lowering(graph="g", index=0, node="x", op="call_function", target="aten.x", way="lowering", error=error))
     writer.flush()
     dump = Dump(here / "dump")
-    chain = Chain(dump, "g")
+    chain = Chain(CompiledGraph(dump, "g"))
     steps = ir(dump, chain)
     assert texts(steps.sheet)[0].startswith("x  failed")
     assert "LoweringException: unsupported" in texts(steps.sheet)[0]
@@ -369,7 +369,7 @@ def test_a_step_whose_lowering_failed_says_so(here: Path) -> None:
 
 
 def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
-    chain = Chain(mixed, "model__0_forward_1.0")
+    chain = Chain(CompiledGraph(mixed, "model__0_forward_1.0"))
 
     found = passes(mixed, chain, CHANGED)
 
@@ -390,12 +390,14 @@ def test_a_pass_shows_what_it_changed(mixed: Dump) -> None:
 
 def test_nothing_is_kept_without_a_backward(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(kind="inference"), ended())
-    assert memory(dump, Chain(dump, GRAPH), MEMORY_MODES[-1]).empty.startswith("This graph has no backward")
+    assert memory(dump, Chain(CompiledGraph(dump, GRAPH)), MEMORY_MODES[-1]).empty.startswith(
+        "This graph has no backward"
+    )
 
 
 def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
-    chain = Chain(mixed, FORWARD)
-    replayed = replay(mixed, FORWARD)
+    chain = Chain(CompiledGraph(mixed, FORWARD))
+    replayed = CompiledGraph(mixed, FORWARD).memory
 
     buffers, by_line, kept = (memory(mixed, chain, mode) for mode in MEMORY_MODES)
 
@@ -409,7 +411,7 @@ def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
     assert buffers.details[curve.key](80).plain(0) == f"{replayed.peak:,} B live after line {replayed.peak_line} (peak)"
     assert [row.key for row in by_line.sheet.rows] == [str(step.index) for step in replayed.steps]
     assert sum("peak" in by_line.sheet.plain(index) for index in range(len(by_line.sheet))) == 1
-    saved = activations(mixed, FORWARD)
+    saved = activations(CompiledGraph(mixed, FORWARD))
     assert saved is not None
     assert len(kept.sheet) == len(saved.kept) > 0
     marked = [row for row in bars if row.subject is not None and row.subject.level == "buffer"]
@@ -419,9 +421,9 @@ def test_memory_is_told_by_buffers_lines_and_what_is_kept(mixed: Dump) -> None:
 @BOTH
 @pytest.mark.parametrize("of", OF)
 def test_the_flame_has_the_rows_of_the_analysis(mixed: Dump, graph: str, of: Of) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     table = PARTS[f"flame {of}"](mixed, chain)
-    rows = flame(mixed, graph, of)
+    rows = flame(CompiledGraph(mixed, graph), of)
     shown = [row for row in table.rows if not row.heading]
 
     assert len(shown) == len(rows) == len({row.key for row in shown})
@@ -464,7 +466,7 @@ def test_a_finding_in_a_library_is_about_the_users_line(tmp_path: Path) -> None:
     frame = Frame(graph="0/0", function="step", file=file, line=3, status="compiled", seconds=1.0, caller=own)
     inside = node("mul", "aten.mul.default", where=Location(file, 9, caller=own))
     dump = made(tmp_path, graph(), ended(), again, frame, inside)
-    chain = Chain(dump, GRAPH)
+    chain = Chain(CompiledGraph(dump, GRAPH))
 
     sheet = fusion(dump, chain, "findings").sheet
 

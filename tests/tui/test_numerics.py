@@ -6,6 +6,7 @@ from textual.pilot import Pilot
 
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.numerics.verdicts import VERDICTS
 from inspect_compile.tables.columns import plain
 from inspect_compile.tui.app import InspectApp
@@ -74,9 +75,9 @@ async def test_what_was_not_checked_says_how(mixed: Dump) -> None:
 def test_each_result_has_a_row_with_its_verdict_and_its_story(mixed: Dump) -> None:
     dump = with_launches(mixed)
 
-    view = numerics(dump, Chain(dump, FORWARD))
+    view = numerics(dump, Chain(CompiledGraph(dump, FORWARD)))
 
-    rows = list(judged(dump, FORWARD))
+    rows = list(judged(Graphs(dump, FORWARD)))
     assert len(rows) == len(launches()) - 1
     assert {found.verdict for found in rows} == set(VERDICTS)
     for at, one in enumerate(rows):
@@ -85,20 +86,20 @@ def test_each_result_has_a_row_with_its_verdict_and_its_story(mixed: Dump) -> No
         assert isinstance(story, Code)
         assert story.lines[0].text.startswith(one.verdict)
         assert max(len(line.text) for line in story.lines) <= 60
-    assert numerics(dump, Chain(dump, BACKWARD)).empty == "No call of this graph was checked."
+    assert numerics(dump, Chain(CompiledGraph(dump, BACKWARD))).empty == "No call of this graph was checked."
 
 
 def test_a_dump_without_nan_says_so(mixed: Dump) -> None:
     dump = with_finding(mixed)
 
-    assert numerics(dump, Chain(dump, BACKWARD)).empty == "No result of this graph had NaN or Inf."
+    assert numerics(dump, Chain(CompiledGraph(dump, BACKWARD))).empty == "No result of this graph had NaN or Inf."
 
 
 @pytest.mark.parametrize(
     ("times", "columns"), [(0.01, 0), (0.1, 0), (1.0, 1), (10.0, 2), (1e6, 7), (1e7, 8), (1e12, 8)]
 )
 def test_each_column_of_the_bar_is_a_factor_of_ten(mixed: Dump, times: float, columns: int) -> None:
-    one = next(row for row in judged(with_launches(mixed)) if row.verdict == "wrong" and row.times_rounding)
+    one = next(row for row in judged(Graphs(with_launches(mixed))) if row.verdict == "wrong" and row.times_rounding)
 
     bar = error_bar(msgspec.structs.replace(one, times_rounding=times))
 
@@ -106,6 +107,6 @@ def test_each_column_of_the_bar_is_a_factor_of_ten(mixed: Dump, times: float, co
 
 
 def test_the_bar_is_full_where_what_is_wrong_is_no_distance(mixed: Dump) -> None:
-    integers = next(row for row in judged(with_launches(mixed)) if row.node == "argmax")
+    integers = next(row for row in judged(Graphs(with_launches(mixed))) if row.node == "argmax")
 
     assert (integers.times_rounding, error_bar(integers)) == (None, "█" * 8)

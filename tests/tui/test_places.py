@@ -2,8 +2,9 @@
 
 import pytest
 
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion
@@ -18,7 +19,7 @@ from tests.tui.driving import BACKWARD, FORWARD
 
 @pytest.mark.parametrize("graph", [FORWARD, BACKWARD])
 def test_the_first_marked_row_is_found_without_looking_at_all(mixed: Dump, graph: str) -> None:
-    chain = Chain(mixed, graph)
+    chain = Chain(CompiledGraph(mixed, graph))
     sheets: list[Sheet] = [source(mixed, chain, whole=False), ir(mixed, chain).sheet, kernels(mixed, chain)]
     sheets += [fusion(mixed, chain, mode).sheet for mode in FUSION_MODES]
     sheets += [memory(mixed, chain, mode).sheet for mode in MODES]

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, Operation, WrapperLine
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import SAMPLES
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -51,7 +51,7 @@ class Compared:
 def _compared(dump: Dump, told: list[dict[str, object]]) -> Compared:
     found = Compared()
     for graph in dump.graphs():
-        counted = LaunchTraffic(dump, graph.graph)
+        counted = CompiledGraph(dump, graph.graph).traffic
         allocated = {row.buffer for row in dump.rows(WrapperLine, graph.graph) if row.what == "allocate"}
         kernel_of = {group: kernel.name for kernel in dump.rows(Kernel, graph.graph) for group in kernel.groups}
         groups = {

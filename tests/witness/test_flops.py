@@ -11,10 +11,10 @@ import pytest
 from inspect_compile.analysis.cost.flops import graph_flops
 from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.cost.rollup import Costs, Item
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.indexing import index_text
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Lowering
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.indexing import index_text
 from tests.harmless.test_models import MODELS, program
 from tests.lost import lost_nodes
 
@@ -88,7 +88,7 @@ def test_what_the_backward_computes_again_is_told(tmp_path: Path, inductor_cache
     """Eager runs the checkpointed forward again too."""
     counted, _ = _flops("checkpointed.py", tmp_path, inductor_cache)
     dump = open_dump(tmp_path / "dump")
-    forward, backward = (Costs(dump, graph.graph) for graph in dump.graphs())
+    forward, backward = (Costs(CompiledGraph(dump, graph.graph)) for graph in dump.graphs())
     heavy = {
         costs.graph: sum(item.row.flops for item in costs.items if item.row.flops_kind in HEAVY)
         for costs in (forward, backward)
@@ -129,10 +129,10 @@ def _check(cwd: Path, inductor_cache: Path, *words: object) -> None:
     done = subprocess.run([*command, *script], capture_output=True, text=True, env=environment, check=True, timeout=600)
     told = json.loads(done.stdout.splitlines()[-1])
     dump = open_dump(cwd / "dump")
-    graphs = sorted(outermost(dump), key=lambda graph: int(graph.graph.rpartition(".")[2]))
+    graphs = sorted(dump.outermost(), key=lambda graph: int(graph.graph.rpartition(".")[2]))
     ours, again = 0, 0
     for graph, sizes in zip(graphs, told["calls"], strict=True):
-        costs = Costs(dump, graph.graph)
+        costs = Costs(CompiledGraph(dump, graph.graph))
         products = {by: sum(row.heavy for row in costs.by(by) if by != "module" or not row.name) for by in BY}
         assert len(set(products.values())) == 1, products
         for item in costs.items:
@@ -157,7 +157,7 @@ def _runs_branch_again(item: Item, forward: str, dump: Dump) -> bool:
 
 def _without_rule(dump: Dump) -> set[str]:
     """Operators that have no count."""
-    found = (graph_flops(dump, graph.graph).uncounted for graph in outermost(dump))
+    found = (graph_flops(CompiledGraph(dump, graph.graph)).uncounted for graph in dump.outermost())
     return {name for reasons in found for names in reasons.values() for name in names}
 
 

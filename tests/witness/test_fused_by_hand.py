@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from tests.misses import check_misses
 from tests.running import inspected
 
@@ -30,8 +29,8 @@ def recorded(folder: Path, *words: str) -> Dump:
 def moved(dump: Dump) -> list[int]:
     """Of each graph what its own kernels move, library calls left aside."""
     return [
-        sum(row.least for row in launch_traffic(dump, graph.graph).all() if row.kind == "cpp")
-        for graph in outermost(dump)
+        sum(row.least for row in CompiledGraph(dump, graph.graph).traffic.all() if row.kind == "cpp")
+        for graph in dump.outermost()
     ]
 
 
@@ -41,12 +40,12 @@ def test_a_pair_is_worth_what_one_kernel_for_both_does_not_move(tmp_path: Path) 
 
 
 def holds(apart: Dump, one: Dump) -> None:
-    found = [fusion(apart, graph.graph) for graph in outermost(apart)]
+    found = [fusion(CompiledGraph(apart, graph.graph)) for graph in apart.outermost()]
     worth = [sum(miss.saved_bytes for miss in of_graph.apart) for of_graph in found]
     less = [before - after for before, after in zip(moved(apart), moved(one), strict=True)]
 
     assert worth == WORTH
     assert less == worth
     assert all(len(of_graph.apart) <= 1 and not of_graph.beside for of_graph in found)
-    assert all(fusion(one, graph.graph).apart == [] for graph in outermost(one))
+    assert all(fusion(CompiledGraph(one, graph.graph)).apart == [] for graph in one.outermost())
     assert all(miss.between and miss.between[0].kind == "extern" for of_graph in found for miss in of_graph.apart)

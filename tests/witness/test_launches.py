@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parent / "programs" / "profiled.py"
@@ -31,7 +31,8 @@ def test_launches_are_what_the_profiler_sees(tmp_path: Path, inductor_cache: Pat
 
     assert [graph.kind for graph in dump.graphs()] == ["forward", "backward"]
     assert told == [
-        [by_profiler(launch.kernel.name) for launch in launches(dump, graph.graph)] for graph in dump.graphs()
+        [by_profiler(launch.kernel.name) for launch in CompiledGraph(dump, graph.graph).launches]
+        for graph in dump.graphs()
     ]
     assert {name.partition("::")[0] for names in told for name in names if "::" in name} == {"aten"}
     assert all(sum(name.startswith("cpp_fused") for name in names) > 1 for names in told)

@@ -6,9 +6,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Fact, Graph, Kernel, Lowering, Node, Operation, Realize, WrapperLine
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import candidates
 from tests.conftest import DumpOf, run_sample
 
 COMPARED: tuple[type[Fact], ...] = (Node, Lowering, Realize, Operation, Kernel, WrapperLine)
@@ -35,4 +36,4 @@ def test_the_second_run_tells_the_same(dump_of: DumpOf, sample: str, tmp_path: P
         assert rows
         assert rows == _rows(second, kind), kind.__name__
     for graph in first.rows(Graph):
-        assert candidates(first, graph.graph) == candidates(second, graph.graph)
+        assert candidates(CompiledGraph(first, graph.graph)) == candidates(CompiledGraph(second, graph.graph))

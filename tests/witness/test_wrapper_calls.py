@@ -2,10 +2,10 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import parts
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph
 from tests.called import called, is_free_of_work, unseen_calls
 from tests.conftest import DumpOf
 from tests.lowering.test_traced import RECORDED
@@ -19,7 +19,7 @@ def test_sample(sample: str, dump_of: DumpOf) -> None:
     whole = open_dump(dump_of(sample).dump)
     for dump in (whole, *(part.dump for part in parts(whole))):
         assert unseen_calls(dump) == []
-        assert not any(coverage(dump, graph.graph).unknown for graph in outermost(dump))
+        assert not any(coverage(CompiledGraph(dump, graph.graph)).unknown for graph in dump.outermost())
 
 
 def test_a_copy_is_a_call() -> None:

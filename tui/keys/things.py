@@ -3,7 +3,8 @@
 from typing import Final
 
 from inspect_compile.analysis.lookup.anything import Kind, Thing
-from inspect_compile.analysis.provenance.chain import Line
+from inspect_compile.graph import Id, outermost
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.fx import STAGES
 from inspect_compile.tui.models.sheet import Jump, Subject
@@ -29,7 +30,7 @@ def jump_to(thing: Thing) -> Jump | None:
         return None
     mode = next(mode for mode, stage in STAGES.items() if stage == thing.stage)
     is_of_compile = thing.stage in ("dynamo", "joint")
-    return Jump("" if is_of_compile else thing.graph.partition("/")[0], mode, thing.name)
+    return Jump("" if is_of_compile else outermost(thing.graph), mode, thing.name)
 
 
 def subject_of(thing: Thing, chain: Chain) -> Subject | None:
@@ -41,9 +42,7 @@ def subject_of(thing: Thing, chain: Chain) -> Subject | None:
         case "line":
             return chain.of_line(Line(thing.file, int(thing.name.rpartition(":")[2])))
         case "kernel":
-            places = [
-                place for place, one in enumerate(chain.kernels) if (one.graph, one.name) == (thing.graph, thing.name)
-            ]
+            places = [place for place, one in enumerate(chain.kernels) if Id.of(one) == Id.of(thing)]
             return Subject("kernel", tuple(places), thing.name, (thing.name,)) if places else None
         case "node":
             return Subject("node", (key,), thing.name, (thing.name,))

@@ -34,7 +34,7 @@ class Tab(NamedTuple):
     name: str
     title: str
     where: str
-    """`module:Class`."""
+    """`module:Class`, or `module:NAME` of a `Panel`."""
     short: str = ""
     """Short title, if there is little room; empty for the title itself."""
     what: str = ""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from inspect_compile.analysis.kernels.launches import Launch, distinct, launches
-from inspect_compile.analysis.provenance.chain import Line, Provenance, Selection
-from inspect_compile.dump import Dump
-from inspect_compile.facts import Binary, Kernel, Node, Tuning
+from inspect_compile.facts import Binary, Tuning
+from inspect_compile.graph import CompiledGraph, Id, grouped
+from inspect_compile.graph.kernels.launches import distinct
+from inspect_compile.graph.provenance.chain import Line, Provenance, Selection
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.text import file_name, number_of, one_line, places_text
 from inspect_compile.tui.models.sheet import Subject
@@ -24,56 +24,40 @@ class Choice:
     """Number of kernels connected with it; several calls of an extern function are one."""
 
 
-class Chain:
+class Chain(Provenance):
     """The chain of ids of one graph. Built on the reader's thread, then used on the screen's."""
 
-    def __init__(self, dump: Dump, graph: str) -> None:
+    def __init__(self, graph: CompiledGraph) -> None:
         # Not before the first paint: they import a third of the analyses.
         from inspect_compile.analysis.kernels.stage_lines import stages_of
-        from inspect_compile.analysis.kernels.statements import Statements
 
-        self.graph = graph
-        self._provenance = Provenance(dump, graph)
-        self.kernels: list[Kernel] = self._provenance.kernels
-        """In the order of their first launch; a Subject names a kernel by its position here."""
-        self.stages = stages_of(dump.rows(Binary, graph))
+        super().__init__(graph)
+        self.compiled = graph
+        self.graph = graph.name
+        self.stages = stages_of(graph.rows(Binary))
         """The stages that Triton kept of any of them."""
         self.has_cpp = any(kernel.kind == "cpp" and kernel.source for kernel in self.kernels)
         """Whether any of them is C++, so that there is an assembly to be made."""
-        self.is_tuned = bool(dump.rows(Tuning, graph))
+        self.is_tuned = bool(graph.rows(Tuning))
         """Whether anything was autotuned."""
-        self.calls_of = self._calls(dump)
-        """(graph, name) of a kernel that is called several times → its calls."""
-        self.statements = Statements(dump, graph)
+        several = {Id.of(kernel) for kernel in self.kernels if len(kernel.launches) > 1}
+        calls = grouped(graph.launches if several else (), lambda call: Id(call.graph, call.kernel.name))
+        self.calls_of = {key: calls[key] for key in several if key in calls}
+        """Kernel that is called several times → its calls."""
+        self.statements = graph.statements
         """Read on the reader's thread, when a kernel's source is read."""
-        self.nodes: list[Node] = self._provenance.nodes
-        self.operations_of_node = self._provenance.operations_of_node
-        self.kernels_of_node = self._provenance.kernels_of_node
-        self.operations_of_buffer = self._provenance.operations_of_buffer
-        self.line_of_node = self._provenance.line_of_node
-        self.lines_of_node = self._provenance.lines_of_node
-        # `select` uses these too, and on first use would read them from the dump on the wrong thread.
-        of = self._provenance
-        self._read_here = (of.kernels_of_operation, of.nodes_of_line, of.nodes_of_operation)
-
-    def _calls(self, dump: Dump) -> dict[tuple[str, str], list[Launch]]:
-        several = {(kernel.graph, kernel.name) for kernel in self.kernels if len(kernel.launches) > 1}
-        found: dict[tuple[str, str], list[Launch]] = {}
-        for call in launches(dump, self.graph) if several else ():
-            if (key := (call.graph, call.kernel.name)) in several:
-                found.setdefault(key, []).append(call)
-        return found
-
-    def key(self, graph: str, name: str) -> str:
-        """The name of something in `graph`, this one or one nested in it, in the form used by subjects."""
-        return self._provenance.key(graph, name)
+        # On first use they would be read from the dump on the wrong thread.
+        self._read_here = (
+            self.operations_of_node, self.kernels_of_node, self.operations_of_buffer, self.line_of_node,
+            self.lines_of_node, self.kernels_of_operation, self.nodes_of_line, self.nodes_of_operation,
+        )  # fmt: skip
 
     def choose(self, subject: Subject, view: str) -> Choice:
         """Follow `subject` to every level."""
         names = subject.names
         if subject.level == "kernel":
             names = tuple(name for name in names if isinstance(name, int) and name < len(self.kernels))
-        selection = self._provenance.select(subject.level, names)
+        selection = self.select(subject.level, names)
         return Choice(subject, selection, view, self.count(selection.kernels))
 
     def count(self, positions: Iterable[int]) -> int:
@@ -112,7 +96,7 @@ class Chain:
     def of_launch(self, position: int, *lines: int | None) -> Subject:
         """One call of a kernel, or several, as a subject; if there are others, what these compute."""
         kernel = self.kernels[position]
-        calls = [call for call in self.calls_of.get((kernel.graph, kernel.name), ()) if call.line in lines]
+        calls = [call for call in self.calls_of.get(Id.of(kernel), ()) if call.line in lines]
         names = tuple(dict.fromkeys(self.key(call.graph, name) for call in calls for name in call.operations))
         return Subject("operation", names, kernel.name, names[:1]) if names else self.of_kernel(position)
 

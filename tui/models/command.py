@@ -3,7 +3,7 @@
 import shlex
 from typing import Final
 
-from inspect_compile.analysis.provenance.chain import Level
+from inspect_compile.graph.provenance.chain import Level
 from inspect_compile.knowledge.cost.units import OF
 from inspect_compile.tables import PAGES
 from inspect_compile.tables.text import unbroken

@@ -15,6 +15,7 @@ from inspect_compile.analysis.compare.replays import FIRST
 from inspect_compile.analysis.compare.side_by_side import Side, SideRow, side_by_side
 from inspect_compile.analysis.dumps.parts import as_compiled, parts, run_around
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.compare.side_by_side import columns, told
 from inspect_compile.tables.text import number_of, one_line
@@ -72,10 +73,10 @@ class Comparison:
             return Code([CodeLine(side.name, role="title"), CodeLine("it has no such kernel", role="dim")])
         key = place, of.graph
         if key not in self._chains:
-            self._chains[key] = Chain(side.dump, of.graph)
+            self._chains[key] = Chain(CompiledGraph(side.dump, of.graph))
         chain = self._chains[key]
         kernel = next(one for one in chain.kernels if one.name == of.kernel)
-        output = output_file(side.dump, chain.graph)
+        output = output_file(CompiledGraph(side.dump, chain.graph))
         source = kernel_source(side.dump, chain, kernel, output, SHORT_NOTE, is_whole=is_whole)
         return Code([CodeLine(side.name, role="title"), *(line._replace(subject=None) for line in source.lines)])
 

@@ -9,16 +9,16 @@ from inspect_compile.analysis.cost.flame import KERNEL, FlameRow
 from inspect_compile.analysis.cost.flame import flame as flame_of
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import graph_flops, modules_around, operator
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.rollup import Cost, Costs
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.cost.roofline import roofline as bounds_of
 from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Column, cell, used
@@ -33,7 +33,7 @@ from inspect_compile.tables.runtime.measured import LAUNCHES as LAUNCH_TIMES
 from inspect_compile.tables.runtime.measured import NOT_MEASURED, sum_words
 from inspect_compile.tables.text import places_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Row, Subject, Table
+from inspect_compile.tui.models.sheet import Panel, Row, Shown, Subject, Table
 
 Launched = TypeVar("Launched", KernelTraffic, Bounds)
 
@@ -60,7 +60,7 @@ _ROOFLINE: Final = with_bar(COLUMNS, lambda row: row.share)
 
 def flops(dump: Dump, chain: Chain) -> Table:
     """The tree of the chain's graph; then what has no count, and what computes nothing."""
-    found = graph_flops(dump, chain.graph)
+    found = graph_flops(chain.compiled)
     members = _Members(chain)
     rows = [row for row in flop_rows(found) if row.count or not row.is_operator]
     after: list[Row] = []
@@ -109,7 +109,7 @@ def _nodes(names: Iterable[str], label: str, *, is_sum: bool = False) -> Subject
 
 def costs(by: str, dump: Dump, chain: Chain) -> Table:
     """One row for each operator, line or launch, as from `Costs.by`."""
-    rows = Costs(dump, chain.graph).by(by)
+    rows = Costs(chain.compiled).by(by)
     columns = used(with_bar(SUMS[by], lambda row: row.share), rows)
     positions = launch_positions(chain)
     keys = [f"{by} {row.name} {row.line}" for row in rows]
@@ -127,8 +127,8 @@ def _subject(cost: Cost, chain: Chain, positions: dict[tuple[str, int | None], i
 
 def traffic(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, in code order; then the effect of fusion on the bytes."""
-    told = graph_bytes(dump, chain.graph)
-    rows = launch_traffic(dump, chain.graph).all()
+    told = graph_bytes(chain.compiled)
+    rows = chain.compiled.traffic.all()
     return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [moved_words(told), *moved_notes(told)]))
 
 
@@ -137,7 +137,7 @@ def roofline(dump: Dump, chain: Chain) -> Table:
     roof = roof_of(dump)
     if roof is None:
         return Table(_ROOFLINE, _notes("none", [no_roof_text(dump)]))
-    found = sorted(bounds_of(dump, chain.graph, roof), key=lambda row: -row.least_seconds)
+    found = sorted(bounds_of(chain.compiled, roof), key=lambda row: -row.least_seconds)
     drawn = plot(found, roof)
     lines = [text.plain for text in plot_lines(drawn, _WIDTH, _HEIGHT)] if drawn.points else []
     notes = _notes("roof", [roof_text(roof), *bound_notes(found, roof)])
@@ -146,7 +146,7 @@ def roofline(dump: Dump, chain: Chain) -> Table:
 
 def measured(dump: Dump, chain: Chain) -> Table:
     """One row for each launch that was timed, in code order, with the least time by the roofline beside it."""
-    found = measured_graph(dump, chain.graph)
+    found = measured_graph(chain.compiled)
     if found is None:
         return Table(LAUNCH_TIMES, _notes("none", [NOT_MEASURED]))
     at = launch_positions(chain)
@@ -160,7 +160,7 @@ def measured(dump: Dump, chain: Chain) -> Table:
 
 def flame(of: Of, dump: Dump, chain: Chain) -> Table:
     """The tree from the user's own lines to what runs."""
-    rows = flame_of(dump, chain.graph, of)
+    rows = flame_of(chain.compiled, of)
     notes = _notes("note", notes_of(rows, of))
     ways: list[str] = []
     keys: list[str] = []
@@ -222,3 +222,11 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
     **{f"flame {of}": partial(flame, of) for of in OF},
 }
 """Mode of the view → its table."""
+
+
+def cost(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
+    """The table of a mode."""
+    return Shown(PARTS[mode](dump, chain))
+
+
+PANEL: Final = Panel(cost, tuple(PARTS), follow="fx")

@@ -9,12 +9,13 @@ from typing import Final
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import Candidate, Ledger
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
@@ -66,19 +67,19 @@ def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozens
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
     """The misses, most expensive first, each with its operations."""
-    found = summed_up(dump, chain.graph)
+    found = summed_up(chain.compiled)
     subjects = _Subjects(chain, found.ledgers)
     return [(miss, subjects.pair(miss.graph, miss.a, miss.b)) for miss in found.apart]
 
 
 def count_findings(dump: Dump, chain: Chain) -> int:
     """How many findings the view lists."""
-    return len(findings(dump, chain.graph))
+    return len(findings(chain.compiled))
 
 
-def finding_key(dump: Dump, graph: str, wanted: Finding) -> str:
+def finding_key(graph: CompiledGraph, wanted: Finding) -> str:
     """Key of the row of a finding among those of its graph; empty if it is none of them."""
-    for number, row in enumerate(findings(dump, graph)):
+    for number, row in enumerate(findings(graph)):
         if (row.kind, row.names, row.what) == (wanted.kind, wanted.names, wanted.what):
             return f"finding {number}"
     return ""
@@ -110,14 +111,16 @@ class _Tables:
     """Rows and details of one graph and its nested graphs."""
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
-        self.found = summed_up(dump, chain.graph)
+        self.found = summed_up(chain.compiled)
         self._dump = dump
         self._chain = chain
         self._subjects = _Subjects(chain, self.found.ledgers)
         missed: dict[str, list[Miss]] = defaultdict(list)
         for miss in self.found.misses:
             missed[miss.graph].append(miss)
-        self._stories = {row.graph: FusionStories(dump, row, missed[row.graph]) for row in self.found.ledgers}
+        self._stories = {
+            row.graph: FusionStories(CompiledGraph(dump, row.graph), missed[row.graph]) for row in self.found.ledgers
+        }
         self._details: dict[str, Callable[[int], Sheet]] = {}
 
     def _shown(self, table: Table, what: str = "pair", empty: str = "") -> Shown[Table]:
@@ -126,7 +129,7 @@ class _Tables:
 
     def groups(self) -> Shown[Table]:
         """The scheduler nodes after fusion."""
-        groups = fused_rows(self._dump, self._chain.graph)
+        groups = fused_rows(self._chain.compiled)
         keys = [f"group {self._chain.key(group.graph, group.name)}" for group in groups]
         self._details.update((key, partial(self._group_lines, row)) for key, row in zip(keys, groups, strict=True))
         subjects = [self._subjects.one(group.graph, group.name) for group in groups]
@@ -135,7 +138,7 @@ class _Tables:
     def findings(self) -> Shown[Table]:
         """All findings about the graph, its compile and the run."""
         rows: list[Row] = []
-        for number, row in enumerate(findings(self._dump, self._chain.graph)):
+        for number, row in enumerate(findings(self._chain.compiled)):
             key = f"finding {number}"
             is_pair = row.kind == MISSED_FUSION
             self._details[key] = (

@@ -2,15 +2,15 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import stage_nodes
-from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
+from inspect_compile.graph import Id, outermost
+from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.sheet import Row, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import Panel, Row, Shown, Subject, Table
 
 STAGES: Final = {"post-grad": "post_grad", "aot": "aot", "joint": "joint", "dynamo": "dynamo"}
 """Name of a stage in the TUI → its name in the facts."""
@@ -21,16 +21,16 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
 
     It begins with the first node that computes something: there may be many inputs before it.
     """
-    found = chain.nodes if STAGES[stage] == "post_grad" else stage_nodes(dump, chain.graph, STAGES[stage])
+    found = chain.nodes if STAGES[stage] == "post_grad" else chain.compiled.stage(STAGES[stage])
     lowered = _Kin(dump, chain) if STAGES[stage] in ("dynamo", "joint") else _Lowered(chain)
-    subjects = {(node.graph, node.name): lowered.subject(node) for node in found}
+    subjects = {Id.of(node): lowered.subject(node) for node in found}
 
     def name(node: Node) -> Cell:
-        is_quiet = node.op in EDGES or subjects[node.graph, node.name] is None
+        is_quiet = node.op in EDGES or subjects[Id.of(node)] is None
         return cell(node.name, "dim" if is_quiet else "name")
 
     def kernels(node: Node) -> str:
-        subject = subjects[node.graph, node.name]
+        subject = subjects[Id.of(node)]
         names = subject.names if subject is not None else ()
         return str(chain.count({place for one in names for place in chain.kernels_of_node.get(str(one), ())}) or "")
 
@@ -47,7 +47,7 @@ def fx(dump: Dump, chain: Chain, stage: str) -> Shown[Table]:
         if start < 0 and node.op not in EDGES:
             start = len(rows)
         key = chain.key(node.graph, node.name) if node.graph.startswith(chain.graph) else node.name
-        rows.append(Row.of(shown, node, key, subjects[node.graph, node.name]))
+        rows.append(Row.of(shown, node, key, subjects[Id.of(node)]))
     return Shown(Table(shown, rows), number_of(len(found), "node"), max(0, start))
 
 
@@ -56,14 +56,14 @@ class _Kin:
 
     def __init__(self, dump: Dump, chain: Chain) -> None:
         self._chain = chain
-        self._lineage = Lineage(dump, chain.graph)
+        self._lineage = chain.compiled.lineage
 
     def subject(self, node: Node) -> Subject | None:
         """None for a node of which nothing is left in this graph."""
         names = tuple(
             self._chain.key(kin.graph, kin.name)
             for kin, _ in self._lineage.descendants(NodeRef.of(node))
-            if kin.stage == "post_grad" and kin.graph.partition("/")[0] == self._chain.graph
+            if kin.stage == "post_grad" and outermost(kin.graph) == self._chain.graph
         )
         return _subject(node, names)
 
@@ -91,3 +91,6 @@ class _Lowered:
 def _subject(node: Node, names: tuple[str, ...]) -> Subject | None:
     """What became of a node, which has a name for `show` if that is one node."""
     return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
+
+
+PANEL: Final = Panel(fx, tuple(STAGES), "The dump holds no graph of this stage.", follow="ir")

@@ -6,13 +6,14 @@ from typing import Final
 from inspect_compile.analysis.cost.kernel_rows import rows_of_calls
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned
 from inspect_compile.analysis.kernels.autotuning import of_kernel as tuned_of_kernel
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.source_text import source_layout
 from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES
-from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.graph import CompiledGraph, Id, outermost
+from inspect_compile.graph.kernels.binaries import configurations, of_kernel, of_kernels
+from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.kernels.autotune import COLUMNS as CHOICES
 from inspect_compile.tables.kernels.autotune import margin_text, outcome_text, question_text
@@ -46,7 +47,7 @@ _MOST_CALLS: Final = 64
 def kernels(dump: Dump, chain: Chain, most: int | None = None) -> Table:
     """The kernels of the chain's graph in the order of their first launch; only the first `most` of them, if given."""
     shown = chain.kernels[:most]
-    found = rows_of_calls(dump, chain.graph, shown)
+    found = rows_of_calls(chain.compiled, shown)
     keys = [kernel_key(kernel) for kernel in shown]
     return Table.of(COLUMNS, found, keys, [chain.of_kernel(position) for position in range(len(found))])
 
@@ -64,7 +65,7 @@ def kernel_source(
     `note` is the width in columns of a node's name. What comes before the first loop is one line, and the indentation
     that all lines share is left out, unless it `is_whole`.
     """
-    found = of_kernels(configurations(dump, kernel.graph.partition("/")[0]))
+    found = of_kernels(configurations(CompiledGraph(dump, outermost(kernel.graph))))
     compiled = of_kernel(found, kernel.graph, kernel.name)
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
@@ -91,7 +92,7 @@ def kernel_source(
 
 def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
     bodies = _bodies(chain, kernel)
-    calls = chain.calls_of.get((kernel.graph, kernel.name), []) if len(bodies) > 1 else []
+    calls = chain.calls_of.get(Id.of(kernel), []) if len(bodies) > 1 else []
     lines: list[str] = []
     for body in bodies:
         call = next((call for call in calls if not set(call.operations).isdisjoint(body.operations)), None)
@@ -104,7 +105,7 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
 
 def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
     """One body for each group of operations that the same source runs for."""
-    return chain.statements.bodies.get((kernel.graph, kernel.name), [])[:_MOST_CALLS]
+    return chain.statements.bodies.get(Id.of(kernel), [])[:_MOST_CALLS]
 
 
 def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: bool) -> list[CodeLine]:
@@ -168,7 +169,7 @@ def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
     """The tuning decisions about `kernel`, each with the winner first."""
     lines = [CodeLine(kernel.name, role="title")]
     lines += [CodeLine(line, role="dim") for line in tiling_lines(kernel, shape(dump, kernel))]
-    rows = tuned_of_kernel(autotuned(dump, kernel.graph.partition("/")[0]), kernel)
+    rows = tuned_of_kernel(autotuned(CompiledGraph(dump, outermost(kernel.graph))), kernel)
     for row in rows:
         lines += [CodeLine(""), *_question(row)]
     if not rows:

@@ -8,9 +8,10 @@ from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.lowering.rows import LoweringRow, asks_of, lowering_rows
 from inspect_compile.analysis.overview.node_story import node_story
-from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize, Remark
+from inspect_compile.graph import outermost
+from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.tables.columns import Column, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
 from inspect_compile.tables.lowering.step_text import inlined_text
@@ -65,8 +66,8 @@ class Steps(Shown[Table]):
         if row is None:
             return Detail(Code(()), {})
         if not self._lineage:
-            self._lineage.append(Lineage(dump, chain.graph))
-            self._operations.append(Operations(dump, chain.graph))
+            self._lineage.append(chain.compiled.lineage)
+            self._operations.append(Operations(chain.compiled))
         lineage, kin = self._lineage[0], NodeRef("post_grad", row.graph, row.node)
         if form != IR and kin in lineage.nodes:
             return Detail(Code([_page_line(text) for text in page_lines(dump, node_story(dump, lineage, kin))]), {})
@@ -101,12 +102,12 @@ class Steps(Shown[Table]):
 
 def ir(dump: Dump, chain: Chain) -> Steps:
     """The lowering of the chain's graph, in torch's order."""
-    asks = {chain.key(*place): found for place, found in asks_of(dump, chain.graph).items()}
-    virtual = {chain.key(*place): found for place, found in inlined(dump, chain.graph).items()}
+    asks = {chain.key(*place): found for place, found in asks_of(chain.compiled).items()}
+    virtual = {chain.key(*place): found for place, found in inlined(chain.compiled).items()}
     rows: list[Row] = []
     lowerings: dict[str, LoweringRow] = {}
     graph = chain.graph
-    for row in lowering_rows(dump, chain.graph):
+    for row in lowering_rows(chain.compiled):
         if row.graph != graph:
             graph = row.graph
             heading = graph.removeprefix(chain.graph).strip("/") or chain.graph
@@ -159,7 +160,7 @@ def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tupl
     """Its relatives in words, and where to find them."""
     for link in list(links)[:_MOST_KIN]:
         kin, node = link.kin, lineage.nodes[link.kin]
-        outer = kin.graph.partition("/")[0]
+        outer = outermost(kin.graph)
         is_lowered = kin.stage in ("aot", "post_grad")
         text = f"{STAGE_WORDS.get(kin.stage, kin.stage):12}{kin.name}  {node.target}   {link.how}"
         key = chain.key(kin.graph, kin.name) if is_lowered and outer == chain.graph else kin.name

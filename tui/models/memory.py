@@ -5,11 +5,10 @@ from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder, holders, moment
-from inspect_compile.analysis.memory.plan import Memory
-from inspect_compile.analysis.memory.plan import memory as replay
-from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.dump import Dump
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
 from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
 from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
@@ -25,7 +24,7 @@ from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.letters import BUFFERS, PEAK_KEY
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 LINES: Final = "lines"
 KEPT: Final = "kept"
@@ -42,8 +41,8 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     """What `mode` shows of the chain's graph."""
     if mode == KEPT:
         return _kept(dump, chain)
-    found = replay(dump, chain.graph)
-    held = holders(dump, chain.graph, found)
+    found = chain.compiled.memory
+    held = holders(chain.compiled, found)
     return _lines(chain, found, held) if mode == LINES else _buffers(chain, found, held)
 
 
@@ -80,7 +79,7 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
 
 
 def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
-    found = activations(dump, chain.graph)
+    found = activations(chain.compiled)
     if found is None:
         return Shown(Table(KEPT_COLUMNS, ()), empty="This graph has no backward for which anything would be kept.")
     keys = [f"{row.decision} {row.node}" for row in found.kept]
@@ -186,3 +185,7 @@ def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]
         return None
     name = chain.key(step.graph, step.buffer)
     return Subject("buffer", (name,), step.buffer, (name,))
+
+
+PANEL: Final = Panel(memory, MODES, follow="output", detail=DETAILED)
+"""Pieces of memory as bars from line to line, what is live, or what the backward keeps; below, details."""

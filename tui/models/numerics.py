@@ -22,7 +22,7 @@ from inspect_compile.tables.numerics.story import result_story
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.cost import launch_positions
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 NOT_CHECKED: Final = "Not checked: inspect-compile numerics SCRIPT does it."
 ALL_FINITE: Final = "No result of this graph had NaN or Inf."
@@ -69,7 +69,7 @@ def _columns() -> tuple[Column[Judged], ...]:
 
 def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     """What a check of numerics found in the chain's graph."""
-    found, first = list(judged(dump, chain.graph)), list(nonfinite_rows(dump, chain.graph))
+    found, first = list(judged(chain.compiled)), list(nonfinite_rows(chain.compiled))
     of = _Subjects(chain)
     details: dict[str, Callable[[int], Sheet]] = {}
     rows: list[Row] = []
@@ -78,7 +78,7 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
         key = f"{finding.kind} of call {finding.call}" if finding.again else f"first {finding.kind} {finding.node}"
         rows.append(Row(key, (cell(title, "bad"),), of.finding(finding), heading=True))
         details[rows[-1].key] = partial(_lines, [(title, "bad"), *((line, "") for line in (*more, *_code(finding)))])
-    statements = {(one.graph, one.call, one.index, one.node): one for one in kernel_statements(dump, chain.graph)}
+    statements = {(one.graph, one.call, one.index, one.node): one for one in kernel_statements(chain.compiled)}
     columns = used(_columns(), found)
     for number, row in enumerate(found):
         rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))
@@ -140,3 +140,6 @@ def _lines(told: Sequence[tuple[str, str]], width: int) -> Code:
             for line in wrap(text, max(width, _NARROWEST), subsequent_indent=" " * _INDENT, break_on_hyphens=False)
         ]
     )
+
+
+PANEL: Final = Panel(lambda dump, chain, _: numerics(dump, chain), detail=DETAILED)

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
 from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.frames import resumed
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.graph import ShortNames
+from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
 from inspect_compile.tui.models.sheet import Row, Table
@@ -117,7 +117,7 @@ class _Builder:
         self._dump = dump
         self._is_growing = is_growing
         self._with_kernels = with_kernels
-        self._outermost = len(outermost(dump))
+        self._outermost = len(dump.outermost())
         self._short = ShortNames(dump)
         self._ends = {end.graph: end for end in dump.rows(GraphEnd)}
 
@@ -142,7 +142,7 @@ class _Builder:
         return _Branch("run", name, Place("run", title=title), _state("failed" if failed else ""), (*frames, *others))
 
     def _part(self, part: Part) -> _Branch:
-        kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in outermost(part.dump))
+        kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in part.dump.outermost())
         name = (*cell(part.name), *cell(f" {asked_of_replay(part)}".rstrip(), "dim"))
         place = Place("part", str(part.dump.root), title=part.name)
         return _Branch(f"part {part.dump.root.name}", name, place, self._count(kernels))

@@ -5,15 +5,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from inspect_compile.analysis.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked, place_cell
 from inspect_compile.tables.passes import COLUMNS, DEFINED
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
-from inspect_compile.tui.models.sheet import Row, Sheet, Shown, Subject, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 CHANGED: Final = "changed"
 FORMS: Final = (CHANGED, "all")
@@ -33,14 +34,14 @@ _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
 def passes(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     """The stages of a graph with a row for each pass, or for each that changed something."""
     graph = dump.graph(chain.graph)
-    ran = stages(dump, graph) if graph is not None else []
+    ran = stages(CompiledGraph(dump, graph.graph)) if graph is not None else []
     whole = [max((run.began + run.seconds for run in stage.runs), default=0.0) for stage in ran]
     scale = {run.index: _BAR / end if end else 0.0 for stage, end in zip(ran, whole, strict=True) for run in stage.runs}
     when: Column[PassRow] = Column("when", lambda run: _when(run, scale[run.index]), role="accent", drop=3)
     columns = picked(COLUMNS, "pass", "nodes", "changed", "time", when, replace(DEFINED, least=16))
     rows: list[Row] = []
     details: dict[str, Callable[[int], Sheet]] = {}
-    between = steps(dump, graph, ran) if graph is not None else []
+    between = steps(CompiledGraph(dump, graph.graph), ran) if graph is not None else []
     for stage in ran:
         for step in between:
             if step.stage == stage.stage:
@@ -100,3 +101,6 @@ def _edit(edit: Edit) -> list[CodeLine]:
     lines = list(edit_lines(edit))
     ends = [*[""] * (len(lines) - 1), where]
     return [CodeLine(text + end, role=_ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
+
+
+PANEL: Final = Panel(passes, FORMS, "No pass was seen (yet).", follow="fx", detail=DETAILED)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.provenance.chain import Selection
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.sheet import Sheet, Subject
 

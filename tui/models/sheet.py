@@ -7,13 +7,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from rich.cells import cell_len
 
-from inspect_compile.analysis.provenance.chain import Level, Line
+from inspect_compile.graph.provenance.chain import Level, Line
 from inspect_compile.tables.columns import Cell, Column, Span, cell, cells
 from inspect_compile.tables.layout import GAP, fitted, natural_widths, widths_in
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+    from inspect_compile.tui.models.chain import Chain
 
 Record = TypeVar("Record")
 
@@ -113,6 +117,27 @@ class Shown(Generic[S]):
     """What is said without rows, if that is not what the view always says."""
     details: Mapping[str, Callable[[int], Sheet]] = field(default_factory=dict)
     """Row key → function that returns everything known about the row, for a width in columns."""
+
+
+class Panel(NamedTuple):
+    """What a view of a graph shows, and how: for most views that is all there is."""
+
+    build: "Callable[[Dump, Chain, str], Shown[Any]] | None" = None
+    """What one of the modes shows of the chain's graph; None for a view that does it itself."""
+    modes: tuple[str, ...] = ()
+    """What it can show, one at a time."""
+    empty: str = "Nothing of this was recorded (yet)."
+    """What is said without rows."""
+    follow: str = "kernels"
+    """The view that Enter goes to."""
+    detail: tuple[str, ...] | None = None
+    """CSS classes of the rows if there is a second list below them, with everything known about one row."""
+    modes_are_of_detail: bool = False
+    """True if the modes differ in that list only, and the rows stay as they are."""
+
+
+DETAILED: Final = ("rows", "long")
+"""`Panel.detail` of a view whose details may be long."""
 
 
 class Row(NamedTuple):

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.dump import Dump
 from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.tables.text import line_text, number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.open_strings import opened_in
+from inspect_compile.tui.models.sheet import Panel, Shown
 
 LARGEST: Final = 4 << 20
 """Maximum size of a source file in bytes."""
@@ -132,3 +133,22 @@ def short_path(path: str, cwd: str) -> str:
         if found:
             return rest
     return path
+
+
+NO_LINES: Final = (
+    "No node of this graph carries a line of the program.",
+    "Dynamo traced code of torch's own only (an nn.Sequential, say).",
+    "FX and Cost name the modules instead.",
+)
+
+
+def files(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
+    """The files, from the first line that has nodes."""
+    code = source(dump, chain, whole=mode == "whole")
+    marked = [index for index, line in enumerate(code.lines) if line.subject is not None]
+    if not len(code) and chain.nodes:
+        code = Code([CodeLine(f" {line}", role="dim") for line in NO_LINES])
+    return Shown(code, number_of(len(marked), "line"), marked[0] if marked else 0)
+
+
+PANEL: Final = Panel(files, ("around", "whole"))

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.overview.nothing import advice_for
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.text import one_line
@@ -28,11 +29,11 @@ class GraphState(NamedTuple):
     """Why it did not end well."""
 
 
-def graph_state(dump: Dump, graph: str) -> GraphState:
+def graph_state(graph: CompiledGraph) -> GraphState:
     """The state of a graph's compile; for a nested graph that of the enclosing one."""
-    end = dump.graph_end(graph.split("/", 1)[0])
+    end = graph.dump.graph_end(graph.name.split("/", 1)[0])
     if end is None:
-        if run_state(dump).is_growing:
+        if run_state(graph.dump).is_growing:
             return GraphState(False, None)
         torn = "✗ The compile never ended: this is what was recorded up to then."
         return GraphState(False, Page([[Span(torn, "bad")]]))

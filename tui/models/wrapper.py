@@ -4,9 +4,12 @@ from typing import Final
 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
 from inspect_compile.tui.models.kernels import LANGUAGES
+from inspect_compile.tui.models.sheet import Panel, Shown
 
 WRITTEN: Final = {
     "generated": paths.OUTPUT_CODE,
@@ -20,10 +23,10 @@ CALL: Final = "→"
 """Marks a line that calls a kernel."""
 
 
-def output_file(dump: Dump, graph: str) -> str:
+def output_file(graph: CompiledGraph) -> str:
     """Name of the file with the generated code: Python, or C++ for a C++ wrapper."""
     for suffix in (".py", ".cpp"):
-        if (dump.folder(graph) / f"{paths.OUTPUT_CODE}{suffix}").is_file():
+        if (graph.dump.folder(graph.name) / f"{paths.OUTPUT_CODE}{suffix}").is_file():
             return f"{paths.OUTPUT_CODE}{suffix}"
     return f"{paths.OUTPUT_CODE}.py"
 
@@ -32,7 +35,7 @@ def output(dump: Dump, chain: Chain, what: str) -> Code | None:
     """A file that torch would write for this graph; None if it is not in the dump."""
     name = WRITTEN[what]
     if name == paths.OUTPUT_CODE:
-        name = output_file(dump, chain.graph)
+        name = output_file(chain.compiled)
     text = dump.text(chain.graph, name)
     if text is None:
         return None
@@ -80,3 +83,13 @@ def _defined(kernel: Kernel, length: int) -> range:
     if kernel.defined_at is None or kernel.defined_to is None:
         return range(0)
     return range(max(1, kernel.defined_at), min(length, kernel.defined_to) + 1)
+
+
+def written(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
+    """One of the texts; a line that says so if there is none."""
+    missing = CodeLine(f" The dump holds no such file of {chain.graph} (yet).", role="dim")
+    code = output(dump, chain, mode) or Code([missing])
+    return Shown(code, number_of(len(code), "line"))
+
+
+PANEL: Final = Panel(written, tuple(WRITTEN))

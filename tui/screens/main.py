@@ -10,9 +10,9 @@ from textual.containers import Horizontal, Vertical
 from textual.dom import DOMNode
 from textual.widgets import Static
 
-from inspect_compile.analysis.kernels.launches import distinct
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.graph.kernels.launches import distinct
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tui.keys.actions import Action, binding, bindings, of_views
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Choice

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError, DumpError
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import loaded
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.dump_text import advised
@@ -129,7 +130,9 @@ class OpeningScreen(ShownScreen):
             for tab in VIEWS:
                 if tab.name in names:
                     loaded(tab.where)  # importing takes long enough to hold up keys, but for on this thread
-            return graph_state(dump, place.name), known.chain if known else Chain(dump, place.name)
+            return graph_state(CompiledGraph(dump, place.name)), known.chain if known else Chain(
+                CompiledGraph(dump, place.name)
+            )
 
         found, chain = await self._reader.read(build)
         if self._place.name != place.name:  # another one was opened meanwhile

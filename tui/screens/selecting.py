@@ -5,6 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.tui.keys.history import History, Stop
 from inspect_compile.tui.models.outline import Outline
 from inspect_compile.tui.models.sheet import Jump, Subject
@@ -98,7 +99,7 @@ class SelectingScreen(OpeningScreen):
         """Select it, and go to the next level."""
         event.stop()
         self._choose(event.subject, event.view.tab.name)
-        self.action_view(event.view.FOLLOW)
+        self.action_view(event.view.panel.follow)
 
     def action_lowering(self) -> None:
         """Show how the node under the cursor was lowered, in whichever view it is."""
@@ -115,8 +116,6 @@ class SelectingScreen(OpeningScreen):
         start(self, partial(self._jump, event.jump), group="open", latest=True)
 
     async def _jump(self, jump: Jump) -> None:
-        from inspect_compile.tui.views.fx import FxView
-
         asked = self._asked
         if jump.graph and not await self._open_named(jump.graph):
             return
@@ -124,7 +123,7 @@ class SelectingScreen(OpeningScreen):
             return
         self.action_view("fx")
         view = self._view("fx")
-        if isinstance(view, FxView):
+        if isinstance(view, View):
             view.go_to(jump.mode, jump.key)
 
     def on_overview_view_led(self, event: "OverviewView.Led") -> None:
@@ -149,7 +148,7 @@ class SelectingScreen(OpeningScreen):
             asked = self._asked
             row = ""
             with self._guarded():
-                row = await self._reader.read(lambda dump: finding_key(dump, lead.graph, found))
+                row = await self._reader.read(lambda dump: finding_key(CompiledGraph(dump, lead.graph), found))
             if asked != self._asked:
                 return
             lead = lead._replace(row=(FINDINGS, row) if row else None)
@@ -202,7 +201,7 @@ class SelectingScreen(OpeningScreen):
         jump, asked = jump_to(thing), self._asked
         if jump is not None:
             await self._jump(jump)
-        elif not await self._open_named(thing.graph.partition("/")[0]):
+        elif not await self._open_named(outermost(thing.graph)):
             self.notify(f"{thing.graph}: the tree has no such graph", severity="warning", markup=False)
         elif self._scope is not None and asked == self._asked:
             subject = subject_of(thing, self._scope.chain)

@@ -5,15 +5,14 @@ from typing import ClassVar
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.fusion import MODES, PARTNERS, fusion
-from inspect_compile.tui.models.sheet import Shown, Table
+from inspect_compile.tui.models.sheet import DETAILED, Panel, Shown, Table
 from inspect_compile.tui.views.view import View
 
 
 class FusionView(View):
     """Groups, misses, rounds, the partners of the selection, or all pairs; below, the story of the row."""
 
-    MODES: ClassVar = MODES
-    DETAIL: ClassVar = ("rows", "long")
+    PANEL: ClassVar = Panel(modes=MODES, detail=DETAILED)
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Table]:
         """The table of the mode, with details."""

@@ -9,12 +9,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel
+from inspect_compile.graph.kernels.launches import distinct
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.chain import Chain, Choice
@@ -30,7 +30,7 @@ from inspect_compile.tui.models.kernels import (
     kernel_source,
     kernels,
 )
-from inspect_compile.tui.models.sheet import Shown, Table
+from inspect_compile.tui.models.sheet import Panel, Shown, Table
 from inspect_compile.tui.models.stages import Assembled, Staged, assembled, cpp_source, message, staged
 from inspect_compile.tui.models.wrapper import output_file
 from inspect_compile.tui.views.view import View
@@ -55,10 +55,8 @@ MANY: Final = 200
 class KernelsView(View):
     """A row for each kernel; below, the source of the one under the cursor, alone or beside one of its stages."""
 
-    MODES: ClassVar = (*FORMS, AUTOTUNE)
-    FOLLOW: ClassVar = "output"
+    PANEL: ClassVar = Panel(modes=(*FORMS, AUTOTUNE), follow="output", modes_are_of_detail=True)
     BINDINGS: ClassVar[list[BindingType]] = bindings("kernels")
-    MODES_ARE_OF_DETAIL: ClassVar = True
     _staged = Staged(NOTHING)
     _stage_key = ""
     _is_whole = False
@@ -121,7 +119,7 @@ class KernelsView(View):
         def build(dump: Dump) -> tuple[Code, Staged]:
             if mode == AUTOTUNE:
                 return autotune_sheet(dump, kernel), Staged(NOTHING)
-            source = kernel_source(dump, chain, kernel, output_file(dump, chain.graph), note, is_whole=is_whole)
+            source = kernel_source(dump, chain, kernel, output_file(chain.compiled), note, is_whole=is_whole)
             if mode == SOURCE:
                 return source, Staged(NOTHING)
             if mode != ASSEMBLY:

@@ -6,6 +6,7 @@ from typing import ClassVar
 from inspect_compile.dump import Dump
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.lowering import FORMS, Detail, Steps, ir
+from inspect_compile.tui.models.sheet import Panel
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -14,9 +15,7 @@ from inspect_compile.tui.work import start
 class IrView(View):
     """A row for each node; below, how the one under the cursor was lowered, or everything about it."""
 
-    MODES: ClassVar = FORMS
-    DETAIL: ClassVar = ("rows",)
-    MODES_ARE_OF_DETAIL: ClassVar = True
+    PANEL: ClassVar = Panel(modes=FORMS, detail=("rows",), modes_are_of_detail=True)
     _found: Detail | None = None
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Steps:

@@ -12,8 +12,8 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from inspect_compile.analysis.provenance.chain import Selection
 from inspect_compile.dump import Dump
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables import loaded
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
@@ -21,7 +21,7 @@ from inspect_compile.tui.models.arranged import Arranged, arranged
 from inspect_compile.tui.models.bars import Item, Tab, title
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
-from inspect_compile.tui.models.sheet import Jump, Sheet, Shown, Subject
+from inspect_compile.tui.models.sheet import Jump, Panel, Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
@@ -45,7 +45,8 @@ class Scope:
 
 def made(tab: Tab, *arguments: Any) -> Widget:
     """The view of a tab."""
-    view: Widget = loaded(tab.where)(tab, *arguments)
+    found = loaded(tab.where)
+    view: Widget = View(tab, *arguments, found) if isinstance(found, Panel) else found(tab, *arguments)
     return view
 
 
@@ -83,15 +84,8 @@ class Part(Vertical):
 class View(Part):
     """One view of a graph: a title, one or more lists, and what `build` makes from the dump."""
 
-    MODES: ClassVar[tuple[str, ...]] = ()
-    """What it can show, one at a time."""
-    EMPTY: ClassVar[str] = "Nothing of this was recorded (yet)."
-    FOLLOW: ClassVar[str] = "kernels"
-    """The view that Enter goes to."""
-    DETAIL: ClassVar[tuple[str, ...] | None] = None
-    """CSS classes of the rows if there is a second list below them, with everything known about one row."""
-    MODES_ARE_OF_DETAIL: ClassVar[bool] = False
-    """True if the modes differ in that list only, and the rows stay as they are."""
+    PANEL: ClassVar[Panel] = Panel()
+    """Of a view that has a class of its own."""
 
     class Chosen(Message):
         """The user selected a row."""
@@ -120,10 +114,11 @@ class View(Part):
     class ModeChosen(Message):
         """The user selected another mode of a view."""
 
-    def __init__(self, tab: Tab, reader: Reader) -> None:
+    def __init__(self, tab: Tab, reader: Reader, panel: Panel | None = None) -> None:
         super().__init__(tab)
         self.reader = reader
-        self.mode = self.MODES[0] if self.MODES else ""
+        self.panel = self.PANEL if panel is None else panel
+        self.mode = self.panel.modes[0] if self.panel.modes else ""
         self.scope: Scope | None = None
         self.choice: Choice | None = None
         self._seen: tuple[Scope, str] | None = None
@@ -135,17 +130,18 @@ class View(Part):
         self._fitted = (Size(0, 0), 0)
         """The size that everything was last fitted to, and the width of the rows."""
 
-    # For each view to define
+    # For a view with a class of its own to define
 
     def parts(self) -> Iterable[Widget]:
         """The lists; the first one has the rows."""
-        yield Lines(id=f"{self.tab.name}-rows").add_class(*self.DETAIL or ())
-        if self.DETAIL is not None:
+        yield Lines(id=f"{self.tab.name}-rows").add_class(*self.panel.detail or ())
+        if self.panel.detail is not None:
             yield Lines(id=f"{self.tab.name}-detail").add_class("detail")
 
     def build(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any]:
         """What it shows. Runs on the reader's thread."""
-        raise NotImplementedError
+        assert self.panel.build is not None
+        return self.panel.build(dump, chain, mode)
 
     def beginning(self, chain: Chain, mode: str, dump: Dump) -> Shown[Any] | None:
         """The first rows of a view that takes long to build, on the reader's thread; None if all come at once."""
@@ -153,7 +149,7 @@ class View(Part):
 
     def moved(self, lines: Lines) -> None:
         """The cursor is on another row: show what is known of it."""
-        if self.shown is not None and self.DETAIL is not None:
+        if self.shown is not None and self.panel.detail is not None:
             detail = self.shown.details.get(lines.key)
             try:
                 sheet = detail(self.size.width - 2) if detail is not None else NOTHING
@@ -168,8 +164,8 @@ class View(Part):
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The MODES that exist for this graph."""
-        return self.MODES
+        """The modes that exist for this graph."""
+        return self.panel.modes
 
     @property
     def is_wide(self) -> bool:
@@ -186,7 +182,7 @@ class View(Part):
     def on_mount(self) -> None:
         """Begin to read."""
         self.is_ready = True
-        self.rows.empty = self.EMPTY
+        self.rows.empty = self.panel.empty
         self._say_title()
         self.load()
 
@@ -196,7 +192,7 @@ class View(Part):
         self.load()
 
     def choose_mode(self, mode: str) -> None:
-        """Show another of the view's MODES."""
+        """Show another of the view's modes."""
         self.mode = mode
         self.post_message(self.ModeChosen())
         self.load()
@@ -256,9 +252,9 @@ class View(Part):
         before = self._seen
         is_same = before is not None and before[0].chain.graph == scope.chain.graph
         if before is not None and before[1] != mode:
-            is_same &= self.MODES_ARE_OF_DETAIL
+            is_same &= self.panel.modes_are_of_detail
         self._seen, self.shown = (scope, mode), shown
-        self.rows.empty = shown.empty or self.EMPTY
+        self.rows.empty = shown.empty or self.panel.empty
         (self.rows.show if is_same else self.rows.restart)(shown.sheet, arranged)
         if shown.start and not is_same:
             self.rows.begin(shown.start)

@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from inspect_compile.analysis.provenance.chain import Selection
+from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.text import number_of, one_line

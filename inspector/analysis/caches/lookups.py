@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.caches.keys import GRAPH, KeyDifference, Lookup, Parts, differences, differing
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import CacheLookup, Frame, KernelLookup
+from inspect_compile.graph import Graphs
 
 _MOST_KEYS: Final = 200
 """Maximum number of keys of a run that one is compared with: a sweep has thousands of lookups."""
@@ -131,15 +131,15 @@ def outcome_of(lookup: Lookup) -> str:
     return _OUTCOMES.get(lookup.outcome, lookup.outcome)
 
 
-def cache_rows(dump: Dump, graph: str | None = None, earlier: str | None = None) -> list[LookupRow]:
+def cache_rows(graphs: Graphs, earlier: str | None = None) -> list[LookupRow]:
     """The lookups compared with each other, and with those of the dump at the path `earlier`. Raises DumpError."""
-    return lookup_rows(dump, graph, None if earlier is None else open_dump(Path(earlier)))
+    return lookup_rows(graphs, None if earlier is None else open_dump(Path(earlier)))
 
 
-def lookup_rows(dump: Dump, graph: str | None = None, earlier: Dump | None = None) -> list[LookupRow]:
+def lookup_rows(graphs: Graphs, earlier: Dump | None = None) -> list[LookupRow]:
     """All lookups in their order; with `graph` only those of the compile that made it."""
-    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
-    lookups = Lookups(dump, earlier)
+    wanted = graphs.compiles
+    lookups = Lookups(graphs.dump, earlier)
     return [lookups.row(row) for row in lookups.found if wanted is None or row.graph in wanted]
 
 

@@ -8,11 +8,10 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import Key, latest, least_in_call, measuring
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
+from inspect_compile.graph import grouped, outermost
 
 MEMORY: Final = "allocations and frees"
 CHECKS: Final = "checks of sizes"
@@ -43,9 +42,9 @@ class CallTimes(msgspec.Struct, frozen=True):
 def call_times(dump: Dump) -> CallTimes | None:
     """None if a graph, or one of its launches, was not timed after its first call. On a GPU, of launches alone."""
     own = {row.device: row for row in measuring(dump)}
-    rows = grouped(latest(dump.rows(Launched)), lambda row: row.graph.partition("/")[0])
+    rows = grouped(latest(dump.rows(Launched)), lambda row: outermost(row.graph))
     launches, parts, fastest = dict[Key, float](), dict.fromkeys(PARTS, 0.0), 0.0
-    for graph in outermost(dump):
+    for graph in dump.outermost():
         inside = {what: [row for row in rows.get(graph.graph, ()) if row.what == what] for what in _TIMED}
         call, rest = (next(iter(inside[what]), None) for what in ("call", "rest"))
         took = {row: _seconds(row, own) for what in ("launch", *_PARTS.values()) for row in inside[what]}

@@ -9,8 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from inspect_compile.analysis.dumps.names import script_name, short
-from inspect_compile.analysis.dumps.rows import grouped, lowered_nodes, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import OUTPUT_CODE
@@ -29,6 +27,7 @@ from inspect_compile.facts import (
     Remark,
     Tensor,
 )
+from inspect_compile.graph import CompiledGraph, grouped, script_name, short
 
 Lines = tuple[str, ...]
 
@@ -179,11 +178,11 @@ _TOLD_ELSEWHERE = ("recompile", "graph-break")
 
 def _graph(dump: Dump, graph: Graph, status: str, devices: bool = True) -> GraphContent:
     name = graph.graph
-    nodes = lowered_nodes(dump, name)
+    nodes = CompiledGraph(dump, name).nodes
     order = {(node.graph, node.name): str(index) for index, node in enumerate(nodes)}
     lines = [_node(node, devices) for node in nodes]
     kernels = {(kernel.graph, kernel.name): kernel for kernel in dump.rows(Kernel, name)}
-    groups = scheduled(dump, name, "post_fusion")
+    groups = CompiledGraph(dump, name).groups
     return GraphContent(
         graph=name,
         kind=graph.kind,

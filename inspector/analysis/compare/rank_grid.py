@@ -19,9 +19,9 @@ from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.ranks import Agreement, RankSummary, summarize_ranks
 from inspect_compile.analysis.compare.side_by_side import KernelSide, launches_of
 from inspect_compile.analysis.dumps.parts import Part, ranks_text
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.runtime.collectives import outside
 from inspect_compile.facts import Collective
+from inspect_compile.graph import CompiledGraph
 
 SINGLE: Final = 6
 """Up to this number of ranks each has a column of its own."""
@@ -115,7 +115,7 @@ def rank_grid(there: dict[int, Part], found: Agreement) -> RankGrid:
                 group,
                 ranks_text(group),
                 tuple(summaries[rank] for rank in group),
-                max((memory(dump, graph.graph).peak for graph in dump.outermost()), default=0),
+                max((CompiledGraph(dump, graph.graph).memory.peak for graph in dump.outermost()), default=0),
                 tuple(own),
                 tuple(rank for rank in group[1:] if outside(there[rank].dump) != own),
                 tuple(compare_settings(contents[0], own_content, names)),
@@ -184,7 +184,7 @@ class _Rows:
                 GraphCell(
                     graph,
                     launches_of(dump, graph.graph),
-                    memory(dump, graph.graph).peak,
+                    CompiledGraph(dump, graph.graph).memory.peak,
                     end.seconds if end is not None else None,
                 )
             )

@@ -9,13 +9,12 @@ from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
 from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.side_by_side import launches_of
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
 from inspect_compile.analysis.dumps.run_state import run_state
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.analysis.overview.summary import recompiles
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphBreak, Kernel
+from inspect_compile.graph.kernels.launches import distinct
 
 
 class RankSummary(msgspec.Struct, frozen=True, tag_field="fact", tag="rank"):
@@ -107,7 +106,7 @@ def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSumm
     cost is left out.
     """
     dump = part.dump
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     ends = [dump.graph_end(graph.graph) for graph in graphs]
     state = run_state(dump)
     rank = part.rank if part.rank is not None else -1

@@ -7,15 +7,15 @@ import msgspec
 
 from inspect_compile.analysis.compare.content import code, graph_content
 from inspect_compile.analysis.compare.differences import Difference, compare_graphs
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.dumps.parts import Part
 from inspect_compile.analysis.dumps.parts import replays as replays_of
-from inspect_compile.analysis.dumps.rows import grouped, scheduled
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.kernels.binaries import configurations, of_kernels
+from inspect_compile.graph.kernels.launches import distinct
 
 FIRST = "recorded"
 """The name of the first compile."""
@@ -104,9 +104,9 @@ def replays(dump: Dump, graph: str | None = None, only: Collection[int] | None =
     return found
 
 
-def replay_rows(dump: Dump, graph: str | None, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
+def replay_rows(graphs: Graphs, only: Collection[int] | None = None) -> Iterator[msgspec.Struct]:
     """The same as rows: the first compile, then each later one and its differences."""
-    for found in replays(dump, graph, only):
+    for found in replays(graphs.dump, graphs.name, only):
         yield found.first
         for row, differ in found.again:
             yield row
@@ -143,8 +143,8 @@ def _compiled(
     dump: Dump, graph: Graph, number: int | None, same_code: bool | None, counts: Counts | None = None
 ) -> Compiled:
     run, end, name = dump.run, dump.graph_end(graph.graph), graph.graph
-    moved = launch_traffic(dump, name).all()
-    running = [rows[0] for rows in of_kernels(configurations(dump, name)).values()]
+    moved = CompiledGraph(dump, name).traffic.all()
+    running = [rows[0] for rows in of_kernels(configurations(CompiledGraph(dump, name))).values()]
     registers = [row.registers for row in running if row.registers is not None]
     return Compiled(
         graph=name,
@@ -157,7 +157,7 @@ def _compiled(
         exception=end.exception if end is not None else run.exception,
         seconds=end.seconds if end is not None else None,
         kernels=len(distinct(dump.rows(Kernel, name))),
-        groups=len(scheduled(dump, name, "post_fusion")),
+        groups=len(CompiledGraph(dump, name).groups),
         read_bytes=sum(found.read for found in moved),
         written_bytes=sum(found.written for found in moved),
         registers=max(registers, default=None),
@@ -169,8 +169,10 @@ def _compiled(
 
 def _kernel_words(dump: Dump, graph: str) -> dict[str, str]:
     """Kernel → its name, bytes that all its calls read and write, and registers."""
-    sums = grouped(launch_traffic(dump, graph).all(), lambda row: row.kernel)
-    registers = {name: rows[0].registers for (_, name), rows in of_kernels(configurations(dump, graph)).items()}
+    sums = grouped(CompiledGraph(dump, graph).traffic.all(), lambda row: row.kernel)
+    registers = {
+        name: rows[0].registers for (_, name), rows in of_kernels(configurations(CompiledGraph(dump, graph))).items()
+    }
     return {name: " ".join(_words(name, calls, registers.get(name))) for name, calls in sums.items()}
 
 

@@ -11,11 +11,10 @@ import msgspec
 from inspect_compile.analysis.compare.beside_target import comparable_kernels
 from inspect_compile.analysis.compare.content import Content, GraphContent, content
 from inspect_compile.analysis.compare.pairing import Pairing, matched
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.analysis.kernels.launches import distinct
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Graphs, Id, grouped
+from inspect_compile.graph.kernels.launches import distinct
 
 
 class KernelSide(msgspec.Struct, frozen=True):
@@ -108,15 +107,15 @@ def _matched(contents: Sequence[Content]) -> Iterator[tuple[GraphContent | None,
 
 def _kernels(dump: Dump, graph: GraphContent) -> dict[str, _Kernel]:
     """The kernels of a graph by name."""
-    moved = launch_traffic(dump, graph.graph)
-    times = measured(dump, graph.graph)
+    moved = CompiledGraph(dump, graph.graph).traffic
+    times = measured(Graphs(dump, graph.graph))
     launches = grouped(moved.launches, lambda launch: launch.kernel.name)
     found = {}
     for name, source in zip(graph.kernel_names, graph.kernels, strict=True):
         own = launches.get(name, [])
         took = [times.get((launch.graph, name, launch.line)) for launch in own]
         seconds = [one.milliseconds / 1e3 for one in took if one is not None]
-        nodes = (moved.groups.nodes.get((launch.graph, node)) for launch in own for node in launch.nodes)
+        nodes = (moved.groups.nodes.get(Id(launch.graph, node)) for launch in own for node in launch.nodes)
         origins = frozenset(f"{node.target} {'' if node.where is None else node.where.code}" for node in nodes if node)
         size = sum(moved.of(launch).least for launch in own)
         known = sum(seconds) if own and len(seconds) == len(own) else None
@@ -126,7 +125,7 @@ def _kernels(dump: Dump, graph: GraphContent) -> dict[str, _Kernel]:
 
 def launches_of(dump: Dump, graph: str) -> KernelSide:
     """All launches of a graph together."""
-    moved, times = launch_traffic(dump, graph), measured(dump, graph)
+    moved, times = CompiledGraph(dump, graph).traffic, measured(Graphs(dump, graph))
     took = [times.get((launch.graph, launch.kernel.name, launch.line)) for launch in moved.launches]
     seconds = [one.milliseconds / 1e3 for one in took if one is not None]
     kernels = len(distinct(launch.kernel for launch in moved.launches))

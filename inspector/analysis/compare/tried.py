@@ -2,6 +2,7 @@
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import TrialRun, TriedChange, Tuned
+from inspect_compile.graph import Graphs
 
 
 def tuned_of(dump: Dump) -> Tuned | None:
@@ -14,12 +15,12 @@ def changes_tried(dump: Dump) -> list[TriedChange]:
     return list({row.words: row for row in dump.rows(TriedChange)}.values())
 
 
-def tried_rows(dump: Dump, graph: str | None = None) -> list[Tuned | TriedChange]:
+def tried_rows(graphs: Graphs) -> list[Tuned | TriedChange]:
     """Both, as `show tried --json` prints them."""
-    tuned = tuned_of(dump)
-    return [*([] if tuned is None else [tuned]), *changes_tried(dump)]
+    tuned = tuned_of(graphs.dump)
+    return [*([] if tuned is None else [tuned]), *changes_tried(graphs.dump)]
 
 
-def trial_rows(dump: Dump, graph: str | None = None) -> list[TrialRun]:
+def trial_rows(graphs: Graphs) -> list[TrialRun]:
     """The runs in which that was tried, in the order in which they began."""
-    return list(dump.rows(TrialRun))
+    return list(graphs.dump.rows(TrialRun))

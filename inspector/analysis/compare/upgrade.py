@@ -11,10 +11,9 @@ from inspect_compile.analysis.compare.causes.compiled import Call, total
 from inspect_compile.analysis.compare.causes.find import comparison
 from inspect_compile.analysis.compare.causes.records import Cause, Cost
 from inspect_compile.analysis.compare.pairing import paired
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.launch_times import Key
-from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 
 KINDS: Final = {
     "program": ("source",),
@@ -210,7 +209,7 @@ def _whole(
         bytes=(sum(old.bytes for old, _ in costs), sum(new.bytes for _, new in costs)),
         launches=(sum(old.launches for old, _ in costs), sum(new.launches for _, new in costs)),
         peak=(_peak(a), _peak(b)),
-        graphs=(len(outermost(a)), len(outermost(b))),
+        graphs=(len(a.outermost()), len(b.outermost())),
         runs=len(runs[0]),
         spread=(spread(runs[0]), spread(runs[1])),
         is_noise=_overlap(*runs),
@@ -225,4 +224,4 @@ def _changed(a: Dump, b: Dump) -> Iterator[tuple[str, str]]:
 
 
 def _peak(dump: Dump) -> int:
-    return max((memories(dump, graph.graph)[graph.graph].peak for graph in outermost(dump)), default=0)
+    return max((CompiledGraph(dump, graph.graph).memories[graph.graph].peak for graph in dump.outermost()), default=0)

@@ -3,9 +3,9 @@
 import msgspec
 
 from inspect_compile.analysis.compare.replays import Counts, replays
-from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.lookup.pairs import Pair, PairPlacement, standing
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, outermost
 
 
 class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
@@ -44,8 +44,9 @@ class Tried(msgspec.Struct, frozen=True, tag_field="fact", tag="tried"):
 
 def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number: int) -> Tried:
     """What the replay `again`, with the given number, did to `pair` of `dump`."""
-    outer = pair.graph.partition("/")[0]
-    counterparts = _counterparts(dump, again, pair.graph)
+    outer = outermost(pair.graph)
+    two = CompiledGraph(dump, pair.graph), CompiledGraph(again, pair.graph)
+    counterparts = _counterparts(*two)
     first = standing(dump, pair)
     moved = Pair(pair.graph, *(_moved(side, counterparts) for side in (pair.a, pair.b)))
     then = standing(again, moved)
@@ -53,7 +54,7 @@ def tried(dump: Dump, again: Dump, pair: Pair, knob: str, value: object, number:
     (found,) = replays(around, outer, [number])
     ((row, _),) = found.again
     own = {name for side in (*first[:2], *then[:2]) for name in side}
-    together, apart = _changes(dump, again, pair.graph, counterparts)
+    together, apart = _changes(*two, counterparts)
     return Tried(
         graph=pair.graph,
         knob=knob,
@@ -81,9 +82,9 @@ def _is_one(then: PairPlacement, moved: Pair) -> bool:
     return then.is_fused or not set(moved.a).isdisjoint(moved.b)
 
 
-def _counterparts(dump: Dump, again: Dump, graph: str) -> dict[str, tuple[str, ...]]:
+def _counterparts(first: CompiledGraph, again: CompiledGraph) -> dict[str, tuple[str, ...]]:
     """Operation → operations that compute the same in the second compile: a setting may change their number."""
-    before, after = ({row.name: row for row in scheduled(where, graph, nested=False)} for where in (dump, again))
+    before, after = ({row.name: row for row in graph.own(graph.operations)} for graph in (first, again))
     if {name: row.nodes for name, row in before.items()} == {name: row.nodes for name, row in after.items()}:
         return {member: (member,) for row in before.values() for member in row.members}
     found: dict[str, tuple[str, ...]] = {}
@@ -99,13 +100,13 @@ def _moved(side: tuple[str, ...], counterparts: dict[str, tuple[str, ...]]) -> t
 
 
 def _changes(
-    dump: Dump, again: Dump, graph: str, counterparts: dict[str, tuple[str, ...]]
+    first: CompiledGraph, again: CompiledGraph, counterparts: dict[str, tuple[str, ...]]
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
     """Scheduler nodes of the first compile that are one in the second, and of the second that were one in the first."""
-    after = {member: row.name for row in scheduled(again, graph, "post_fusion", nested=False) for member in row.members}
+    after = {member: row.name for row in again.own(again.groups) for member in row.members}
     merged: dict[str, dict[str, None]] = {}
     apart = []
-    for row in scheduled(dump, graph, "post_fusion", nested=False):
+    for row in first.own(first.groups):
         of = {member: [after[one] for one in counterparts.get(member, ()) if one in after] for member in row.members}
         for names in of.values():
             for name in names:

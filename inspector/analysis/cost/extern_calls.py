@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.kernel_work import works
-from inspect_compile.analysis.dumps.rows import shared_fields
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import paths
 from inspect_compile.facts import Location, Lowering, Remark
+from inspect_compile.graph import CompiledGraph, Id, shared_fields
 
 _LONGEST_CALL = 40
 """Maximum number of lines of output_code.py that a call takes."""
@@ -41,18 +40,23 @@ class ExternCall(msgspec.Struct, frozen=True, tag_field="fact", tag="extern_call
     """Why it is extern, in words; empty if not known."""
 
 
-def extern_calls(dump: Dump, graph: str) -> list[ExternCall]:
+def extern_calls(graph: CompiledGraph) -> list[ExternCall]:
     """The extern calls of an outermost graph, nested graphs included, in the order of the generated code."""
-    return list(_calls(dump, graph))
+    return list(_calls(graph))
 
 
-def _calls(dump: Dump, graph: str) -> Iterator[ExternCall]:
-    moved = launch_traffic(dump, graph)
-    lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
-    told = {(row.graph, name): row.message for row in dump.rows(Remark) if row.code == "fallback" for name in row.ids}
-    texts = (dump.text(graph, f"{paths.OUTPUT_CODE}.{ending}") for ending in ("py", "cpp"))
+def _calls(graph: CompiledGraph) -> Iterator[ExternCall]:
+    moved = graph.traffic
+    lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
+    told = {
+        Id(row.graph, name): row.message
+        for row in graph.dump.rows(Remark)
+        if row.code == "fallback"
+        for name in row.ids
+    }
+    texts = (graph.text(f"{paths.OUTPUT_CODE}.{ending}") for ending in ("py", "cpp"))
     code = next((text for text in texts if text is not None), "").splitlines()
-    for row in works(dump, graph):
+    for row in works(graph):
         call, work = row.launch, row.work
         if call.kernel.kind != "extern":
             continue
@@ -71,11 +75,11 @@ def _calls(dump: Dump, graph: str) -> Iterator[ExternCall]:
         )
 
 
-def _why(graph: str, node: str, told: dict[tuple[str, str], str], lowered: dict[tuple[str, str], Lowering]) -> str:
+def _why(graph: str, node: str, told: dict[Id, str], lowered: dict[Id, Lowering]) -> str:
     """What torch did with the node: it fell back, or its lowering called a library."""
-    if (message := told.get((graph, node))) is not None:
+    if (message := told.get(Id(graph, node))) is not None:
         return message.partition(": ")[2] or message
-    row = lowered.get((graph, node))
+    row = lowered.get(Id(graph, node))
     if row is None or not row.via or row.way not in ("lowering", "fallback"):
         return ""
     function, _, place = row.via.partition(" ")

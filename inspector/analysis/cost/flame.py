@@ -11,14 +11,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.cost.flops import operator
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.cost.roofline import Bounds, roofline
 from inspect_compile.analysis.cost.roofs import roof_of
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph, Graphs, Id
 from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
@@ -101,26 +99,26 @@ class _Call:
         return self.below.setdefault(key, _Call(kind, name, lines))
 
 
-def flame(dump: Dump, graph: str, of: Of) -> list[FlameRow]:
+def flame(graph: CompiledGraph, of: Of) -> list[FlameRow]:
     """The tree of an outermost graph, callers before what they call, the widest first; empty if nothing is known."""
-    pieces = list(_operators(dump, graph) if of == FLOPS else _launches(dump, graph, of))
+    pieces = list(_operators(graph) if of == FLOPS else _launches(graph, of))
     if not pieces:
         return []
-    root = _Call(GRAPH, graph)
+    root = _Call(GRAPH, graph.name)
     for piece in pieces:
         _put(root, piece)
-    return list(_rows(root, graph, of, 0, root.value, ()))
+    return list(_rows(root, graph.name, of, 0, root.value, ()))
 
 
-def flames(dump: Dump, graph: str | None = None, of: Of | None = None) -> Iterator[FlameRow]:
+def flames(graphs: Graphs, of: Of | None = None) -> Iterator[FlameRow]:
     """The trees of all graphs, or of one."""
-    for found in graphs_of(dump, graph):
-        yield from flame(dump, found.graph, of or width_of(dump, found.graph))
+    for found in graphs:
+        yield from flame(found, of or width_of(found))
 
 
-def width_of(dump: Dump, graph: str) -> Of:
+def width_of(graph: CompiledGraph) -> Of:
     """What is shown if nothing else is asked for: time where it is known, else bytes."""
-    return TIME if roof_of(dump) is not None or measured(dump, graph) else BYTES
+    return TIME if roof_of(graph.dump) is not None or measured(graph) else BYTES
 
 
 def folded(rows: Iterable[FlameRow]) -> Iterator[tuple[tuple[str, ...], int]]:
@@ -149,20 +147,20 @@ def _frame_name(where: Location) -> str:
     return f"{where.function} ({place})" if where.function else place
 
 
-def _operators(dump: Dump, graph: str) -> Iterator[_Piece]:
-    for item in Costs(dump, graph).items:
+def _operators(graph: CompiledGraph) -> Iterator[_Piece]:
+    for item in Costs(graph).items:
         if item.row.flops:
             yield _Piece(OPERATOR, operator(item.row.target), item.row.flops, (_calls(item.where),), (item.key,))
 
 
-def _launches(dump: Dump, graph: str, of: Of) -> Iterator[_Piece]:
-    moved = launch_traffic(dump, graph)
-    times = measured(dump, graph)
+def _launches(graph: CompiledGraph, of: Of) -> Iterator[_Piece]:
+    moved = graph.traffic
+    times = measured(graph)
     bounds: dict[tuple[str, str, int | None], Bounds] = {}
-    if of == TIME and (roof := roof_of(dump)) is not None:
-        bounds = {(row.graph, row.kernel, row.line): row for row in roofline(dump, graph, roof)}
+    if of == TIME and (roof := roof_of(graph.dump)) is not None:
+        bounds = {(row.graph, row.kernel, row.line): row for row in roofline(graph, roof)}
     for launch in moved.launches:
-        key = launch.graph, launch.kernel.name, launch.line
+        key = launch.key
         took = times.get(key)
         value: float
         if of == BYTES:
@@ -173,8 +171,8 @@ def _launches(dump: Dump, graph: str, of: Of) -> Iterator[_Piece]:
             value = bounds[key].least_seconds if key in bounds else 0
         if not value:
             continue
-        nested = launch.graph.removeprefix(graph).strip("/")
-        known = [moved.groups.nodes.get((launch.graph, name)) for name in launch.nodes]
+        nested = launch.graph.removeprefix(graph.name).strip("/")
+        known = [moved.groups.nodes.get(Id(launch.graph, name)) for name in launch.nodes]
         chains = {_places(calls): calls for node in known if node is not None and (calls := _calls(node.where))}
         nodes = tuple(f"{nested}/{name}" if nested else name for name in launch.nodes)
         yield _Piece(

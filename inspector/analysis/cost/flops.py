@@ -7,9 +7,8 @@ from collections import Counter
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import lowered_by_name
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Lowering
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.knowledge.cost.flops import HELD_IN_GRAPHS, LAUNCHES_OF_OWN_KERNELS
 
 COMPUTING = frozenset({"matmul", "convolution", "attention", "pointwise", "reduction"})
@@ -70,11 +69,11 @@ def operator(target: str) -> str:
     return ".".join(parts[:2]) if len(parts) > 2 else target
 
 
-def graph_flops(dump: Dump, graph: str) -> GraphFlops:
+def graph_flops(graph: CompiledGraph) -> GraphFlops:
     """The FLOPs of `graph`. Lowerings for benchmarking only (autotuning) are left out."""
-    tried = {found.graph for found in dump.rows(Graph, graph) if found.kind in ("autotune", "constants")}
-    modules = {key: (node.module, node.module_type) for key, node in lowered_by_name(dump, graph).items()}
-    rows = [row for row in dump.rows(Lowering, graph) if row.op == "call_function" and row.graph not in tried]
+    tried = {found.graph for found in graph.rows(Graph) if found.kind in ("autotune", "constants")}
+    modules = {key: (node.module, node.module_type) for key, node in graph.node_of.items()}
+    rows = [row for row in graph.rows(Lowering) if row.op == "call_function" and row.graph not in tried]
     total = sum(row.flops for row in rows)
     counts: dict[tuple[str, str, str, str], list[int]] = {}
     kinds: Counter[str] = Counter()
@@ -92,12 +91,12 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
             continue
         if kind not in COMPUTING:
             if row.way != "getitem" and name not in HELD_IN_GRAPHS:
-                inner = "unknown" if row.graph == graph else "inner"
+                inner = "unknown" if row.graph == graph.name else "inner"
                 reason = "own" if name in LAUNCHES_OF_OWN_KERNELS else kind or inner
                 reasons = uncounted.setdefault(reason, {})
                 reasons[name] = reasons.get(name, 0) + 1
             continue
-        path, module_type = modules.get((row.graph, row.node), ("", ""))
+        path, module_type = modules.get(Id(row.graph, row.node), ("", ""))
         types.setdefault(path, module_type)
         found = counts.setdefault((row.graph, path, name, kind), [0, 0])
         found[0] += 1
@@ -107,7 +106,14 @@ def graph_flops(dump: Dump, graph: str) -> GraphFlops:
         OperatorFlops(of, path, name, kind, count, flops) for (of, path, name, kind), (count, flops) in counts.items()
     ]
     return GraphFlops(
-        graph, total, dict(kinds.most_common()), operators, _tree(operators, types), uncounted, dict(+free), dict(sizes)
+        graph.name,
+        total,
+        dict(kinds.most_common()),
+        operators,
+        _tree(operators, types),
+        uncounted,
+        dict(+free),
+        dict(sizes),
     )
 
 

@@ -5,13 +5,12 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.kernels.tiling import form_of
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.graph import CompiledGraph, Id, grouped, outermost
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.graph.kernels.launches import Launch
 
 _OF_BINARY: Final = ("registers", "allocated_registers", "spills", "occupancy", "limit")
 
@@ -57,19 +56,19 @@ class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row")
     """What limits the occupancy: `warps`, `blocks`, `registers` or `shared memory`."""
 
 
-def kernel_rows(dump: Dump, graph: str) -> list[KernelRow]:
+def kernel_rows(graph: CompiledGraph) -> list[KernelRow]:
     """The kernels of `graph`, nested graphs included, in the order of their first calls."""
-    moved = launch_traffic(dump, graph)
-    by_name = grouped(moved.launches, lambda launch: (launch.graph, launch.kernel.name))
-    compiled = of_kernels(configurations(dump, graph))
+    moved = graph.traffic
+    by_name = grouped(moved.launches, lambda launch: Id(launch.graph, launch.kernel.name))
+    compiled = of_kernels(configurations(graph))
     return [_row(calls[0].kernel, calls, moved, of_kernel(compiled, of, name)) for (of, name), calls in by_name.items()]
 
 
-def rows_of_calls(dump: Dump, graph: str, kernels: Iterable[Kernel]) -> list[KernelRow]:
+def rows_of_calls(graph: CompiledGraph, kernels: Iterable[Kernel]) -> list[KernelRow]:
     """The same with one row for each of `kernels`, which are `graph`'s: an extern function has one for each call."""
-    moved = launch_traffic(dump, graph)
+    moved = graph.traffic
     calls = grouped(moved.launches, lambda launch: _key(launch.kernel))
-    compiled = of_kernels(configurations(dump, graph.partition("/")[0]))
+    compiled = of_kernels(configurations(CompiledGraph(graph.dump, outermost(graph.name))))
     return [
         _row(kernel, calls.get(_key(kernel), []), moved, of_kernel(compiled, kernel.graph, kernel.name))
         for kernel in kernels

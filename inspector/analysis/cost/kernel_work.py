@@ -6,13 +6,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, operator
-from inspect_compile.analysis.dumps.rows import lowered_by_name
-from inspect_compile.analysis.indexing import index_text
-from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
-from inspect_compile.analysis.kernels.statements import Statements, at
-from inspect_compile.analysis.kernels.user_triton_kernels import OwnKernels
-from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Lowering, Node
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.indexing import index_text
+from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
+from inspect_compile.graph.kernels.statements import at
+from inspect_compile.graph.kernels.user_triton_kernels import OwnKernels
 from inspect_compile.knowledge.cost.kernel_operations import scalar_operations, special_operations
 
 _FLOATS: Final = ("float64", "float32", "bfloat16", "float16", "float8_e4m3fn", "float8_e5m2")
@@ -91,15 +90,15 @@ class Launched(NamedTuple):
     done: list[Done]
 
 
-def launch_work(dump: Dump, graph: str) -> dict[tuple[str, str, int | None], Work]:
+def launch_work(graph: CompiledGraph) -> dict[tuple[str, str, int | None], Work]:
     """(graph, kernel, line of output_code.py) → the work of that launch; nested graphs included."""
-    return {(row.work.graph, row.work.kernel, row.work.line): row.work for row in works(dump, graph)}
+    return {(row.work.graph, row.work.kernel, row.work.line): row.work for row in works(graph)}
 
 
-def works(dump: Dump, graph: str) -> list[Launched]:
+def works(graph: CompiledGraph) -> list[Launched]:
     """Every launch of a graph with its work, in the order of the generated code."""
-    facts = _Facts(dump, graph)
-    return [_launched(launch, facts) for launch in launches(dump, graph)]
+    facts = _Facts(graph)
+    return [_launched(launch, facts) for launch in graph.launches]
 
 
 def operations(body: KernelBody) -> Iterator[Done]:
@@ -117,25 +116,25 @@ def operations(body: KernelBody) -> Iterator[Done]:
 
 
 class _Facts:
-    def __init__(self, dump: Dump, graph: str) -> None:
-        self.own = OwnKernels(dump, graph)
-        self.lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
-        self.nodes = lowered_by_name(dump, graph)
-        self.statements = Statements(dump, graph)
+    def __init__(self, graph: CompiledGraph) -> None:
+        self.own = OwnKernels(graph)
+        self.lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
+        self.nodes = graph.node_of
+        self.statements = graph.statements
 
     def node(self, row: Lowering) -> Node | None:
-        return self.nodes.get((row.graph, row.node))
+        return self.nodes.get(Id(row.graph, row.node))
 
     def operands(self, row: Lowering) -> list[Node]:
         node = self.node(row)
         names = () if node is None else node.inputs
-        return [self.nodes[row.graph, name] for name in names if (row.graph, name) in self.nodes]
+        return [self.nodes[Id(row.graph, name)] for name in names if Id(row.graph, name) in self.nodes]
 
 
 def _launched(launch: Launch, facts: _Facts) -> Launched:
     if launch.kernel.kind == USER_TRITON:
         return _of_user(launch, facts)
-    rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
+    rows = [row for name in launch.nodes if (row := facts.lowered.get(Id(launch.graph, name))) is not None]
     # A generated kernel also has a matmul among its origins if its result flows into it.
     products = [row for row in rows if row.flops_kind in HEAVY and launch.kernel.kind in ("extern", "template")]
     body = facts.statements.body(launch.graph, launch.kernel.name, launch.operations)
@@ -164,7 +163,7 @@ def _launched(launch: Launch, facts: _Facts) -> Launched:
 def _of_user(launch: Launch, facts: _Facts) -> Launched:
     """The work of a user's Triton kernel."""
     own = facts.own.of(launch)
-    rows = [row for name in launch.nodes if (row := facts.lowered.get((launch.graph, name))) is not None]
+    rows = [row for name in launch.nodes if (row := facts.lowered.get(Id(launch.graph, name))) is not None]
     dtype = _widest(node for row in rows if row.flops_kind not in COMPUTING for node in facts.operands(row))
     work = Work(
         launch.graph,

@@ -6,10 +6,11 @@ from typing import Final, Literal
 import msgspec
 
 from inspect_compile.analysis.cost.flops import HEAVY, operator
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Lowering
+from inspect_compile.graph import CompiledGraph, Id, Once
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.kernels.launches import Launch
 
 By = Literal["line", "module", "kernel", "op"]
 BY: Final[tuple[By, ...]] = ("line", "module", "kernel", "op")
@@ -42,13 +43,17 @@ def lines_of(by: By, origin: LaunchOrigin) -> tuple[Location, ...]:
     return origin.lines if by == "line" else ()
 
 
+@Once
+def _heavy(graph: CompiledGraph) -> dict[Id, int]:
+    """The FLOPs of the nodes that have a formula of their own."""
+    return {Id(row.graph, row.node): row.flops for row in graph.rows(Lowering) if row.flops_kind in HEAVY}
+
+
 class LaunchOrigins:
     """The origins of a dump's launches, each computed once."""
 
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
-        self._traffic: dict[str, LaunchTraffic] = {}
-        self._flops: dict[str, dict[tuple[str, str], int]] = {}
         self._made: dict[int, LaunchOrigin] = {}
 
     def of(self, launch: Launch) -> LaunchOrigin:
@@ -59,22 +64,18 @@ class LaunchOrigins:
         return found
 
     def _make(self, launch: Launch) -> LaunchOrigin:
-        graph = launch.graph.partition("/")[0]
-        if graph not in self._traffic:
-            self._traffic[graph] = launch_traffic(self._dump, graph)
-            lowered = self._dump.rows(Lowering, graph)
-            self._flops[graph] = {(row.graph, row.node): row.flops for row in lowered if row.flops_kind in HEAVY}
-        known = self._traffic[graph].groups.nodes
-        nodes = [node for name in launch.nodes if (node := known.get((launch.graph, name))) is not None]
+        graph = CompiledGraph(self._dump, launch.graph).outermost
+        known, flops = graph.node_of, _heavy(graph)
+        nodes = [node for name in launch.nodes if (node := known.get(Id(launch.graph, name))) is not None]
         computing = [node for node in nodes if node.op == "call_function"]
-        heavy = [node for node in nodes if (launch.graph, node.name) in self._flops[graph]]
+        heavy = [node for node in nodes if Id(launch.graph, node.name) in flops]
         is_own = launch.kernel.kind in ("extern", "template")
         return LaunchOrigin(
             launch,
             tuple(dict.fromkeys(node.module for node in nodes)),
             tuple({(at.file, at.line): at for node in nodes if (at := node.where) is not None}.values()),
             tuple(dict.fromkeys(operator(node.original_aten or node.target) for node in computing)),
-            self._traffic[graph].of(launch),
-            sum(self._flops[graph][launch.graph, node.name] for node in heavy) if is_own else 0,
+            graph.traffic.of(launch),
+            sum(flops[Id(launch.graph, node.name)] for node in heavy) if is_own else 0,
             heavy[0].values[0].dtype if heavy and heavy[0].values else "",
         )

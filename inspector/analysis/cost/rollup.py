@@ -7,10 +7,9 @@ import msgspec
 
 from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, modules_around, operator
 from inspect_compile.analysis.cost.kernel_work import MOST, Launched, summed, works
-from inspect_compile.analysis.dumps.rows import lowered_by_name
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering
+from inspect_compile.graph import CompiledGraph, Id
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
@@ -61,34 +60,32 @@ class Item(NamedTuple):
 class Costs:
     """The costs of one outermost graph, nested graphs included; computed on demand."""
 
-    def __init__(self, dump: Dump, graph: str) -> None:
-        self._dump = dump
-        self.graph = graph
-        self._statements = Statements(dump, graph)
-        rows = {found.graph: found for found in dump.rows(Graph, graph)}
+    def __init__(self, graph: CompiledGraph) -> None:
+        self._compiled = graph
+        self.graph = graph.name
+        self._statements = graph.statements
+        rows = {found.graph: found for found in graph.rows(Graph)}
         self._tried = {found.graph for found in rows.values() if found.kind in ("autotune", "constants")}
-        own = rows.get(graph)
-        self._forward = _forward_nodes(dump, own.compile_id) if own is not None and own.kind == "backward" else set()
+        own = rows.get(graph.name)
+        self._forward = (
+            _forward_nodes(graph.dump, own.compile_id) if own is not None and own.kind == "backward" else set()
+        )
         self.items = list(self._items())
         self.total = sum(item.row.flops for item in self.items)
 
     def _items(self) -> Iterator[Item]:
-        nodes = lowered_by_name(self._dump, self.graph)
-        for row in self._dump.rows(Lowering, self.graph):
+        nodes = self._compiled.node_of
+        for row in self._compiled.rows(Lowering):
             if row.op == "call_function" and row.graph not in self._tried and row.flops_kind in COMPUTING:
-                node = nodes.get((row.graph, row.node))
+                node = nodes.get(Id(row.graph, row.node))
                 yield Item(
                     row,
-                    self._key(row.graph, row.node),
+                    Id(row.graph, row.node).below(self.graph),
                     "" if node is None else node.module,
                     "" if node is None else node.module_type,
                     self._statements.line_of(row.graph, row.node),
                     row.graph == self.graph and (row.node, row.target) in self._forward,
                 )
-
-    def _key(self, graph: str, name: str) -> str:
-        nested = graph.removeprefix(self.graph).strip("/")
-        return f"{nested}/{name}" if nested else name
 
     def by(self, what: str) -> list[Cost]:
         """Costs by one of BY: modules top down, launches in order, everything else most expensive first."""
@@ -144,34 +141,32 @@ class Costs:
         )
 
     def _kernels(self) -> list[Cost]:
-        found = [launched for launched in works(self._dump, self.graph) if launched.work.graph not in self._tried]
+        found = [launched for launched in works(self._compiled) if launched.work.graph not in self._tried]
         total = sum(launched.work.heavy + launched.work.scalar for launched in found)
-        again = {(item.row.graph, item.row.node): item.row.flops for item in self.items if item.is_recomputed}
+        again = {Id(item.row.graph, item.row.node): item.row.flops for item in self.items if item.is_recomputed}
         before: set[tuple[str, int]] = set()
         return [self._kernel(launched, total, again, before) for launched in found]
 
-    def _kernel(
-        self, launched: Launched, total: int, again: dict[tuple[str, str], int], before: set[tuple[str, int]]
-    ) -> Cost:
+    def _kernel(self, launched: Launched, total: int, again: dict[Id, int], before: set[tuple[str, int]]) -> Cost:
         work, graph = launched.work, launched.work.graph
         loops = {} if launched.body is None else dict(zip(launched.body.nodes, launched.body.loops, strict=False))
         nodes = dict.fromkeys([*launched.products, *(name for name, own in loops.items() if own)])
         twice = {name for name, own in loops.items() if own and all((graph, loop) in before for loop in own)}
         before |= {(graph, loop) for own in loops.values() for loop in own}
         flops = work.heavy + work.scalar
-        repeated = sum(again.get((graph, name), 0) for name in launched.products)
-        repeated += sum(done.scalar for done in launched.done if done.node in twice or (graph, done.node) in again)
+        repeated = sum(again.get(Id(graph, name), 0) for name in launched.products)
+        repeated += sum(done.scalar for done in launched.done if done.node in twice or Id(graph, done.node) in again)
         return Cost(
             self.graph,
             "kernel",
-            self._key(graph, work.kernel),
+            Id(graph, work.kernel).below(self.graph),
             flops,
             work.heavy,
             work.scalar,
             work.transcendental,
             min(repeated, flops),
             flops / total if total else 0.0,
-            tuple(self._key(graph, name) for name in nodes),
+            tuple(Id(graph, name).below(self.graph) for name in nodes),
             work.expression,
             work.dtype,
             line=work.line,

@@ -9,13 +9,13 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.kernel_work import Work, launch_work
 from inspect_compile.analysis.cost.roofs import Roof
 from inspect_compile.analysis.kernels.launch_times import Key
 from inspect_compile.analysis.kernels.launch_times import measured as in_the_run
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph, outermost
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.knowledge.kernels.library_kernels import is_collective
 
 MEMORY: Final = "memory"
@@ -75,23 +75,20 @@ class Bounds(msgspec.Struct, frozen=True, tag_field="fact", tag="roofline"):
     """Why it computes more than `heavy` and `scalar` say; empty if everything is counted."""
 
 
-def roofline(dump: Dump, graph: str, roof: Roof, measured: Mapping[Key, CallTime] | None = None) -> list[Bounds]:
+def roofline(graph: CompiledGraph, roof: Roof, measured: Mapping[Key, CallTime] | None = None) -> list[Bounds]:
     """The bounds of the launches of `graph`, nested graphs included, in code order.
 
     Times in `measured` take precedence over what the run itself measured.
     """
     times = {
         key: CallTime(row.milliseconds / 1e3, row.calls, "--measure, first call" if row.is_cold else "--measure")
-        for key, row in in_the_run(dump, graph).items()
+        for key, row in in_the_run(graph).items()
     }
     times.update(measured or {})
-    work = launch_work(dump, graph)
-    around = dump.graph(graph.partition("/")[0])
+    work = launch_work(graph)
+    around = graph.dump.graph(outermost(graph.name))
     tf32 = around.tf32 if around is not None else None
-    rows = [
-        _bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32)
-        for row in launch_traffic(dump, graph).all()
-    ]
+    rows = [_bounds(row, work.get((row.graph, row.kernel, row.line)), roof, tf32) for row in graph.traffic.all()]
     total = sum(row.least_seconds for row in rows) or 1.0
     return [_finished(row, total, times.get((row.graph, row.kernel, row.line))) for row in rows]
 

@@ -2,10 +2,8 @@
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import scheduled, shared_fields, source_lines
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation
+from inspect_compile.graph import CompiledGraph, Id, outermost, shared_fields
 
 
 class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):
@@ -46,25 +44,25 @@ class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_r
     """Their source lines, each once."""
 
 
-def schedule_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
+def schedule_rows(graph: CompiledGraph) -> list[ScheduleRow]:
     """The scheduler nodes of `graph` and of the graphs nested in it, in schedule order."""
-    return _rows(dump, graph, scheduled(dump, graph, "post_fusion") or dump.rows(Operation, graph))
+    return _rows(graph, graph.groups or graph.rows(Operation))
 
 
-def fused_rows(dump: Dump, graph: str) -> list[ScheduleRow]:
+def fused_rows(graph: CompiledGraph) -> list[ScheduleRow]:
     """Those after fusion alone; none where no fusion was recorded."""
-    return _rows(dump, graph, scheduled(dump, graph, "post_fusion"))
+    return _rows(graph, graph.groups)
 
 
-def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
-    kernels = {(row.graph, group): row.name for row in dump.rows(Kernel, graph) for group in row.groups}
-    where = source_lines(dump, graph)
-    moved = launch_traffic(dump, graph.partition("/")[0])
+def _rows(graph: CompiledGraph, shown: list[Operation]) -> list[ScheduleRow]:
+    kernels = {Id(row.graph, group): row.name for row in graph.rows(Kernel) for group in row.groups}
+    where = graph.line_of
+    moved = CompiledGraph(graph.dump, outermost(graph.name)).traffic
     rows = []
     for row in shown:
         own = moved.of_node(row)
         is_known = own is not None and own.is_known
-        lines = (where[row.graph, node] for node in row.nodes if (row.graph, node) in where)
+        lines = (where[Id(row.graph, node)] for node in row.nodes if Id(row.graph, node) in where)
         rows.append(
             ScheduleRow(
                 **shared_fields(row, ScheduleRow, "extern_kernel"),
@@ -74,7 +72,7 @@ def _rows(dump: Dump, graph: str, shown: list[Operation]) -> list[ScheduleRow]:
                 is_read_unsure=own is not None and own.is_read_unsure,
                 is_written_unsure=own is not None and own.is_written_unsure,
                 is_counted=own is not None,
-                kernel=kernels.get((row.graph, row.name), ""),
+                kernel=kernels.get(Id.of(row), ""),
                 lines=tuple(dict.fromkeys(lines)),
             )
         )

@@ -6,14 +6,14 @@ from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.analysis.overview.overview import graph_rows, totals
 from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
-from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 
 
-def computed(dump: Dump, graph: str | None = None) -> Overview:
+def computed(graphs: Graphs) -> Overview:
     """Everything that the overview tells, from the tables of the dump; `graph` restricts it to one."""
-    graphs = graph_rows(dump, graph)
-    cold = sorted(only_cold(dump)) if graph is None else []
-    every = totals(graphs, cold)
-    account = recorded_account(dump) if graph is None else None
+    rows = graph_rows(graphs)
+    cold = sorted(only_cold(graphs.dump)) if graphs.name is None else []
+    every = totals(rows, cold)
+    account = recorded_account(graphs.dump) if graphs.name is None else None
     step, times = (None, []) if account is None else account
-    return Overview(summarize_run(dump), every, graphs, line_costs(dump, graph), findings(dump, graph), step, times)
+    return Overview(summarize_run(graphs.dump), every, rows, line_costs(graphs), findings(graphs), step, times)

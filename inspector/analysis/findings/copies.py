@@ -7,17 +7,16 @@ from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import extent, launch_traffic
-from inspect_compile.analysis.dumps.rows import ResultCache, grouped
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Operation, Remark
+from inspect_compile.graph import CompiledGraph, Id, Once, grouped
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import (
@@ -102,11 +101,11 @@ class Copy(NamedTuple):
         return len(self.launch.groups) == 1 and not self.purpose.less
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each FX node for which scheduler nodes only move values: the parts of a `cat` are moved by one each."""
     for graph in graphs:
-        moved = launch_traffic(dump, graph.graph)
-        for same in grouped(avoidable(dump, graph), _what_for).values():
+        moved = graph.traffic
+        for same in grouped(avoidable(graph), _what_for).values():
             launch, _, purpose, _ = same[0]
             cost = together(
                 costs.of_launch(one.launch) if one.is_whole else costs.of_bytes(one.saved, [one.launch]) for one in same
@@ -124,7 +123,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
                 why=purpose.why,
                 to_do=WORDS[purpose.words].to_do,
                 knob=purpose.knob,
-                trial=trial_of(dump, graph.graph, purpose.knob),
+                trial=trial_of(graph, purpose.knob),
                 names=(launch.kernel.name,),
                 buffers=tuple(buffer for one in same for buffer in one.row.buffers),
             )
@@ -132,17 +131,14 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
 
 def _what_for(copy: Copy) -> tuple[object, ...]:
     """Equal for what one FX node leads to; each copy for a library call is one of its own, as that may have several."""
-    place = copy.launch.graph, copy.purpose.part.node
+    place = Id(copy.launch.graph, copy.purpose.part.node)
     return (*place, copy.row.name) if copy.purpose.kind == LAYOUT else place
 
 
-def avoidable(dump: Dump, graph: Graph) -> tuple[Copy, ...]:
-    """Those of a graph, nested graphs included; found once for as many rows as the dump has now."""
-    rows = *extent(dump, graph.graph), len(dump.rows_of_compile(Remark, graph.compile_id))
-    return _FOUND.of(dump, graph.graph, rows, lambda: tuple(_Copies(dump, graph).avoidable()))
-
-
-_FOUND: Final = ResultCache[tuple[Copy, ...]]()
+@Once
+def avoidable(graph: CompiledGraph) -> tuple[Copy, ...]:
+    """Those of a graph, nested graphs included."""
+    return tuple(_Copies(graph).avoidable())
 
 
 def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
@@ -155,10 +151,10 @@ def _padded(dump: Dump, compile_id: str | None) -> dict[tuple[str, int], str]:
     }
 
 
-def _aligned(dump: Dump, graphs: Iterable[str]) -> dict[tuple[str, str], Remark]:
+def _aligned(dump: Dump, graphs: Iterable[str]) -> dict[Id, Remark]:
     """(graph, buffer) → what torch's padding made of it."""
     rows = (row for graph in graphs for row in dump.rows(Remark, graph))
-    return {(row.graph, row.ids[0]): row for row in rows if row.code == _ALIGNED and row.ids}
+    return {Id(row.graph, row.ids[0]): row for row in rows if row.code == _ALIGNED and row.ids}
 
 
 def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
@@ -171,18 +167,20 @@ def _given(dump: Dump, backward: Graph) -> dict[str, Node]:
 class _Copies:
     """The scheduler nodes of one graph, nested graphs included, that only move values."""
 
-    def __init__(self, dump: Dump, graph: Graph) -> None:
-        self._moved = launch_traffic(dump, graph.graph)
-        self._is_backward = graph.kind == "backward"
+    def __init__(self, graph: CompiledGraph) -> None:
+        self._moved = graph.traffic
+        self._is_backward = graph.fact.kind == "backward"
         calls = [row for row in self._moved.groups.after.values() if row.kind == "extern" and row.nodes]
-        self._readers = {(row.graph, one.buffer): row for row in reversed(calls) for one in row.reads}
+        self._readers = {Id(row.graph, one.buffer): row for row in reversed(calls) for one in row.reads}
         """(graph, buffer) → the first library call that reads it."""
-        self._makers = {(row.graph, buffer): row for row in calls for buffer in row.buffers}
-        self._padded = _padded(dump, graph.compile_id)
-        self._given = _given(dump, graph) if self._is_backward else {}
-        self._aligned = _aligned(dump, {row.graph for row in self._moved.groups.after.values()})
-        self._all_makers = {(row.graph, name): row for row in self._moved.groups.after.values() for name in row.buffers}
-        self._attention = composed.nodes_of(dump, graph)
+        self._makers = {Id(row.graph, buffer): row for row in calls for buffer in row.buffers}
+        self._padded = _padded(graph.dump, graph.fact.compile_id)
+        self._given = _given(graph.dump, graph.fact) if self._is_backward else {}
+        self._aligned = _aligned(graph.dump, {row.graph for row in self._moved.groups.after.values()})
+        self._all_makers = {
+            Id(row.graph, name): row for row in self._moved.groups.after.values() for name in row.buffers
+        }
+        self._attention = composed.nodes_of(graph)
 
     @cached_property
     def _joins(self) -> Joins:
@@ -198,7 +196,7 @@ class _Copies:
     def _all(self) -> Iterator[tuple[Launch, Operation]]:
         for launch in self._moved.launches:
             if launch.kernel.kind in _GENERATED and launch.line is not None:
-                rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups)
+                rows = (self._moved.groups.after.get(Id(launch.graph, name)) for name in launch.groups)
                 computes = set(launch.kernel.computes)
                 yield from (
                     (launch, row)
@@ -215,7 +213,7 @@ class _Copies:
 
     def _saved(self, launch: Launch, row: Operation) -> int:
         """What the launch would no longer move: what it moves, less what its other scheduler nodes do."""
-        rows = (self._moved.groups.after.get((launch.graph, name)) for name in launch.groups if name != row.name)
+        rows = (self._moved.groups.after.get(Id(launch.graph, name)) for name in launch.groups if name != row.name)
         others = [other for other in rows if other is not None]
         left = self._moved.groups.sums(others, launch.kernel.kind, launch.kernel.name).rows() if others else []
         return max(0, self._moved.of(launch).least - sum(one.read + one.written for one in left))
@@ -224,8 +222,8 @@ class _Copies:
         """None if nobody can do without it: of what a backward graph moves, autograd chose all but the layouts of
         convolutions.
         """
-        reader = next(filter(None, (self._readers.get((row.graph, name)) for name in row.buffers)), None)
-        maker = next(filter(None, (self._makers.get((row.graph, one.buffer)) for one in row.reads)), None)
+        reader = next(filter(None, (self._readers.get(Id(row.graph, name)) for name in row.buffers)), None)
+        maker = next(filter(None, (self._makers.get(Id(row.graph, one.buffer)) for one in row.reads)), None)
         if reader is not None and (remark := self._padded_source(row)) is not None:
             knob = setting_of(remark)
             why = remark.message.partition(" of ")[2]  # without the buffer, which is another one in each layer
@@ -243,7 +241,7 @@ class _Copies:
                 return self._of_convolution(row, reader, wants)
             is_inside = wants.where is not None and is_library(wants.where.file)
             return _Purpose(LAYOUT, LIBRARY_LAYOUT if is_inside else LAYOUT, wants)
-        if self._is_backward or (row.graph, own.node) in self._attention or self._is_for_attention(row, own, reader):
+        if self._is_backward or Id(row.graph, own.node) in self._attention or self._is_for_attention(row, own, reader):
             return None
         where = own.where
         if where is not None and own.operator == _PADS and (where.file, where.line) in self._padded:
@@ -263,9 +261,9 @@ class _Copies:
         were dense.
         """
         reads = [one for one in row.reads if one.kind != "weak"]
-        if len(reads) != 1 or (remark := self._aligned.get((row.graph, reads[0].buffer))) is None:
+        if len(reads) != 1 or (remark := self._aligned.get(Id(row.graph, reads[0].buffer))) is None:
             return None
-        maker = self._all_makers.get((row.graph, reads[0].buffer))
+        maker = self._all_makers.get(Id(row.graph, reads[0].buffer))
         done = set() if maker is None else set(maker.nodes)
         own = [self._node(row, name) for name in row.nodes if name not in done]
         return remark if own and all(node is not None and node.target.startswith(_VIEWS) for node in own) else None
@@ -335,7 +333,7 @@ class _Copies:
         return node is not None and node.target.startswith(_PRODUCTS)
 
     def _node(self, row: Operation, name: str) -> Node | None:
-        return self._moved.groups.nodes.get((row.graph, name))
+        return self._moved.groups.nodes.get(Id(row.graph, name))
 
     def _part(self, row: Operation, name: str) -> Part:
         node = self._node(row, name)

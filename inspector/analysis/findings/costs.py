@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import OVER_LINKS, Bounds, roofline
 from inspect_compile.analysis.cost.roofs import LAUNCH_SECONDS, roof_of
 from inspect_compile.analysis.kernels.launch_times import Key, measured
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED, sure_of
 
 
@@ -38,17 +38,17 @@ class Costs:
     def __init__(self, dump: Dump) -> None:
         self._dump = dump
         self._roof = roof_of(dump)
-        self._times = measured(dump)
+        self._times = measured(Graphs(dump))
         self._bounds: dict[str, dict[Key, Bounds]] = {}
 
     def of_bytes(self, moved: int, launches: Iterable[Launch]) -> Cost:
         """The time of `moved` bytes, a part of what these launches move: that part of their measured time, else the
         bytes at the device's bandwidth.
         """
-        rows = {_key(launch): launch for launch in launches}
+        rows = {launch.key: launch for launch in launches}
         took = [one for key in rows if (one := self._times.get(key)) is not None]
         if rows and len(took) == len(rows):
-            every = sum(launch_traffic(self._dump, _outer(one)).of(one).least for one in rows.values())
+            every = sum(CompiledGraph(self._dump, _outer(one)).traffic.of(one).least for one in rows.values())
             if every:
                 timed = min(one.timed for one in took)
                 seconds = sum(one.milliseconds for one in took) / 1e3
@@ -59,9 +59,9 @@ class Costs:
 
     def of_launch(self, launch: Launch) -> Cost:
         """The time of a whole launch."""
-        if (took := self._times.get(_key(launch))) is not None:
+        if (took := self._times.get(launch.key)) is not None:
             return Cost(took.milliseconds / 1e3, sure_of(took.timed), took.timed)
-        bounds = self._bounds_of(_outer(launch)).get(_key(launch))
+        bounds = self._bounds_of(_outer(launch)).get(launch.key)
         is_known = bounds is not None and bounds.uncounted != OVER_LINKS
         return Cost(bounds.least_seconds, ESTIMATED) if bounds is not None and is_known else Cost(None, NOT_KNOWN)
 
@@ -71,14 +71,10 @@ class Costs:
 
     def _bounds_of(self, graph: str) -> dict[Key, Bounds]:
         if graph not in self._bounds:
-            rows = [] if self._roof is None else roofline(self._dump, graph, self._roof)
+            rows = [] if self._roof is None else roofline(CompiledGraph(self._dump, graph), self._roof)
             self._bounds[graph] = {(row.graph, row.kernel, row.line): row for row in rows}
         return self._bounds[graph]
 
 
-def _key(launch: Launch) -> Key:
-    return launch.graph, launch.kernel.name, launch.line
-
-
 def _outer(launch: Launch) -> str:
-    return launch.graph.partition("/")[0]
+    return outermost(launch.graph)

@@ -4,8 +4,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.findings import (
     copies,
     fusions,
@@ -25,12 +23,13 @@ from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph
+from inspect_compile.facts import Frame
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 
-Kind = Callable[[Dump, list[Graph], Costs], Iterator[Finding]]
+Kind = Callable[[Dump, list[CompiledGraph], Costs], Iterator[Finding]]
 """Finds what there is of one kind in these outermost graphs of a dump."""
 
 KINDS: Final[tuple[Kind, ...]] = (
@@ -65,24 +64,25 @@ _MOVED: Final = (ATTENTION, MISSED_FUSION, COPY, LAYOUT, PADDING)
 _LEAST_SHARE: Final = 0.002
 
 
-def findings(dump: Dump, graph: str | None = None) -> list[Finding]:
+def findings(graphs: Graphs) -> list[Finding]:
     """The findings of `graph`, its compile and the run; without a graph those of the whole dump."""
-    if dump.lacking:
-        return list(oddities.lacking(dump))  # of what is missing nothing is known, and so of nothing that rests on it
-    graphs, costs = graphs_of(dump, graph), Costs(dump)
-    found = [for_its_user(row) for kind in KINDS for row in kind(dump, graphs, costs)]
-    is_answered = tuned.answered(dump)
+    if graphs.dump.lacking:
+        # Of what is missing nothing is known, and so of nothing that rests on it.
+        return list(oddities.lacking(graphs.dump))
+    wanted, costs = list(graphs), Costs(graphs.dump)
+    found = [for_its_user(row) for kind in KINDS for row in kind(graphs.dump, wanted, costs)]
+    is_answered = tuned.answered(graphs.dump)
     found = [row for row in found if not is_answered(row)]
-    if graph is not None:
-        about = {"", *(one.compile_id for one in graphs)}
-        found = [row for row in found if row.graph in about or row.graph == graph or row.graph.startswith(f"{graph}/")]
-    moved = functools.cache(lambda name: launch_traffic(dump, name).moved)
-    return [row for row in merged(found, _called(dump, found)) if _is_noticeable(row, moved)]
+    if graphs.name is not None:
+        about = {"", *(one.fact.compile_id for one in wanted)}
+        found = [row for row in found if row.graph in about or f"{row.graph}/".startswith(f"{graphs.name}/")]
+    moved = functools.cache(lambda name: CompiledGraph(graphs.dump, name).traffic.moved)
+    return [row for row in merged(found, _called(graphs.dump, found)) if _is_noticeable(row, moved)]
 
 
 def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
     """What the account of a step, made from a profile, shows of this dump's program."""
-    graphs = graphs_of(dump, None)
+    graphs = list(Graphs(dump))
     found = [
         *steps.of_account(dump, account),
         *matmul_precision.of_account(dump, graphs, account),
@@ -95,7 +95,7 @@ def _called(dump: Dump, found: list[Finding]) -> dict[str, Called]:
     """Graph or compile of a finding → how its compile came to run."""
     called = {}
     for name in {row.graph for row in found}:
-        graph = dump.graph(name.partition("/")[0])
+        graph = dump.graph(outermost(name))
         compile_id = name if graph is None else graph.compile_id
         frame = None if compile_id is None else next(iter(dump.rows_of_compile(Frame, compile_id)), None)
         if frame is not None and frame.caller is not None:
@@ -108,4 +108,4 @@ def _is_noticeable(row: Finding, moved: Callable[[str], int]) -> bool:
     """False for what is hardly anything of all that the kernels of its outermost graph move, which `moved` tells."""
     if row.kind not in _MOVED or row.bytes is None:
         return True
-    return row.bytes >= _LEAST_SHARE * moved(row.graph.partition("/")[0])
+    return row.bytes >= _LEAST_SHARE * moved(outermost(row.graph))

@@ -5,9 +5,9 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.facts import Location
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
 from inspect_compile.knowledge.overview.findings import (

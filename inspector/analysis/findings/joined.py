@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from inspect_compile.facts import Node
+from inspect_compile.graph import Id
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 
 JOINS: Final = "cat"
@@ -34,25 +35,25 @@ class Joined(NamedTuple):
 class Joins:
     """The `cat`s of a graph, nested graphs included."""
 
-    def __init__(self, nodes: Mapping[tuple[str, str], Node]) -> None:
+    def __init__(self, nodes: Mapping[Id, Node]) -> None:
         self._nodes = nodes
-        self._first: dict[tuple[str, str], str] = {}
+        self._first: dict[Id, str] = {}
         """A part → the first `cat` that joins it, which decides where in memory it is written."""
-        self._layers: dict[tuple[str, str], list[Node]] = {}
+        self._layers: dict[Id, list[Node]] = {}
         """The convolutions and matrix products that go over a value."""
-        self._readers: dict[tuple[str, str], list[Node]] = {}
+        self._readers: dict[Id, list[Node]] = {}
         """One of these → what reads its result."""
         for node in nodes.values():
             for name in node.inputs:
-                if (readers := self._readers.get((node.graph, name))) is not None:
+                if (readers := self._readers.get(Id(node.graph, name))) is not None:
                     readers.append(node)
             if is_call_of(node, JOINS):
                 for part in node.inputs:
-                    self._first.setdefault((node.graph, part), node.name)
+                    self._first.setdefault(Id(node.graph, part), node.name)
             elif (place := _data(node)) is not None:
-                self._readers[node.graph, node.name] = []
+                self._readers[Id.of(node)] = []
                 for name in node.inputs[place : place + 1]:
-                    self._layers.setdefault((node.graph, self._viewed(node.graph, name)), []).append(node)
+                    self._layers.setdefault(Id(node.graph, self._viewed(node.graph, name)), []).append(node)
 
     def before(self, convolution: Node) -> Joined | None:
         """The `cat` whose result it goes over; None if it goes over something else.
@@ -61,14 +62,14 @@ class Joins:
         result of a convolution. Without one, a part that an earlier `cat` has written to memory leaves this one in the
         usual order.
         """
-        joined = self._nodes.get((convolution.graph, convolution.inputs[_DATA])) if convolution.inputs else None
+        joined = self._nodes.get(Id(convolution.graph, convolution.inputs[_DATA])) if convolution.inputs else None
         if joined is None or not is_call_of(joined, JOINS):
             return None
         parts = self._parts(joined)
         if not _is_along(joined, parts, _CHANNELS):
             return None
         is_stored = any(part is not None and _is_stored(part) for part in parts)
-        written = [part for part in parts if part is not None and self._first[part.graph, part.name] != joined.name]
+        written = [part for part in parts if part is not None and self._first[Id.of(part)] != joined.name]
         return Joined(bool(written) and not is_stored, self._more(joined, convolution) - sum(map(_bytes, written)))
 
     def added(self, joined: Node) -> int:
@@ -78,7 +79,7 @@ class Joins:
         parts, last = self._parts(joined), len(_sizes(joined)) - 1
         return sum(
             self._more(joined, one)
-            for one in self._layers.get((joined.graph, joined.name), ())
+            for one in self._layers.get(Id.of(joined), ())
             if _is_along(joined, parts, _CHANNELS if is_call_of(one, _CONVOLUTION) else last)
         )
 
@@ -94,18 +95,18 @@ class Joins:
         """Each further result is written, and read to be added: by what reads the result, or by a kernel of its own if
         nothing is computed of it.
         """
-        readers = self._readers[layer.graph, layer.name]
+        readers = self._readers[Id.of(layer)]
         is_alone = all(reader.op == _OUTPUT or _data(reader) is not None for reader in readers)
         return 2 * (len(joined.inputs) - 1 + is_alone) * _bytes(layer)
 
     def _viewed(self, graph: str, name: str) -> str:
         """What a view in front of a matrix product, which has two axes, is of."""
-        node = self._nodes.get((graph, name))
+        node = self._nodes.get(Id(graph, name))
         is_view = node is not None and node.target.startswith(_VIEWS)
         return node.inputs[0] if node is not None and is_view and node.inputs else name
 
     def _parts(self, joined: Node) -> list[Node | None]:
-        return [self._nodes.get((joined.graph, name)) for name in joined.inputs]
+        return [self._nodes.get(Id(joined.graph, name)) for name in joined.inputs]
 
 
 def _data(layer: Node) -> int | None:

@@ -5,7 +5,6 @@ It is taken only where the same code would make the same of the dump: it names w
 
 import hashlib
 import os
-import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -20,12 +19,13 @@ from inspect_compile.analysis.overview.records import GraphSummary, RunSummary, 
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.dump.table import MOST_BYTES
-from inspect_compile.facts import Graph, StepAccount, StepTime
+from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.graph import CompiledGraph, Graphs, Once
 from inspect_compile.knowledge.targets.host import host
 
 LARGEST: Final = 8 << 20
 """Maximum size in bytes: reading a longer one takes as long as some tables."""
-_ROOMS: Final = ("analysis", "dump", "facts", "knowledge")
+_ROOMS: Final = ("analysis", "dump", "facts", "graph", "knowledge")
 """The code that the overview depends on."""
 _BLOCK: Final = 1 << 20
 
@@ -41,50 +41,48 @@ class _Kept(msgspec.Struct, frozen=True):
     step_times: list[StepTime] = []
 
 
-_known: weakref.WeakKeyDictionary[Dump, Overview] = weakref.WeakKeyDictionary()
-
-
-def overview_of(dump: Dump, graph: str | None = None) -> Overview:
+def overview_of(graphs: Graphs) -> Overview:
     """Everything that the overview tells; `graph` restricts it to one."""
-    found = kept(dump) if graph is None else None
+    found = kept(graphs.dump) if graphs.name is None else None
     if found is None:
         from inspect_compile.analysis.findings.computed import computed  # reads and imports a lot
 
-        found = computed(dump, graph)
+        found = computed(graphs)
     return found
 
 
-def findings_of(dump: Dump, graph: str | None = None) -> list[Finding]:
+def findings_of(graphs: Graphs) -> list[Finding]:
     """Everything that was missed, lost or odd, the most expensive first; `graph` restricts it to one."""
-    found = kept(dump) if graph is None else None
+    found = kept(graphs.dump) if graphs.name is None else None
     if found is not None:
         return found.findings
     from inspect_compile.analysis.findings.every import findings  # reads and imports a lot
 
-    return findings(dump, graph)
+    return findings(graphs)
 
 
-def summaries_of(dump: Dump, graphs: Sequence[Graph]) -> list[GraphSummary]:
+def summaries_of(dump: Dump, graphs: Sequence[CompiledGraph]) -> list[GraphSummary]:
     """The figures of each of these outermost graphs."""
     found = kept(dump)
     known = {} if found is None else {row.graph: row for row in found.graphs}
-    if all(graph.graph in known for graph in graphs):
-        return [known[graph.graph] for graph in graphs]
+    if all(graph.name in known for graph in graphs):
+        return [known[graph.name] for graph in graphs]
     from inspect_compile.analysis.overview.summary import summarize
 
-    return [summarize(dump, graph) for graph in graphs]
+    return [summarize(graph) for graph in graphs]
 
 
 def kept(dump: Dump) -> Overview | None:
     """What the dump keeps; None if it keeps none, or its tables, the code or the figures of the CPU are others now."""
-    if dump not in _known:
-        found = _read(dump) if _can_be_kept(dump) else None
-        if found is None or found.made_from != _made_from(dump):
-            return None
-        _known[dump] = Overview(
-            found.run, found.totals, found.graphs, found.lines, found.findings, found.step, found.step_times
-        )
-    return _known[dump]
+    return _kept(Graphs(dump))
+
+
+@Once
+def _kept(graphs: Graphs) -> Overview | None:
+    found = _read(graphs.dump) if _can_be_kept(graphs.dump) else None
+    if found is None or found.made_from != _made_from(graphs.dump):
+        return None
+    return Overview(found.run, found.totals, found.graphs, found.lines, found.findings, found.step, found.step_times)
 
 
 def to_keep(dump: Dump) -> bytes | None:
@@ -93,7 +91,7 @@ def to_keep(dump: Dump) -> bytes | None:
         return None
     from inspect_compile.analysis.findings.computed import computed
 
-    made_from, found = _made_from(dump), computed(dump)
+    made_from, found = _made_from(dump), computed(Graphs(dump))
     if not found.graphs or dump.damaged or dump.left_out:
         return None
     data = msgspec.json.encode(_Kept(made_from, *found)) + b"\n"

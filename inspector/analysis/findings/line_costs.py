@@ -3,18 +3,16 @@
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.kernel_work import launch_work
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.names import any_number
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.graph import Graphs, any_number, grouped, outermost
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 
@@ -29,12 +27,12 @@ class _Row(NamedTuple):
     own: tuple[Location, ...]
 
 
-def line_costs(dump: Dump, graph: str | None = None) -> list[LineCost]:
+def line_costs(graphs: Graphs) -> list[LineCost]:
     """The costs of the lines, most expensive first, each followed by its parts where it leads into libraries.
 
     Those of one `graph`, or of all that are not `only_cold`.
     """
-    rows = list(_rows(dump, graph))
+    rows = list(_rows(graphs))
     whole = _Whole(rows)
     parts = grouped(rows, lambda row: _key(row.own)).values()
     sums = [(whole.sum(part, _in_order(one for row in part for one in row.own)), part) for part in parts]
@@ -49,26 +47,26 @@ def only_cold(dump: Dump) -> frozenset[str]:
 
     Kernels are compiled and tuned in a first call: its time says nothing about later ones, which the other compile has.
     """
-    times = grouped(measured(dump).items(), lambda pair: pair[0][0].partition("/")[0])
+    times = grouped(measured(Graphs(dump)).items(), lambda pair: outermost(pair[0][0]))
     cold = {name: all(own.is_cold for _, own in found) for name, found in times.items()}
-    timed = [one for one in graphs_of(dump, None) if one.graph in cold and one.compile_id]
+    timed = [one for one in dump.outermost() if one.graph in cold and one.compile_id]
     compiles = grouped(timed, lambda one: (frame_id(one.compile_id or ""), one.kind)).values()
     return frozenset(
         one.graph for same in compiles if not all(cold[one.graph] for one in same) for one in same if cold[one.graph]
     )
 
 
-def _rows(dump: Dump, graph: str | None) -> Iterator[_Row]:
-    costs = Costs(dump)
-    left_out = only_cold(dump) if graph is None else frozenset()
-    for found in graphs_of(dump, graph):
-        if found.graph in left_out:
+def _rows(graphs: Graphs) -> Iterator[_Row]:
+    costs = Costs(graphs.dump)
+    left_out = only_cold(graphs.dump) if graphs.name is None else frozenset()
+    for found in graphs:
+        if found.name in left_out:
             continue
-        moved, work = launch_traffic(dump, found.graph), launch_work(dump, found.graph)
+        moved, work = (found.traffic, launch_work(found))
         for launch in moved.launches:
             if launch.line is None:
                 continue
-            done = work.get((launch.graph, launch.kernel.name, launch.line))
+            done = work.get(launch.key)
             flops = 0 if done is None else done.heavy + done.scalar
             yield _Row(launch, moved.of(launch), flops, costs.of_launch(launch), _own(launch.lines))
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import disabled, hooks
+from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.overview.summary import incomplete
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import INCOMPLETE, PROBE, SLOW_PROBES, WORDS
 from inspect_compile.knowledge.overview.nothing import Seen, advice_for, why_nothing
@@ -29,7 +29,7 @@ def lacking(dump: Dump) -> Iterator[Finding]:
     yield Finding(kind=INCOMPLETE, graph="", what=why.head, why=why.text, to_do=why.to_do, names=dump.lacking[:1])
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Incomplete graphs, probes that are off, and probes that took long."""
     for one in incomplete(dump, graphs):
         if one.status not in ("open", "failed"):  # a failed compile is a finding of its own

@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import lowered_by_name
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, Finding
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Node, Remark
+from inspect_compile.facts import Node, Remark
+from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import COMPLEX, FALLBACK, FOREACH, WORDS
@@ -32,18 +31,18 @@ def _is_torchs(node: Node) -> bool:
     return node.target.startswith(_ATEN) and not node.target.startswith(_FOREACH)
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each such operator; what it costs is at most the time of the call."""
-    names = {graph.graph: graph for graph in graphs}
+    names = {graph.name: graph.fact for graph in graphs}
     for remark in dump.rows(Remark):
-        outer = remark.graph.partition("/")[0]
+        outer = outermost(remark.graph)
         if remark.code != "fallback" or remark.numbers.get("how") not in _MENDABLE or outer not in names:
             continue
-        node = lowered_by_name(dump, outer).get((remark.graph, remark.ids[0] if remark.ids else ""))
+        node = CompiledGraph(dump, outer).node_of.get(Id(remark.graph, remark.ids[0] if remark.ids else ""))
         how = remark.numbers.get("how")
         if node is not None and (node.target.startswith(_TRANSFORMS) or (how == _UNKNOWN and _is_torchs(node))):
             continue
-        moved = launch_traffic(dump, outer)
+        moved = CompiledGraph(dump, outer).traffic
         calls = [one for one in moved.launches if node is not None and node.name in one.nodes]
         calls = [one for one in calls if one.kernel.kind == "extern" and one.graph == remark.graph]
         if calls and (traffic := moved.of(calls[0])).is_known and not traffic.least:  # a view
@@ -66,7 +65,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             why=remark.message.rpartition("nothing fuses with it: ")[2],
             to_do=_to_do(remark, node),
             knob=knob,
-            trial=trial_of(dump, outer, knob),
+            trial=trial_of(CompiledGraph(dump, outer), knob),
             names=remark.ids[:1],
         )
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_STEP, NOTICEABLE, Finding, parts_at
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import broken_lines, recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, Location
+from inspect_compile.facts import Frame, Location
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.knowledge.cost import step_kinds
 from inspect_compile.knowledge.cost.sure import sure_of
 from inspect_compile.knowledge.frontend.own_code import own_line
@@ -40,7 +40,7 @@ _LARGEST: Final = 0.1
 """Share of a step from which launches are a finding."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Findings of the steps that the run profiled."""
     account = recorded_account(dump)
     if account is not None:
@@ -70,7 +70,7 @@ def _launches(dump: Dump, account: Account) -> Iterator[Finding]:
         return
     waiting = [row for row in rows if row.kind == step_kinds.WAITING and row.what in _OF_GRAPHS]
     seconds = sum(row.seconds for row in waiting)
-    functions = cudagraph_rows(dump)
+    functions = cudagraph_rows(Graphs(dump))
     skipped = next((row.skipped for row in functions if row.skipped), "")
     if seconds < _LARGEST * step.seconds or any(row.replayed for row in functions):
         return

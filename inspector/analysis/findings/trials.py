@@ -2,8 +2,8 @@
 
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.findings.finding import Trial
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Remark
+from inspect_compile.graph import CompiledGraph
 
 
 def setting_of(remark: Remark) -> str:
@@ -11,11 +11,15 @@ def setting_of(remark: Remark) -> str:
     return (remark.knob or "").removeprefix("torch._inductor.config.")
 
 
-def trial_of(dump: Dump, graph: str, knob: str) -> Trial | None:
+def trial_of(graph: CompiledGraph, knob: str) -> Trial | None:
     """The first replay of `graph` with another value of that one setting, one that changed something if there is any;
     None if it was not tried.
     """
-    tried = [part.replay for part in replays_of(dump).values() if list(part.dump.run.config) == [knob]] if knob else []
+    tried = (
+        [part.replay for part in replays_of(graph.dump).values() if list(part.dump.run.config) == [knob]]
+        if knob
+        else []
+    )
     numbers = [number for number in tried if number is not None]
     if not numbers:
         return None
@@ -29,7 +33,7 @@ def trial_of(dump: Dump, graph: str, knob: str) -> Trial | None:
             (row.first.kernels, row.kernels),
             (row.first.moved, row.counts.moved),
         )
-        for found in replays(dump, graph, numbers)
+        for found in replays(graph.dump, graph.name, numbers)
         for row, _ in found.again
         if row.replay is not None and row.first is not None and row.status == "compiled"
     ]

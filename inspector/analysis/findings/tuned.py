@@ -8,8 +8,9 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_STEP, Finding
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Location, TriedChange
+from inspect_compile.facts import Location, TriedChange
 from inspect_compile.facts.trials import KEPT, NO_GAIN, PRECISION
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import TUNED, WORDS
 from inspect_compile.knowledge.tuning import INDUCTOR
@@ -17,7 +18,7 @@ from inspect_compile.knowledge.tuning import INDUCTOR
 _HELPS: Final = (KEPT, PRECISION)
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each change that helps."""
     tuned = tuned_of(dump)
     for row in changes_tried(dump) if tuned is not None else ():

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.dump import Dump
 from inspect_compile.facts import AotInput, AotMetadata, AotOutput, Location, Tensor
+from inspect_compile.graph import Graphs
 
 OUTPUT, INNER_OUTPUT = "output", "inner output"
 
@@ -42,15 +41,15 @@ class AotRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="a
     """The line that made the output of a tangent."""
 
 
-def aot_rows(dump: Dump, graph: str | None = None) -> list[AotRow]:
+def aot_rows(graphs: Graphs) -> list[AotRow]:
     """All rows, or those of the compile that made `graph`; inputs first."""
-    return [row for found in aot_facts(dump, graph) for row in rows_of(found)]
+    return [row for found in aot_facts(graphs) for row in rows_of(found)]
 
 
-def aot_facts(dump: Dump, graph: str | None = None) -> list[AotMetadata]:
+def aot_facts(graphs: Graphs) -> list[AotMetadata]:
     """The records, or those of the compile that made `graph`."""
-    wanted = None if graph is None else {found.compile_id or "" for found in graphs_of(dump, graph)}
-    return [row for row in dump.rows(AotMetadata) if wanted is None or row.graph in wanted]
+    wanted = graphs.compiles
+    return [row for row in graphs.dump.rows(AotMetadata) if wanted is None or row.graph in wanted]
 
 
 def rows_of(found: AotMetadata) -> Iterator[AotRow]:

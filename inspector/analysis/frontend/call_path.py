@@ -6,10 +6,8 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 
 _INDEX: Final = attrgetter("index")
 LATER = "backward"
@@ -23,14 +21,14 @@ class CallRow(Call, frozen=True, kw_only=True, tag="call_row"):
     """Number of its callers."""
 
 
-def call_path(dump: Dump, graph: str) -> tuple[Call, ...]:
+def call_path(graph: CompiledGraph) -> tuple[Call, ...]:
     """All calls of the compile that made Inductor's graph `graph`, in order, including those of its backward."""
-    found = dump.graph(graph)
+    found = graph.dump.graph(graph.name)
     if found is None:
         return ()
     if found.compile_id is not None:
-        return tuple(sorted(dump.rows_of_compile(Call, found.compile_id), key=_INDEX))
-    calls = sorted(dump.rows_of_compile(Call, ""), key=_INDEX)  # no frame of Dynamo: torch.export, AOTInductor
+        return tuple(sorted(graph.dump.rows_of_compile(Call, found.compile_id), key=_INDEX))
+    calls = sorted(graph.dump.rows_of_compile(Call, ""), key=_INDEX)  # no frame of Dynamo: torch.export, AOTInductor
     roots = _roots(calls)
     meant = {roots[call.index] for call in calls if call.inductor_graph == found.graph}
     return tuple(call for call in calls if roots[call.index] in meant)
@@ -47,10 +45,10 @@ def tree(calls: Iterable[Call]) -> list[CallRow]:
     return found
 
 
-def call_rows(dump: Dump, graph: str | None = None) -> dict[str, list[CallRow]]:
+def call_rows(graphs: Graphs) -> dict[str, list[CallRow]]:
     """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
-    wanted = None if graph is None else {one.compile_id or "" for one in graphs_of(dump, graph)}
-    calls = (call for call in sorted(dump.rows(Call), key=_INDEX) if wanted is None or call.graph in wanted)
+    wanted = graphs.compiles
+    calls = (call for call in sorted(graphs.dump.rows(Call), key=_INDEX) if wanted is None or call.graph in wanted)
     return {compile_id: tree(found) for compile_id, found in grouped(calls, lambda call: call.graph).items()}
 
 

@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import msgspec
 
 from inspect_compile.analysis.caches.lookups import Lookups
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import shared_fields
 from inspect_compile.analysis.frontend.frames import Cause, Compile, FrameRun, causes, frames
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Recompile, Skip
+from inspect_compile.graph import Graphs, shared_fields
 
 
 class FrameRow(Frame, frozen=True, kw_only=True, tag="frame_row"):
@@ -37,17 +36,17 @@ class RecompileRow(Recompile, frozen=True, kw_only=True, tag="recompile_row"):
     """What kept the earlier compiles from being used, each once, newest compile first."""
 
 
-def dynamo_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+def dynamo_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
     """Each frame with its compiles: the compile, why it was needed, its graph breaks and lookups in caches.
 
     Frames that triggered others stand before them. With `graph` only the compile that made it.
     """
-    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
-    lookups = Lookups(dump)
-    for run in frames(dump):
+    wanted = graphs.compiles
+    lookups = Lookups(graphs.dump)
+    for run in frames(graphs.dump):
         for one in run.compiles:
             if wanted is None or one.compile_id in wanted:
-                yield from _compile(dump, run, one, lookups)
+                yield from _compile(graphs.dump, run, one, lookups)
         if not run.compiles and wanted is None:
             yield SkipRow(reason=run.skip, **shared_fields(run, SkipRow))
 

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     CacheLookup,
@@ -22,6 +21,7 @@ from inspect_compile.facts import (
     Skip,
 )
 from inspect_compile.facts.compile_id import compile_order, frame_id
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")

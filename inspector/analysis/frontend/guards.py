@@ -4,11 +4,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import plain_source
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Guard, Location
+from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.frontend.guard_words import words
 
 
@@ -31,10 +29,10 @@ class GuardRow(msgspec.Struct, frozen=True, tag_field="fact", tag="guard_row"):
     """The source line that needed it."""
 
 
-def guard_rows(dump: Dump, graph: str | None = None) -> list[GuardRow]:
+def guard_rows(graphs: Graphs) -> list[GuardRow]:
     """The guards of all compiles, or of the one that made `graph`, in Dynamo's order."""
-    wanted = None if graph is None else {found.compile_id for found in graphs_of(dump, graph)}
-    return merged(row for row in dump.rows(Guard) if wanted is None or row.graph in wanted)
+    wanted = graphs.compiles
+    return merged(row for row in graphs.dump.rows(Guard) if wanted is None or row.graph in wanted)
 
 
 def merged(guards: Iterable[Guard]) -> list[GuardRow]:

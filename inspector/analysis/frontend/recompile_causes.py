@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import Cause, causes
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, FailedGuard, Guard, Recompile
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.graph import grouped
 
 _MOST_COMPARED: Final = 8
 """Number of earlier compiles that a recompile is compared with, newest first."""

@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.frontend.times import compile_seconds, covered, parts, pieces
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FirstCall, Frame, Imported, Timed
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.graph import file_name
 from inspect_compile.knowledge.frontend import compile_stages as stages
 
 IMPORTS, DYNAMO, AOT, INDUCTOR, FIRST_CALLS = "imports", "Dynamo", "AOTAutograd", "Inductor", "first calls"

@@ -6,12 +6,11 @@ from typing import Literal
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import grouped, hooks
+from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
+from inspect_compile.graph import Graphs, grouped
 
 Kind = Literal["compile", "pass", "kernel", "probe"]
 
@@ -30,37 +29,37 @@ class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
     """Of a pass without the passes inside it; of a timed kernel one run of each choice."""
 
 
-def wanted_parts(dump: Dump, graph: str | None) -> list[Part]:
+def wanted_parts(graphs: Graphs) -> list[Part]:
     """The timers of all compiles, or of the one that made `graph`."""
-    found = parts(dump)
-    if graph is None:
+    found = parts(graphs.dump)
+    if graphs.name is None:
         return found
-    compiles = {facts.compile_id for facts in graphs_of(dump, graph)}
+    compiles = {facts.compile_id for facts in graphs.facts}
     return [part for part in found if part.graph in compiles]
 
 
-def time_rows(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
     """For all graphs the lanes, functions and bars from the start of the process; then the stages of all compiles
     together, the sums, and each compile: its stages and its timers.
     """
-    found = wanted_parts(dump, graph)
+    found = wanted_parts(graphs)
     if not found:
         return
-    if graph is None:
-        yield from startup_rows(dump)
+    if graphs.name is None:
+        yield from startup_rows(graphs.dump)
     yield from stage_times(found)
-    yield from time_sums(dump, graph, found)
+    yield from time_sums(graphs, found)
     for compile_id, own in grouped(found, lambda part: part.graph).items():
         yield from stage_times(own, compile_id)
         yield from own
 
 
-def time_sums(dump: Dump, graph: str | None, found: Iterable[Part]) -> list[TimeSum]:
+def time_sums(graphs: Graphs, found: Iterable[Part]) -> list[TimeSum]:
     """The sums of each kind, the largest first; `found` are the timers of the compiles that are asked for."""
-    frames = {row.graph: row.function for row in dump.rows(Frame)}
+    frames = {row.graph: row.function for row in graphs.dump.rows(Frame)}
     rows = [TimeSum("compile", name, frames.get(name, ""), 1, took) for name, took in compile_seconds(found).items()]
-    rows += [*_summed("pass", _passes(dump, graph)), *_summed("kernel", _kernels(dump, graph))]
-    rows += _summed("probe", ((row.probe, "", row.calls, row.seconds) for row in hooks(dump)))
+    rows += [*_summed("pass", _passes(graphs)), *_summed("kernel", _kernels(graphs))]
+    rows += _summed("probe", ((row.probe, "", row.calls, row.seconds) for row in hooks(graphs.dump)))
     return sorted(rows, key=lambda row: (-row.seconds, row.name, row.about))
 
 
@@ -74,22 +73,22 @@ def _summed(kind: Kind, took: Iterable[tuple[str, str, int, float]]) -> list[Tim
     return [TimeSum(kind, name, about, counts[name, about], seconds) for (name, about), seconds in sums.items()]
 
 
-def _passes(dump: Dump, graph: str | None) -> Iterator[tuple[str, str, int, float]]:
-    rows = dump.rows(Pass)
+def _passes(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
+    rows = graphs.dump.rows(Pass)
     inside: defaultdict[int | None, float] = defaultdict(float)
     for row in rows:
         inside[row.parent] += row.seconds
-    wanted = {name for facts in graphs_of(dump, graph) for name in (facts.graph, facts.compile_id)}
+    wanted = {name for facts in graphs.facts for name in (facts.graph, facts.compile_id)}
     for row in rows:
-        if row.kind in ("pass", "function", "pattern") and (graph is None or row.graph in wanted):
+        if row.kind in ("pass", "function", "pattern") and (graphs.name is None or row.graph in wanted):
             yield row.name, row.stage, 1, max(row.seconds - inside[row.index], 0.0)
 
 
-def _kernels(dump: Dump, graph: str | None) -> Iterator[tuple[str, str, int, float]]:
-    for facts in graphs_of(dump, graph):
-        for row in dump.rows(Binary, facts.graph):
+def _kernels(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
+    for facts in graphs.facts:
+        for row in graphs.dump.rows(Binary, facts.graph):
             yield row.kernel, "compiled", 1, row.seconds or 0.0
-        names = {row.number: row.name for row in dump.rows(Tuning, facts.graph)}
-        for choice in dump.rows(Choice, facts.graph):
+        names = {row.number: row.name for row in graphs.dump.rows(Tuning, facts.graph)}
+        for choice in graphs.dump.rows(Choice, facts.graph):
             if choice.source == "measured" and choice.tuning in names:
                 yield names[choice.tuning], "timed", 1, (choice.milliseconds or 0.0) / 1e3

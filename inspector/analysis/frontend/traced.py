@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Artifact, Metrics, Settings
 from inspect_compile.facts.compile_id import compile_order
+from inspect_compile.graph import Graphs
 
 
 class ArtifactRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="artifact_row"):
@@ -48,22 +48,22 @@ class SettingRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", ta
     """Its value at the compile before, if that was another one."""
 
 
-def artifact_rows(dump: Dump, graph: str | None = None) -> list[ArtifactRow]:
+def artifact_rows(graphs: Graphs) -> list[ArtifactRow]:
     """The texts of all compiles, or of the one that made `graph`; in the order of their compiles."""
-    wanted = _compiles(dump, graph)
-    rows = [row for row in dump.rows(Artifact) if wanted is None or row.graph in wanted]
+    wanted = _compiles(graphs)
+    rows = [row for row in graphs.dump.rows(Artifact) if wanted is None or row.graph in wanted]
     return [
         ArtifactRow(graph=row.graph, name=row.name, lines=row.text.count("\n") + 1, text=row.text, cut=row.cut)
         for row in sorted(rows, key=lambda row: compile_order(row.graph))
     ]
 
 
-def metric_rows(dump: Dump, graph: str | None = None) -> list[MetricRow]:
+def metric_rows(graphs: Graphs) -> list[MetricRow]:
     """The counts of all compiles, or of the one that made `graph`."""
-    wanted = _compiles(dump, graph)
+    wanted = _compiles(graphs)
     return [
         MetricRow(graph=row.graph, of=row.of, name=name, value=value)
-        for row in dump.rows(Metrics)
+        for row in graphs.dump.rows(Metrics)
         if wanted is None or row.graph in wanted
         for name, value in sorted(row.values.items())
     ]
@@ -93,5 +93,5 @@ def _settings(dump: Dump) -> Iterator[SettingRow]:
         before[row.module] = row
 
 
-def _compiles(dump: Dump, graph: str | None) -> set[str] | None:
-    return None if graph is None else {found.compile_id or "" for found in graphs_of(dump, graph)}
+def _compiles(graphs: Graphs) -> set[str] | None:
+    return graphs.compiles

@@ -4,16 +4,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from inspect_compile.analysis.cost.buffer_traffic import BufferTraffic
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, LaunchTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import scheduled
-from inspect_compile.analysis.fusion.ledger import ledgers
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
-from inspect_compile.analysis.kernels.launches import Launch
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph, Graphs, Id, outermost
+from inspect_compile.graph.cost.buffer_traffic import BufferTraffic
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic, LaunchTraffic
+from inspect_compile.graph.kernels.launches import Launch
 
 
 class GraphBytes(msgspec.Struct, frozen=True, tag_field="fact", tag="graph_bytes"):
@@ -84,32 +81,30 @@ class TrafficSum(msgspec.Struct, frozen=True, tag_field="fact", tag="traffic_sum
         return self.read_as_generated + self.written_as_generated
 
 
-def traffic_rows(dump: Dump, graph: str | None, by: By | None = None) -> Iterator[msgspec.Struct]:
+def traffic_rows(graphs: Graphs, by: By | None = None) -> Iterator[msgspec.Struct]:
     """The rows of `show traffic --json`: launches or their sums, each graph's followed by a row for the graph."""
-    for found in graphs_of(dump, graph):
-        yield from launch_traffic(dump, found.graph).all() if by is None else sums_by(dump, found.graph, by)
-        yield graph_bytes(dump, found.graph)
+    for found in graphs:
+        yield from (found.traffic.all() if by is None else sums_by(found, by))
+        yield graph_bytes(found)
 
 
-def sums_by(dump: Dump, graph: str, by: By) -> list[TrafficSum]:
+def sums_by(graph: CompiledGraph, by: By) -> list[TrafficSum]:
     """The bytes of the launches of `graph`, summed up; most bytes first."""
-    counted, origins = launch_traffic(dump, graph), LaunchOrigins(dump)
+    counted, origins = graph.traffic, LaunchOrigins(graph.dump)
     found = [(counted.of(launch), origins.of(launch)) for launch in counted.launches]
     lines = {WHAT[by](origin): lines_of(by, origin) for _, origin in reversed(found)}
     sums = _sums(by, ((row, WHAT[by](origin)) for row, origin in found))
     return [msgspec.structs.replace(row, lines=lines[row.what]) for row in sums]
 
 
-def graph_bytes(dump: Dump, graph: str) -> GraphBytes:
+def graph_bytes(graph: CompiledGraph) -> GraphBytes:
     """The bytes of `graph`."""
-    found = launch_traffic(dump, graph)
+    found = graph.traffic
     rows = found.all()
-    refused, at_calls = _missed(dump, graph, found, rows)
-    unfused = sum(
-        buffer.read + buffer.written for row in scheduled(dump, graph) for buffer in found.groups.alone(row).rows()
-    )
+    refused, at_calls = _missed(graph, found, rows)
+    unfused = sum(buffer.read + buffer.written for row in graph.operations for buffer in found.groups.alone(row).rows())
     return GraphBytes(
-        graph,
+        graph.name,
         found.moved,
         sum(row.generated for row in rows),
         found.least,
@@ -129,7 +124,7 @@ def _sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> 
     total = sum(row.least for own in rows.values() for row in own) or 1
     found = [
         TrafficSum(
-            own[0].graph.partition("/")[0],
+            outermost(own[0].graph),
             by,
             what,
             len(own),
@@ -149,48 +144,39 @@ def _sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> 
     return sorted(found, key=lambda row: -row.least)
 
 
-def _missed(dump: Dump, graph: str, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
+def _missed(graph: CompiledGraph, found: LaunchTraffic, rows: list[KernelTraffic]) -> tuple[int, int]:
     """Bytes moved again because pairs are separate: those that fusion could have joined, and those at library calls."""
     pairs: tuple[list[Miss], list[Miss]] = [], []
-    for ledger in ledgers(dump, graph):
-        for miss in misses(dump, ledger):
+    for ledger in graph.ledgers:
+        for miss in misses(graph.other(ledger.graph)):
             if not miss.one_kernel:
                 pairs[miss.code == UNFUSABLE].append(miss)
-    launches: dict[tuple[str, str], int] = {}
+    launches: dict[Id, int] = {}
     for place, launch in enumerate(found.launches):
-        launches.update(((launch.graph, group), place) for group in launch.groups)
-    outputs = {
-        (row.graph, buffer)
-        for row in scheduled(dump, graph, "post_fusion")
-        if "OUTPUT" in row.users
-        for buffer in row.buffers
-    }
+        launches.update((Id(launch.graph, group), place) for group in launch.groups)
+    outputs = {Id(row.graph, buffer) for row in graph.groups if "OUTPUT" in row.users for buffer in row.buffers}
     users = _users(found.launches, rows)
     return _again(pairs[0], launches, rows, users, outputs), _again(pairs[1], launches, rows, users, outputs)
 
 
-def _users(launches: list[Launch], rows: list[KernelTraffic]) -> dict[tuple[str, str], set[int]]:
-    found: dict[tuple[str, str], set[int]] = {}
+def _users(launches: list[Launch], rows: list[KernelTraffic]) -> dict[Id, set[int]]:
+    found: dict[Id, set[int]] = {}
     for place, (launch, row) in enumerate(zip(launches, rows, strict=True)):
         for buffer in row.buffers:
-            found.setdefault((launch.graph, buffer.buffer), set()).add(place)
+            found.setdefault(Id(launch.graph, buffer.buffer), set()).add(place)
     return found
 
 
 def _again(
-    pairs: list[Miss],
-    launches: dict[tuple[str, str], int],
-    rows: list[KernelTraffic],
-    users: dict[tuple[str, str], set[int]],
-    outputs: set[tuple[str, str]],
+    pairs: list[Miss], launches: dict[Id, int], rows: list[KernelTraffic], users: dict[Id, set[int]], outputs: set[Id]
 ) -> int:
     """For each buffer, the bytes that the launches of the pairs move, less what a single launch would move."""
-    linked: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    linked: dict[Id, list[tuple[int, int]]] = {}
     for miss in pairs:
-        one, other = launches.get((miss.graph, miss.a)), launches.get((miss.graph, miss.b))
+        one, other = launches.get(Id(miss.graph, miss.a)), launches.get(Id(miss.graph, miss.b))
         if one is not None and other is not None and one != other:
             for buffer in miss.buffers:
-                linked.setdefault((miss.graph, buffer), []).append((one, other))
+                linked.setdefault(Id(miss.graph, buffer), []).append((one, other))
     total = 0
     for key, links in linked.items():
         for members in _connected(links):

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation, WrapperLine
+from inspect_compile.graph import CompiledGraph
 
 _PARTS: Final = ("ConcatKernel",)
 """IR types that compute nothing: what they read is written into their own buffer."""
@@ -55,7 +55,7 @@ class Memories:
         return found
 
 
-def memories(dump: Dump, graph: str) -> Memories:
+def memories(graph: CompiledGraph) -> Memories:
     """The buffers of `graph`."""
-    rows = (row for row in dump.rows(Operation, graph) if row.graph == graph and row.phase == "pre_fusion")
-    return Memories(rows, (line for line in dump.rows(WrapperLine, graph) if line.graph == graph))
+    rows = (row for row in graph.rows(Operation) if row.graph == graph.name and row.phase == "pre_fusion")
+    return Memories(rows, (line for line in graph.rows(WrapperLine) if line.graph == graph.name))

@@ -6,13 +6,12 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import ResultCache, source_lines
-from inspect_compile.analysis.fusion.dependencies import Between
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, last_word
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.analysis.fusion.shared_bytes import Common, shared_bytes
-from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact, FusionLooks, FusionRound, Kernel, Location, Node, Operation, Symbol, WrapperLine
+from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph, Once
+from inspect_compile.graph.fusion.dependencies import Between
+from inspect_compile.graph.fusion.ledger import Candidate, Ledger, last_word
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
@@ -72,25 +71,24 @@ class LeftOut(msgspec.Struct, frozen=True):
     """Later nodes that each is paired with, at least."""
 
 
-def misses(dump: Dump, ledger: Ledger) -> list[Miss]:
-    """Those of the ledger's graph, most expensive first; found once for as many rows as the dump has now."""
-    return _found(dump, ledger).every
+def misses(graph: CompiledGraph) -> list[Miss]:
+    """Those of `graph` alone, without nested graphs, most expensive first."""
+    return _pairs(graph).every
 
 
-def apart(dump: Dump, ledger: Ledger) -> list[Miss]:
+def apart(graph: CompiledGraph) -> list[Miss]:
     """Those that fusion could have made one launch of: without the others they take a part of the time."""
-    return _found(dump, ledger).apart
+    return _pairs(graph).apart
 
 
-def left_out(dump: Dump, ledger: Ledger) -> list[LeftOut]:
+def left_out(graph: CompiledGraph) -> list[LeftOut]:
     """Where `misses` does not have all pairs, the buffers that most nodes touch first."""
-    return _found(dump, ledger).left_out
+    return _pairs(graph).left_out
 
 
-def _found(dump: Dump, ledger: Ledger) -> "_Pairs":
-    kinds: tuple[type[Fact], ...] = (Operation, WrapperLine, Node, Kernel, Symbol, FusionRound, FusionLooks)
-    extent = tuple(len(dump.rows(kind, ledger.graph)) for kind in kinds)
-    return _FOUND.of(dump, ledger.graph, extent, lambda: _Pairs(dump, ledger))
+@Once
+def _pairs(graph: CompiledGraph) -> "_Pairs":
+    return _Pairs(graph)
 
 
 class _Pairs:
@@ -98,13 +96,11 @@ class _Pairs:
     for.
     """
 
-    def __init__(self, dump: Dump, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._shared = shared_bytes(dump, ledger.graph)
-        self._lines = {
-            name: at for (graph, name), at in source_lines(dump, ledger.graph).items() if graph == ledger.graph
-        }
-        left = [LeftOut(ledger.graph, buffer, *sizes) for buffer, sizes in self._shared.left_out.items()]
+    def __init__(self, graph: CompiledGraph) -> None:
+        self._ledger = graph.ledger
+        self._shared = shared_bytes(graph)
+        self._lines = {name: at for (of, name), at in graph.line_of.items() if of == graph.name}
+        left = [LeftOut(graph.name, buffer, *sizes) for buffer, sizes in self._shared.left_out.items()]
         self.left_out = sorted(left, key=lambda one: -one.nodes)
 
     @cached_property
@@ -163,9 +159,6 @@ class _Pairs:
             where=next((self._lines[node] for node in nodes if node in self._lines), None),
             parts=tuple(Part(*ledger.part(name, common.buffers[0])) for name in (a, b)),
         )
-
-
-_FOUND: Final = ResultCache[_Pairs]()
 
 
 def most_expensive_first(found: Iterable[Miss]) -> list[Miss]:

@@ -1,12 +1,9 @@
 """What was fused, what was refused and why, and which pairs stayed apart although they share bytes."""
 
 from collections import Counter
-from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import ResultCache
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger, ledgers
 from inspect_compile.analysis.fusion.misses import (
     UNFUSABLE,
     LeftOut,
@@ -16,17 +13,8 @@ from inspect_compile.analysis.fusion.misses import (
     misses,
     most_expensive_first,
 )
-from inspect_compile.dump import Dump
-from inspect_compile.facts import (
-    FusionCombo,
-    FusionLooks,
-    FusionOrder,
-    FusionRound,
-    Kernel,
-    Node,
-    Operation,
-    WrapperLine,
-)
+from inspect_compile.graph import CompiledGraph, Once
+from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from inspect_compile.knowledge.fusion.reasons import words_of
 
 
@@ -71,30 +59,23 @@ class GraphFusion(msgspec.Struct, frozen=True):
         return [miss for miss in self.misses if miss.code == UNFUSABLE]
 
 
-def fusion(dump: Dump, graph: str) -> GraphFusion:
-    """The fusion of `graph`, from its ledgers; cached until the dump has more rows."""
-    kinds = (FusionLooks, FusionRound, FusionOrder, FusionCombo, Operation, Kernel, WrapperLine, Node)
-    return _SUMMED.of(dump, graph, tuple(len(dump.rows(kind, graph)) for kind in kinds), lambda: _summed(dump, graph))
-
-
-def left_apart(dump: Dump, graph: str) -> list[Miss]:
+def left_apart(graph: CompiledGraph) -> list[Miss]:
     """The pairs in two launches alone, most expensive first, in a part of the time that `fusion` takes."""
-    return most_expensive_first(miss for one in ledgers(dump, graph) for miss in apart(dump, one))
+    return most_expensive_first(miss for one in graph.ledgers for miss in apart(graph.other(one.graph)))
 
 
-_SUMMED: Final = ResultCache[GraphFusion]()
-
-
-def _summed(dump: Dump, graph: str) -> GraphFusion:
-    found = ledgers(dump, graph)
+@Once
+def fusion(graph: CompiledGraph) -> GraphFusion:
+    """The fusion of `graph`, from its ledgers."""
+    found = graph.ledgers
     candidates = [row for one in found for row in one.candidates]
     codes = Counter(row.code for row in candidates if row.verdict == "refused")
     return GraphFusion(
         ledgers=found,
         fused=[row for row in candidates if row.verdict == "fused"],
-        refusals=[RefusalCount(graph, code, count, words_of(code)) for code, count in codes.most_common()],
+        refusals=[RefusalCount(graph.name, code, count, words_of(code)) for code, count in codes.most_common()],
         verdicts=dict(Counter(row.verdict for row in candidates).most_common()),
         rounds=max((row.round for row in candidates), default=0),
-        misses=most_expensive_first(miss for one in found for miss in misses(dump, one)),
-        left_out=[row for one in found for row in left_out(dump, one)],
+        misses=most_expensive_first(miss for one in found for miss in misses(graph.other(one.graph))),
+        left_out=[row for one in found for row in left_out(graph.other(one.graph))],
     )

@@ -6,21 +6,19 @@ from typing import Final, Literal
 
 import msgspec
 
-from inspect_compile.analysis.cost.group_traffic import data_reads
-from inspect_compile.analysis.dumps.rows import lowered_nodes
-from inspect_compile.analysis.fusion.dependencies import Between
-from inspect_compile.analysis.fusion.ledger import Candidate, Ledger
 from inspect_compile.analysis.fusion.memories import Memories, memories
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.pair_choice import Chosen, OtherPair, Outcome, PairChoice, ResolvedOperations
 from inspect_compile.analysis.fusion.shared_bytes import Common, SharedBytes, shared_bytes
-from inspect_compile.analysis.indexing.difference import Difference, differences
-from inspect_compile.analysis.kernels.launches import Launch, launches
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.lowering.sources import Sources
-from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
-from inspect_compile.dump import Dump
 from inspect_compile.facts import KernelBody, Location, Lowering, Node, Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.group_traffic import data_reads
+from inspect_compile.graph.fusion.dependencies import Between
+from inspect_compile.graph.fusion.ledger import Candidate
+from inspect_compile.graph.indexing.difference import Difference, differences
+from inspect_compile.graph.kernels.launches import Launch
+from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
@@ -150,27 +148,27 @@ class GroupStory(msgspec.Struct, frozen=True, tag_field="fact", tag="why_group")
 class FusionStories:
     """Explains which operations of one graph were fused, which were not, and why."""
 
-    def __init__(self, dump: Dump, ledger: Ledger, missed: Iterable[Miss]) -> None:
-        """`missed` are the ledger's pairs that ended apart; needed for `group` only."""
-        self._dump = dump
-        self.graph = graph = ledger.graph
-        self.ledger = ledger
+    def __init__(self, graph: CompiledGraph, missed: Iterable[Miss]) -> None:
+        """`missed` are the graph's pairs that ended apart; needed for `group` only."""
+        self._compiled = graph
+        self.graph = graph.name
+        self.ledger = graph.ledger
         self._missed = tuple(missed)
-        self._before = shared_bytes(dump, graph, "pre_fusion")
-        self._after = shared_bytes(dump, graph)
+        self._before = shared_bytes(graph, "pre_fusion")
+        self._after = shared_bytes(graph)
         self._holding = {member: row.name for row in self._before.rows.values() for member in row.members}
         """Operation → the scheduler node before fusion that contains it, or is it."""
-        self._nodes = [row for row in lowered_nodes(dump, graph) if row.graph == graph]
-        self._where = _lines(dump, graph, self._nodes)
-        self._statements = Statements(dump, graph)
+        self._nodes = [row for row in graph.nodes if row.graph == graph.name]
+        self._where = _lines(graph, self._nodes)
+        self._statements = graph.statements
         self._made = {
             operation: row.node
-            for row in dump.rows(Lowering, graph)
-            if row.graph == graph
+            for row in graph.rows(Lowering)
+            if row.graph == graph.name
             for operation in row.operations
         }
         self._calls: dict[str, Launch] = {
-            operation: call for call in launches(dump, graph) if call.graph == graph for operation in call.operations
+            operation: call for call in graph.launches if call.graph == graph.name for operation in call.operations
         }
 
     @property
@@ -207,11 +205,11 @@ class FusionStories:
 
     @cached_property
     def _sources(self) -> Sources:
-        return Sources(self._dump, self.graph)
+        return Sources(self._compiled)
 
     @cached_property
     def _memories(self) -> Memories:
-        return memories(self._dump, self.graph)
+        return memories(self._compiled)
 
     def _kernel_of(self, operation: str) -> str:
         """The kernel that runs an operation; empty if none does."""
@@ -380,12 +378,12 @@ def _operator(row: Operation) -> str:
     return called[1] if len(called) > 1 else ""
 
 
-def _lines(dump: Dump, graph: str, nodes: list[Node]) -> dict[str, Location]:
+def _lines(graph: CompiledGraph, nodes: list[Node]) -> dict[str, Location]:
     """Node → source line; a node that a pass made has the line of what it replaces."""
     found = {row.name: row.where for row in nodes if row.where is not None}
     if all(row.name in found for row in nodes if row.op == "call_function"):
         return found
-    lineage = Lineage(dump, graph)
+    lineage = graph.lineage
     for row in nodes:
         where = None if row.name in found else lineage.line_of(NodeRef.of(row))
         if where is not None:

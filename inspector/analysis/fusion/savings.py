@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from inspect_compile.analysis.cost.buffer_traffic import BufferSums
-from inspect_compile.analysis.indexing.touched import Touched
+from inspect_compile.graph.cost.buffer_traffic import BufferSums
+from inspect_compile.graph.indexing.touched import Touched
 
 _Launch = tuple[int, str]
 """The number of a launch; or -1 and the name of a scheduler node that is treated as a separate launch."""

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.cost.buffer_traffic import BufferSums
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.dumps.rows import Phase, grouped, scheduled
 from inspect_compile.analysis.fusion.savings import Savings, Touches
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Kernel, Operation
+from inspect_compile.graph import CompiledGraph, grouped, outermost
+from inspect_compile.graph.cost.buffer_traffic import BufferSums
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.rows import Phase
 
 _MOST_PAIRS: Final = 4096
 _LEAST_WINDOW: Final = 2
@@ -130,14 +130,14 @@ def _window(count: int) -> int:
     return max(_LEAST_WINDOW, min(count - 1, _MOST_PAIRS // max(count, 1)))
 
 
-def shared_bytes(dump: Dump, graph: str, phase: Phase = "post_fusion") -> SharedBytes:
+def shared_bytes(graph: CompiledGraph, phase: Phase = "post_fusion") -> SharedBytes:
     """The scheduler nodes of `graph`, without its nested graphs; a node without members is not torch's."""
-    rows = [row for row in scheduled(dump, graph, phase, nested=False) if row.members]
-    traffic = launch_traffic(dump, graph.partition("/")[0])
+    rows = [row for row in graph.own(graph.operations if phase == "pre_fusion" else graph.groups) if row.members]
+    traffic = CompiledGraph(graph.dump, outermost(graph.name)).traffic
     launches: dict[str, int] = {}
     kernels: dict[str, Kernel] = {}
     for place, launch in enumerate(traffic.launches if phase == "post_fusion" else ()):
-        if launch.graph == graph:
+        if launch.graph == graph.name:
             launches.update((group, place) for group in launch.groups)
             kernels.update((group, launch.kernel) for group in launch.groups)
     makers = {buffer: row.name for row in rows for buffer in row.buffers}
@@ -159,7 +159,7 @@ def shared_bytes(dump: Dump, graph: str, phase: Phase = "post_fusion") -> Shared
     for maker, theirs in parts.items():
         own = touches[maker]
         touches[maker] = own._replace(writes={one: what for one, what in own.writes.items() if one not in theirs})
-    return SharedBytes(rows, _outputs(dump, graph), touches, launches)
+    return SharedBytes(rows, _outputs(graph), touches, launches)
 
 
 def _of_part(traffic: LaunchTraffic, row: Operation) -> Touches:
@@ -169,12 +169,12 @@ def _of_part(traffic: LaunchTraffic, row: Operation) -> Touches:
     return Touches.of(found)
 
 
-def _outputs(dump: Dump, graph: str) -> frozenset[str]:
+def _outputs(graph: CompiledGraph) -> frozenset[str]:
     """Buffers that the graph returns."""
     return frozenset(
         buffer
-        for row in dump.rows(Operation, graph)
-        if row.graph == graph and "OUTPUT" in row.users
+        for row in graph.rows(Operation)
+        if row.graph == graph.name and "OUTPUT" in row.users
         for buffer in row.buffers
     )
 

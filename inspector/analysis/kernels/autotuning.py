@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import shared_fields
-from inspect_compile.analysis.kernels.binaries import Configuration, compiled_as, configurations, of_kernels
-from inspect_compile.analysis.kernels.chosen import TuningQuery, asked
-from inspect_compile.analysis.kernels.chosen import of_kernels as asked_of_kernels
 from inspect_compile.analysis.kernels.triton_heuristics import heuristics
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Choice, Kernel, Operation
+from inspect_compile.graph import CompiledGraph, Id, shared_fields
+from inspect_compile.graph.kernels.binaries import Configuration, compiled_as, configurations, of_kernels
+from inspect_compile.graph.kernels.chosen import TuningQuery, asked
+from inspect_compile.graph.kernels.chosen import of_kernels as asked_of_kernels
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +71,9 @@ class Autotuned(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag
     """Whether the generated code runs the winner; None if that is not known."""
 
 
-def autotuned(dump: Dump, graph: str) -> list[Autotuned]:
+def autotuned(graph: CompiledGraph) -> list[Autotuned]:
     """The decisions of `graph`, nested graphs included: operations in lowering order, then kernels."""
-    return list(_sheets(dump, graph))
+    return list(_sheets(graph))
 
 
 def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
@@ -87,16 +87,16 @@ def of_kernel(sheets: list[Autotuned], kernel: Kernel) -> list[Autotuned]:
     ]
 
 
-def _sheets(dump: Dump, graph: str) -> Iterator[Autotuned]:
-    compiled = {key: {row.label: row for row in rows} for key, rows in of_kernels(configurations(dump, graph)).items()}
-    questions = asked(dump, graph)
-    kernels = dump.rows(Kernel, graph)
-    nodes = {(row.graph, row.name): row.nodes for row in dump.rows(Operation, graph)}
+def _sheets(graph: CompiledGraph) -> Iterator[Autotuned]:
+    compiled = {key: {row.label: row for row in rows} for key, rows in of_kernels(configurations(graph)).items()}
+    questions = asked(graph)
+    kernels = graph.rows(Kernel)
+    nodes = {Id.of(row): row.nodes for row in graph.rows(Operation)}
     for one in questions:
         if one.tuning.about == "operation":
-            yield _of_operation(dump, one, kernels, nodes)
+            yield _of_operation(graph.dump, one, kernels, nodes)
     of_names = asked_of_kernels(questions)
-    for kernel in {(row.graph, row.name): row for row in kernels}.values():
+    for kernel in {Id.of(row): row for row in kernels}.values():
         found = of_names.get(compiled_as(of_names, kernel.graph, kernel.name))
         there = compiled.get(compiled_as(compiled, kernel.graph, kernel.name), {})
         if found is not None:
@@ -107,7 +107,7 @@ def _sheets(dump: Dump, graph: str) -> Iterator[Autotuned]:
 
 
 def _of_operation(
-    dump: Dump, one: TuningQuery, kernels: list[Kernel], nodes: Mapping[tuple[str, str], tuple[str, ...]]
+    dump: Dump, one: TuningQuery, kernels: list[Kernel], nodes: Mapping[Id, tuple[str, ...]]
 ) -> Autotuned:
     tuning = one.tuning
     mine = [row for row in kernels if row.graph == tuning.graph and tuning.operation in row.operations]
@@ -115,7 +115,7 @@ def _of_operation(
     return _sheet(
         one,
         kernel="" if kernel is None else kernel.name,
-        nodes=tuning.nodes or nodes.get((tuning.graph, tuning.operation), ()),
+        nodes=tuning.nodes or nodes.get(Id(tuning.graph, tuning.operation), ()),
         runs=None if kernel is None else _is_what_runs(dump, one, kernel),
     )
 

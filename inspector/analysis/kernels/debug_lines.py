@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.names import file_name
+from inspect_compile.graph import file_name
 
 
 class Place(NamedTuple):

@@ -2,22 +2,20 @@
 
 from typing import Any
 
-from inspect_compile.analysis.dumps.rows import source_lines
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 VERSION = 1
 
 
-def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
+def kernel_map(graph: CompiledGraph) -> dict[str, Any]:
     """The contents of kernel_map.json for `graph`, nested graphs included. docs/dump.md describes them."""
-    where = source_lines(dump, graph)
+    where = graph.line_of
     kernels: dict[str, dict[str, Any]] = {}
-    for launch in launches(dump, graph):
+    for launch in graph.launches:
         kernel = launch.kernel
-        lines = dict.fromkeys(where[launch.graph, node] for node in launch.nodes if (launch.graph, node) in where)
+        lines = dict.fromkeys(where[Id(launch.graph, node)] for node in launch.nodes if Id(launch.graph, node) in where)
         found = kernels.setdefault(
             kernel.name,
             {
@@ -39,7 +37,7 @@ def kernel_map(dump: Dump, graph: str) -> dict[str, Any]:
                 "lines": [_line(line) for line in lines],
             }
         )
-    return {"version": VERSION, "graph": graph, "kernels": kernels}
+    return {"version": VERSION, "graph": graph.name, "kernels": kernels}
 
 
 def _line(where: Location) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Measuring
+from inspect_compile.graph import Graphs
 
 Key = tuple[str, str, int | None]
 """Graph, kernel, line in output_code.py."""
@@ -32,11 +33,11 @@ def latest(rows: Iterable[Launched]) -> list[Launched]:
     return list({(row.graph, row.what, row.kernel, row.line, row.number): row for row in rows}.values())
 
 
-def measured(dump: Dump, graph: str | None = None) -> dict[Key, Measured]:
+def measured(graphs: Graphs) -> dict[Key, Measured]:
     """The timed launches, less the overhead of measuring; with `graph`, those of it and its nested graphs."""
     found = {}
-    added = {row.device: row.overhead for row in measuring(dump)}
-    for row in latest(dump.rows(Launched, graph)):
+    added = {row.device: row.overhead for row in measuring(graphs.dump)}
+    for row in latest(graphs.rows(Launched)):
         took = row.first if row.milliseconds is None else row.milliseconds
         if row.what == "launch" and took is not None:
             least = took if row.least is None else row.least

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inspect_compile.analysis.kernels.binaries import Configuration
 from inspect_compile.analysis.kernels.instructions import operation
 from inspect_compile.analysis.kernels.stage_lines import STAGES, KernelStages, Stage, StageLine, of_all
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Location
+from inspect_compile.graph.kernels.binaries import Configuration
+from inspect_compile.graph.kernels.statements import Statements
 
 
 class LineCounts(msgspec.Struct, frozen=True, tag_field="fact", tag="line_counts"):

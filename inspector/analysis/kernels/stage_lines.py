@@ -12,8 +12,6 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import file_name
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.analysis.kernels.debug_lines import (
     PARSERS,
     Lines,
@@ -24,10 +22,12 @@ from inspect_compile.analysis.kernels.debug_lines import (
     objdump_lines,
 )
 from inspect_compile.analysis.kernels.instructions import count_instructions
-from inspect_compile.analysis.kernels.launches import USER_TRITON
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Kernel, Location
+from inspect_compile.graph import CompiledGraph, file_name, outermost
+from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.graph.kernels.launches import USER_TRITON
+from inspect_compile.graph.kernels.statements import Annotated, Statements
 
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa")
 """Stages of Triton kernels in the order in which they are made; the last two are disassemblies."""
@@ -112,9 +112,9 @@ class KernelStages:
     def __init__(self, dump: Dump, kernel: Kernel) -> None:
         self._dump = dump
         self.kernel = kernel
-        self._graph = kernel.graph.partition("/")[0]
+        self._graph = outermost(kernel.graph)
         self.compiled: list[Configuration] = of_kernel(
-            of_kernels(configurations(dump, self._graph)), kernel.graph, kernel.name
+            of_kernels(configurations(CompiledGraph(dump, self._graph))), kernel.graph, kernel.name
         )
         """The configuration that runs comes first."""
         self._known: dict[tuple[str, str], Stage] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.kernels.statements import Annotated
+from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.knowledge.kernels.statement_forms import assigned
 
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')

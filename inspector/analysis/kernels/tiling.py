@@ -7,6 +7,7 @@ from typing import TypeVar
 from inspect_compile.analysis.kernels.triton_heuristics import Heuristics, heuristics
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody, LoopNest, Tiling
+from inspect_compile.graph import Id
 
 _Row = TypeVar("_Row")
 
@@ -25,11 +26,11 @@ class Shape:
 
 def shape(dump: Dump, kernel: Kernel) -> Shape:
     """What is known of `kernel`. A source that several calls share was generated for each of them: it is told once."""
-    named = (kernel.graph, kernel.name)
-    generated = sum((row.graph, row.kernel) == named for row in dump.rows(KernelBody, kernel.graph))
+    named = Id.of(kernel)
+    generated = sum(Id(row.graph, row.kernel) == named for row in dump.rows(KernelBody, kernel.graph))
     return Shape(
-        _once([row for row in dump.rows(Tiling, kernel.graph) if (row.graph, row.kernel) == named], generated),
-        _once([row for row in dump.rows(LoopNest, kernel.graph) if (row.graph, row.kernel) == named], generated),
+        _once([row for row in dump.rows(Tiling, kernel.graph) if Id(row.graph, row.kernel) == named], generated),
+        _once([row for row in dump.rows(LoopNest, kernel.graph) if Id(row.graph, row.kernel) == named], generated),
         heuristics(dump.text(kernel.graph, kernel.source) or "") if kernel.source.endswith(".py") else None,
     )
 

@@ -6,33 +6,31 @@ docs/dump.md says where the two differ.
 
 from typing import Any, Final
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode
+from inspect_compile.graph import CompiledGraph
 
 VERSION: Final = 2.0
 """Version of torch's format."""
 
 
-def node_mappings(dump: Dump, graph: str) -> dict[str, Any]:
+def node_mappings(graph: CompiledGraph) -> dict[str, Any]:
     """`preToPost`, `postToPre`: Dynamo's nodes and post-grad nodes; `cppCodeToPost`, `postToCppCode`: calls of kernels.
 
     A call is named `kernel:n`, where n counts calls from 1.
     """
-    found = dump.graph(graph)
-    dynamo = dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None)
+    found = graph.dump.graph(graph.name)
+    dynamo = graph.dump.rows_of_compile(DynamoNode, found.compile_id if found is not None else None)
     before = {node.name for node in dynamo if node.op != "output"}
     pre_to_post: dict[str, list[str]] = {}
     post_to_pre: dict[str, list[str]] = {}
-    for node in lowered_nodes(dump, graph):
+    for node in graph.nodes:
         for origin in node.origins if node.op not in ("placeholder", "get_attr", "output") else ():
             if origin in before:
                 pre_to_post.setdefault(origin, []).append(node.name)
                 post_to_pre.setdefault(node.name, []).append(origin)
     code_to_post: dict[str, list[str]] = {}
     post_to_code: dict[str, list[str]] = {}
-    for number, launch in enumerate(launches(dump, graph), 1):
+    for number, launch in enumerate(graph.launches, 1):
         call = f"{launch.kernel.name}:{number}"
         code_to_post[call] = list(launch.nodes)
         for name in launch.nodes:

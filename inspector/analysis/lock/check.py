@@ -27,6 +27,7 @@ from inspect_compile.analysis.lock.records import VERSIONS, GraphLock, Lock, Mac
 from inspect_compile.analysis.lock.rules import Bound, Forbidden, Ignore, NoChange, Rule, Together
 from inspect_compile.analysis.lock.words import change_words, number_words
 from inspect_compile.facts import Location
+from inspect_compile.graph import outermost
 
 _ORDER: Final = {name: index for index, name in enumerate(METRICS)}
 _EACH: Final = ("graph_breaks", "recompiles", "fallback", "missed")
@@ -208,7 +209,7 @@ class _Check:
     def _lost(self, owner: str, label: str) -> Place:
         """Where the operators are now that one loop had computed, with the reason why they are apart."""
         wanted = set(label.split(" + "))
-        loops = [one for one in self._now.loops if one.graph.partition("/")[0] == owner and wanted & set(one.operators)]
+        loops = [one for one in self._now.loops if outermost(one.graph) == owner and wanted & set(one.operators)]
         names = {one.name for one in loops}
         pair = next((one for one in self._now.apart if one.a in names and one.b in names), None)
         where = next((at for one in reversed(loops) for at in reversed(one.lines)), None)

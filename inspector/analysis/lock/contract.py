@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lock.evidence import Apart, Evidence, Key, Loop
 from inspect_compile.analysis.lock.frames import frame_locks
 from inspect_compile.analysis.lock.graphs import graph_contract
@@ -37,7 +36,7 @@ def contract(dump: Dump, *, root: str = "", missed_over: int = MISSED_OVER) -> C
     frames = frame_locks(dump, relative_to(root))
     graphs = [
         graph_contract(dump, graph, frames.of(graph.compile_id), missed_over)
-        for graph in outermost(dump)
+        for graph in dump.outermost()
         if (end := dump.graph_end(graph.graph)) is not None and end.status == "compiled"
     ]
     graphs.sort(key=lambda one: (one.lock.name, msgspec.json.encode(one.lock), msgspec.json.encode(one.machine)))

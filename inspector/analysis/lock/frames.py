@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.content import own as without_ids
-from inspect_compile.analysis.dumps.names import short
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import Cause, FrameRun, causes, frames, resumed
 from inspect_compile.analysis.lock.evidence import Evidence, Key, digests, own
 from inspect_compile.analysis.lock.records import FrameLock
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, GraphBreak, Guard, Location, Recompile
+from inspect_compile.graph import grouped, short
 from inspect_compile.knowledge.frontend.guard_words import no_longer_words
 
 _AGAIN: Final = re.compile(r"_\d+$")

@@ -6,19 +6,16 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.content import kernel_source
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.names import short
-from inspect_compile.analysis.dumps.rows import lowered_by_name, lowered_nodes, scheduled
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.analysis.lock.evidence import Apart, Evidence, Key, Loop, digest, own
 from inspect_compile.analysis.lock.records import GraphLock, MachineGraph
 from inspect_compile.analysis.memory.holders import holders, moment
-from inspect_compile.analysis.memory.plan import memories
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Location, Lowering, Node, Remark
+from inspect_compile.graph import CompiledGraph, Graphs, Id, outermost, short
+from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.fusion.reasons import by_code
 
@@ -65,9 +62,13 @@ def graph_contract(dump: Dump, graph: Graph, frame: str, missed_over: int) -> Gr
     """What is kept of one outermost graph."""
     name, evidence = graph.graph, dict[Key, Evidence]()
     labels = _Labels(name, evidence)
-    flops, moved, held = graph_flops(dump, name), launch_traffic(dump, name), memories(dump, name)[name]
-    nodes = lowered_by_name(dump, name)
-    fused = fusion(dump, name)
+    flops, moved, held = (
+        graph_flops(CompiledGraph(dump, name)),
+        CompiledGraph(dump, name).traffic,
+        CompiledGraph(dump, name).memories[name],
+    )
+    nodes = CompiledGraph(dump, name).node_of
+    fused = fusion(CompiledGraph(dump, name))
     apart = [Apart(miss.graph, miss.a, miss.b, _why_apart(miss)) for miss in (*fused.apart, *fused.beside)]
     loops = _loops(dump, name, nodes, apart, labels)
     seen = set()
@@ -79,7 +80,7 @@ def graph_contract(dump: Dump, graph: Graph, frame: str, missed_over: int) -> Gr
         if launch.kernel.kind == "extern":
             labels.add("extern", launch.kernel.name, next(iter(launch.lines), None))
     for remark in dump.rows(Remark):
-        if remark.code == "fallback" and remark.graph.partition("/")[0] == name:
+        if remark.code == "fallback" and outermost(remark.graph) == name:
             target = remark.message.partition(" runs as ")[0].removesuffix(".default")
             why = remark.message.rpartition("nothing fuses with it: ")[2]
             labels.add("fallback", target, remark.place, why)
@@ -88,19 +89,19 @@ def graph_contract(dump: Dump, graph: Graph, frame: str, missed_over: int) -> Gr
             two = [part.operator or part.node for part in miss.parts]
             second = next((part.where for part in reversed(miss.parts) if part.where is not None), miss.where)
             labels.add("missed", " and ".join(two), second, _why_apart(miss))
-    for node in lowered_nodes(dump, name):
+    for node in CompiledGraph(dump, name).nodes:
         if node.op == "call_function" and node.values:
             labels.add("dtypes", node.values[0].dtype.removeprefix("torch."), node.where)
-    where = {operator_name(node.target): node.where for node in reversed(lowered_nodes(dump, name)) if node.where}
+    where = {operator_name(node.target): node.where for node in reversed(CompiledGraph(dump, name).nodes) if node.where}
     for row in flops.operators:
         labels.add("operators", operator_name(row.operator), where.get(operator_name(row.operator)), number=row.flops)
     largest = max(moved.launches, key=lambda launch: moved.of(launch).least, default=None)
     if largest is not None and largest.lines:
         evidence[name, "bytes", ""] = Evidence(own(largest.lines[-1]))
     if held.peak_index is not None:
-        for holder in moment(held, holders(dump, name, held), held.peak_index).holders:
+        for holder in moment(held, holders(CompiledGraph(dump, name), held), held.peak_index).holders:
             if holder.bytes >= _LEAST_HELD * held.peak:
-                maker = nodes.get((holder.graph, holder.node))
+                maker = nodes.get(Id(holder.graph, holder.node))
                 label = operator_of(maker) if maker is not None and maker.op == "call_function" else holder.origin
                 labels.add("held", label, holder.where, number=holder.bytes)
     return GraphContract(
@@ -130,19 +131,17 @@ def graph_contract(dump: Dump, graph: Graph, frame: str, missed_over: int) -> Gr
     )
 
 
-def _loops(
-    dump: Dump, graph: str, nodes: dict[tuple[str, str], Node], apart: Iterable[Apart], labels: _Labels
-) -> list[Loop]:
+def _loops(dump: Dump, graph: str, nodes: dict[Id, Node], apart: Iterable[Apart], labels: _Labels) -> list[Loop]:
     found = []
     views = {(row.graph, row.node) for row in dump.rows(Lowering, graph) if row.way == "view"}
     reasons: dict[tuple[str, str], str] = {}
     for pair in apart:
         for side in (pair.a, pair.b):
             reasons.setdefault((pair.graph, side), pair.why)
-    for row in scheduled(dump, graph, "post_fusion"):
+    for row in CompiledGraph(dump, graph).groups:
         if row.kind in _NO_LOOP:
             continue
-        own_nodes = [nodes[row.graph, name] for name in row.nodes if (row.graph, name) in nodes]
+        own_nodes = [node for name in row.nodes if (node := nodes.get(Id(row.graph, name))) is not None]
         computing = [node for node in own_nodes if node.op == "call_function" and (node.graph, node.name) not in views]
         operators = tuple(dict.fromkeys(map(operator_of, computing)))
         lines = tuple(dict.fromkeys(at for node in own_nodes if (at := own(node.where)) is not None))
@@ -164,7 +163,7 @@ def _why_apart(miss: Miss) -> str:
 
 
 def _cudagraphs(dump: Dump, graph: str) -> str:
-    rows = [row for row in cudagraph_rows(dump, graph) if row.graph == graph]
+    rows = [row for row in cudagraph_rows(Graphs(dump, graph)) if row.graph == graph]
     skipped = next((row.skipped for row in rows if row.skipped), "")
     return f"off: {skipped}" if skipped else "on" if rows else ""
 
@@ -177,7 +176,7 @@ def _machine(dump: Dump, graph: Graph, frame: str, evidence: dict[Key, Evidence]
             seen.add((kernel.graph, kernel.name))
             label = f"{digest(kernel_source(dump, kernel), 4)} {_unnumbered(kernel.name)}"
             labels.add("sources", label, next(reversed(kernel.lines), None))
-    running = [rows[0] for rows in of_kernels(configurations(dump, graph.graph)).values()]
+    running = [rows[0] for rows in of_kernels(configurations(CompiledGraph(dump, graph.graph))).values()]
     for row in running:
         labels.add("choices", f"{_unnumbered(row.kernel)} {row.label}")
     registers = [row.registers for row in running if row.registers is not None]

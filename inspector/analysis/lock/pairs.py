@@ -6,8 +6,8 @@ from typing import TypeVar
 import msgspec
 
 from inspect_compile.analysis.compare.pairing import matched
-from inspect_compile.analysis.dumps.names import file_name
 from inspect_compile.analysis.lock.records import FrameLock, GraphLock, MachineGraph
+from inspect_compile.graph import file_name
 
 T = TypeVar("T")
 Pair = tuple[T, None] | tuple[None, T] | tuple[T, T]

@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from inspect_compile.analysis.dumps.names import ProgramLine
 from inspect_compile.analysis.lock.contract import Compiled
 from inspect_compile.analysis.lock.evidence import Apart, Loop
 from inspect_compile.analysis.lock.rules import Together
 from inspect_compile.facts import Location
+from inspect_compile.graph import ProgramLine
 
 
 class Broken(NamedTuple):

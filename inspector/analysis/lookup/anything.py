@@ -7,16 +7,14 @@ from typing import Final, Literal
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import ProgramLine, file_name, operations_in
-from inspect_compile.analysis.dumps.rows import lowered_nodes, scheduled
 from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
 from inspect_compile.analysis.lookup.graphs import find_graphs
 from inspect_compile.analysis.lookup.names import Names
 from inspect_compile.analysis.lookup.nodes import find_nodes
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel
+from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph, Graphs, ProgramLine, file_name, operations_in
 
 Kind = Literal["graph", "line", "kernel", "node", "operation", "buffer"]
 
@@ -58,26 +56,26 @@ def find_anything(dump: Dump, text: str) -> Answer[Thing]:
 
 
 def _named(dump: Dump, name: str) -> Iterator[Thing]:
-    graphs = find_graphs(dump, name)
-    for graph in graphs.all if isinstance(graphs, Found) else ():
-        if name in (graph.graph, graph.compile_id, graph.kind):
-            yield Thing("graph", graph.graph, graph.graph)
+    named = find_graphs(dump, name)
+    for fact in named.all if isinstance(named, Found) else ():
+        if name in (fact.graph, fact.compile_id, fact.kind):
+            yield Thing("graph", fact.graph, fact.graph)
     line = ProgramLine.read(name)
     if line is not None:
-        for graph in outermost(dump):
-            for node in lowered_nodes(dump, graph.graph):
+        for graph in Graphs(dump):
+            for node in graph.nodes:
                 if node.where is not None and line.is_at(node.where):
                     yield _line(graph, node.where.file, node.where.line)
-    for graph in outermost(dump):
-        yield from (Thing("kernel", row.graph, name) for row in dump.rows(Kernel, graph.graph) if row.name == name)
-    nodes = find_nodes(dump, name) if line is None else None
+    for graph in Graphs(dump):
+        yield from (Thing("kernel", row.graph, name) for row in graph.rows(Kernel) if row.name == name)
+    nodes = find_nodes(Graphs(dump), name) if line is None else None
     for answer in nodes.all if isinstance(nodes, Found) else ():
         if not answer.behind:
             yield from (Thing("node", kin.graph, kin.name, kin.stage) for kin in answer.kins)
-    for graph in outermost(dump):
-        operations = find_operations(dump, (name,), graph.graph) if line is None else None
+    for graph in Graphs(dump):
+        operations = find_operations(Graphs(dump, graph.name), (name,)) if line is None else None
         for (meant,) in operations.all if isinstance(operations, Found) else ():
-            rows = (row for row in scheduled(dump, meant.graph) if row.name in meant.operations)
+            rows = (row for row in graph.other(meant.graph).operations if row.name in meant.operations)
             if any(name in row.buffers for row in rows):
                 yield Thing("buffer", meant.graph, name)
             elif not {name, *operations_in(name)}.isdisjoint(meant.operations):
@@ -100,17 +98,16 @@ def _containing(dump: Dump, text: str) -> Iterator[Thing]:
 
 def _all(dump: Dump) -> Iterator[Thing]:
     """Everything with a name: graphs, lines, kernels, nodes of the lowered graphs, operations, buffers."""
-    graphs = outermost(dump)
-    yield from (Thing("graph", graph.graph, graph.graph) for graph in graphs)
-    for graph in graphs:
-        wheres = (node.where for node in lowered_nodes(dump, graph.graph))
+    yield from (Thing("graph", graph.name, graph.name) for graph in Graphs(dump))
+    for graph in Graphs(dump):
+        wheres = (node.where for node in graph.nodes)
         yield from (_line(graph, where.file, where.line) for where in wheres if where is not None)
-        yield from (Thing("kernel", row.graph, row.name) for row in dump.rows(Kernel, graph.graph))
-        yield from (Thing("node", node.graph, node.name, node.stage) for node in lowered_nodes(dump, graph.graph))
-        for row in scheduled(dump, graph.graph):
+        yield from (Thing("kernel", row.graph, row.name) for row in graph.rows(Kernel))
+        yield from (Thing("node", node.graph, node.name, node.stage) for node in graph.nodes)
+        for row in graph.operations:
             yield Thing("operation", row.graph, row.name, operations=(row.name,))
             yield from (Thing("buffer", row.graph, buffer) for buffer in row.buffers)
 
 
-def _line(graph: Graph, file: str, line: int) -> Thing:
-    return Thing("line", graph.graph, f"{file_name(file)}:{line}", file=file)
+def _line(graph: CompiledGraph, file: str, line: int) -> Thing:
+    return Thing("line", graph.name, f"{file_name(file)}:{line}", file=file)

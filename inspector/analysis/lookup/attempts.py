@@ -6,18 +6,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.names import ProgramLine, operations_in, short
 from inspect_compile.analysis.dumps.parts import numbers_text
-from inspect_compile.analysis.dumps.rows import scheduled
-from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, operations_in, outermost, short
+from inspect_compile.graph.fusion.ledger import Candidate, candidates
 
-_Operations = frozenset[tuple[str, str]]
+_Operations = frozenset[Id]
 """(graph, operation)."""
 
 
@@ -42,10 +39,10 @@ class FusionFilter:
             return False
         if self.operations is None:
             return True
-        return any((row.graph, name) in self.operations for pair in (row.a, row.b) for name in operations_in(pair))
+        return any(Id(row.graph, name) in self.operations for pair in (row.a, row.b) for name in operations_in(pair))
 
 
-def concerning(dump: Dump, graph: str | None, names: tuple[str, ...]) -> Callable[[msgspec.Struct], bool]:
+def concerning(graphs: Graphs, names: tuple[str, ...]) -> Callable[[msgspec.Struct], bool]:
     """True of a row of any table that involves all of `names`, as they are meant in `graph`, or in the row's graph.
 
     A fusion attempt involves the operations that a name stands for, and those fused into the same scheduler node; with
@@ -56,9 +53,9 @@ def concerning(dump: Dump, graph: str | None, names: tuple[str, ...]) -> Callabl
     def concerns(row: msgspec.Struct) -> bool:
         if not names or not isinstance(row, Candidate):
             return matches(row, names)
-        of = graph or row.graph.partition("/")[0]
+        of = graphs.name or outermost(row.graph)
         if of not in meant:
-            meant[of] = [_members(dump, of, name) for name in names]
+            meant[of] = [_members(CompiledGraph(graphs.dump, of), name) for name in names]
         return _is_between(row, meant[of])
 
     return concerns
@@ -71,53 +68,51 @@ def _is_between(row: Candidate, meant: list[set[str]]) -> bool:
     return all(found & (a | b) for found in meant)
 
 
-def _members(dump: Dump, graph: str, name: str) -> set[str]:
+def _members(graph: CompiledGraph, name: str) -> set[str]:
     """The operations that the name stands for, and all that ended in one scheduler node with any of them."""
-    answer = find_operations(dump, (name,), graph)
+    answer = find_operations(graph, (name,))
     named = {one for (meant,) in answer.all for one in meant.operations} if isinstance(answer, Found) else {name}
-    rows = dump.rows(Operation, graph)
+    rows = graph.rows(Operation)
     found = named.union(*(row.members for row in rows if row.name in named))
     return found.union(*(row.members for row in rows if row.phase == "post_fusion" and found & set(row.members)))
 
 
 def find_attempts(
-    dump: Dump, graph: str | None, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
+    graphs: Graphs, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
 ) -> Answer[FusionFilter]:
     """Those with a reason code or verdict, in a round, with an operation of a line; of all graphs for None."""
     operations = None
     if line is not None:
-        answer = find_operations_of_line(dump, line, graph)
+        answer = find_operations_of_line(graphs, line)
         if not isinstance(answer, Found):
             return answer
         (operations,) = answer.all
     # A line alone needs no look at all attempts.
-    graphs = () if reason is None and in_round is None else graphs_of(dump, graph)
-    known = [row for found in graphs for row in candidates(dump, found.graph)]
+    wanted = () if reason is None and in_round is None else graphs.facts
+    known = [row for found in wanted for row in candidates(CompiledGraph(graphs.dump, found.graph))]
     if reason is not None and all(reason not in (row.code, row.verdict) for row in known):
         codes = Counter(row.code or row.verdict for row in known if row.verdict != "fused")
-        return Unknown(reason, "reason", dump.root, there=tuple(code for code, _ in codes.most_common()))
+        return Unknown(reason, "reason", graphs.dump.root, there=tuple(code for code, _ in codes.most_common()))
     rounds = {row.round for row in known}
     if in_round is not None and in_round not in rounds:
         there = (numbers_text(number for number in rounds if number),)
-        return Unknown(str(in_round), "round", dump.root, there=there if there[0] else ())
+        return Unknown(str(in_round), "round", graphs.dump.root, there=there if there[0] else ())
     return Found((FusionFilter(reason, in_round, operations),))
 
 
-def find_operations_of_line(dump: Dump, text: str, graph: str | None = None) -> Answer[_Operations]:
+def find_operations_of_line(graphs: Graphs, text: str) -> Answer[_Operations]:
     """The operations that a source line made: `12`, `model.py:12` or a longer path."""
     asked = ProgramLine.read(text)
     if asked is None:
-        return Unknown(text, "form of a program's line", dump.root)
-    places = [(node, node.where) for node in dump.rows(Node, graph) if node.where is not None]
-    meant = {(node.graph, node.name) for node, where in places if asked.is_at(where)}
-    rows = scheduled(dump, graph)
-    if found := frozenset(
-        (row.graph, row.name) for row in rows if any((row.graph, name) in meant for name in row.nodes)
-    ):
+        return Unknown(text, "form of a program's line", graphs.dump.root)
+    places = [(node, node.where) for node in graphs.rows(Node) if node.where is not None]
+    meant = {Id.of(node) for node, where in places if asked.is_at(where)}
+    rows = graphs.operations
+    if found := frozenset(Id.of(row) for row in rows if any(Id(row.graph, name) in meant for name in row.nodes)):
         return Found((found,))
-    made = {(row.graph, name) for row in rows for name in row.nodes}
-    computing = (where for node, where in places if node.stage == "post_grad" and (node.graph, node.name) in made)
+    made = {Id(row.graph, name) for row in rows for name in row.nodes}
+    computing = (where for node, where in places if node.stage == "post_grad" and Id.of(node) in made)
     there = tuple(
         dict.fromkeys(map(short, sorted(computing, key=lambda where: (short(where).rpartition(":")[0], where.line))))
     )
-    return Unknown(text, "operation of a line", dump.root, there=there)
+    return Unknown(text, "operation of a line", graphs.dump.root, there=there)

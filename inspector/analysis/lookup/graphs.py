@@ -1,6 +1,5 @@
 """Finds the graphs that a person names."""
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.lookup.answer import Ambiguous, Answer, Found, unknown
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
@@ -14,7 +13,7 @@ def find_graphs(dump: Dump, text: str) -> Answer[Graph]:
     exact = dump.graph(text)
     if exact is not None:
         return Found((exact,))
-    graphs = outermost(dump)
+    graphs = dump.outermost()
     for fits in (
         lambda graph: text in (graph.compile_id, graph.kind),
         lambda graph: graph.graph.startswith(text),

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable
 
-from inspect_compile.analysis.dumps.names import ProgramLine, short
-from inspect_compile.analysis.kernels.launches import USER_TRITON
 from inspect_compile.analysis.kernels.stage_lines import KernelStages
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.analysis.lookup.answer import Answer, Found, Kind, Unknown
 from inspect_compile.dump import Dump
+from inspect_compile.graph import ProgramLine, own_name, short
+from inspect_compile.graph.kernels.launches import USER_TRITON
+from inspect_compile.graph.kernels.statements import Annotated, Statements
 
 Lines = frozenset[int]
 
@@ -57,7 +57,7 @@ def find_source_lines(
             return answer
         meant = answer.all[0]
     if node is not None:
-        bare = node.removeprefix("%").rpartition("/")[2]
+        bare = own_name(node.removeprefix("%"))
         answer = matching(
             node,
             "statement of a node",

@@ -2,12 +2,10 @@
 
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.memory.holders import Moment, holders, index_at, moment
-from inspect_compile.analysis.memory.plan import Memory, memory
-from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.memory.plan import Memory
 
 _DIGITS: Final = 9
 """Of the number of a line, at most."""
@@ -16,26 +14,26 @@ _DIGITS: Final = 9
 class MomentOf(NamedTuple):
     """What one graph holds at a moment."""
 
-    graph: Graph
+    graph: CompiledGraph
     memory: Memory
     moment: Moment | None
     """None where its wrapper has no such line."""
 
 
-def find_moments(dump: Dump, at: str, graph: str | None = None) -> Answer[MomentOf]:
+def find_moments(graphs: Graphs, at: str) -> Answer[MomentOf]:
     """For each graph what is held after the line `at` of its output code, or at its `peak`."""
     if at != "peak" and not (at.isascii() and at.isdigit() and len(at) <= _DIGITS):
-        return Unknown(at, "form of a moment", dump.root)
-    asked = [(facts, memory(dump, facts.graph)) for facts in graphs_of(dump, graph)]
+        return Unknown(at, "form of a moment", graphs.dump.root)
+    asked = [(one, one.memory) for one in graphs]
     if not asked:
-        return unknown(dump, at, "moment")
+        return unknown(graphs.dump, at, "moment")
     if at != "peak" and all(index_at(found, at) is None for _, found in asked):
-        there = tuple(f"{facts.graph}: {lines_text(found)}" for facts, found in asked)
-        return Unknown(at, "moment", dump.root, there=there)
+        there = tuple(f"{one.name}: {lines_text(found)}" for one, found in asked)
+        return Unknown(at, "moment", graphs.dump.root, there=there)
     return Found(
         tuple(
-            MomentOf(facts, found, None if index is None else moment(found, holders(dump, facts.graph, found), index))
-            for facts, found in asked
+            MomentOf(one, found, None if index is None else moment(found, holders(one, found), index))
+            for one, found in asked
             for index in (index_at(found, at),)
         )
     )

@@ -1,6 +1,7 @@
 """Resolves a kernel name that some tool printed to a kernel of the dump and its source."""
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -10,11 +11,6 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import file_name
-from inspect_compile.analysis.dumps.rows import grouped, lowered_by_name, shared_fields
-from inspect_compile.analysis.kernels.binaries import compiled_as
-from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch, launches
 from inspect_compile.analysis.lookup import kernel_symbols
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.lookup.named_kernel import NamedKernel, Resolved, TellsApart
@@ -22,6 +18,9 @@ from inspect_compile.analysis.runtime.launch_plan import ON_GPU, function_of, ho
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import Binary, Kernel, Node
+from inspect_compile.graph import CompiledGraph, Id, file_name, grouped, outermost, shared_fields
+from inspect_compile.graph.kernels.binaries import compiled_as
+from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.knowledge.kernels.library_kernels import can_launch, library_of, operator_of
 
 _NEAR: Final = 5
@@ -54,20 +53,20 @@ class Names:
     def __init__(self, dump: Dump, graphs: Sequence[str | None] = (None,)) -> None:
         """`graphs` are those to look into; None is for all."""
         self._dump = dump
-        self._graphs = [found.graph for found in outermost(dump) if None in graphs or found.graph in graphs]
+        self._graphs = [found.graph for found in dump.outermost() if None in graphs or found.graph in graphs]
 
     @cached_property
     def _known(self) -> list[_Known]:
-        found = (launch for graph in self._graphs for launch in launches(self._dump, graph))
-        by_name = grouped(found, lambda launch: (launch.graph, launch.kernel.name))
+        found = (launch for graph in self._graphs for launch in CompiledGraph(self._dump, graph).launches)
+        by_name = grouped(found, lambda launch: Id(launch.graph, launch.kernel.name))
         return [
             _Known(calls[0].kernel, tuple(calls), function_of(self._dump, calls[0].kernel), host_name(calls[0].kernel))
             for calls in by_name.values()
         ]
 
     @cached_property
-    def _nodes(self) -> dict[tuple[str, str], Node]:
-        return {key: node for graph in self._graphs for key, node in lowered_by_name(self._dump, graph).items()}
+    def _nodes(self) -> dict[Id, Node]:
+        return {key: node for graph in self._graphs for key, node in CompiledGraph(self._dump, graph).node_of.items()}
 
     def find(self, asked: str) -> Answer[Resolved]:
         """What `asked` means, by the first reading that finds anything."""
@@ -98,7 +97,7 @@ class Names:
     def _row(self, asked: str, how: str, confidence: str, known: _Known) -> NamedKernel:
         kernel = known.kernel
         nodes = tuple(dict.fromkeys(node for call in known.calls for node in call.nodes))
-        rows = [row for name in nodes if (row := self._nodes.get((kernel.graph, name))) is not None]
+        rows = [row for name in nodes if (row := self._nodes.get(Id(kernel.graph, name))) is not None]
         return NamedKernel(
             asked=asked,
             confidence=confidence,
@@ -135,7 +134,7 @@ class Names:
             return None
         rows = []
         for graph in self._graphs:
-            for number, launch in enumerate(launches(self._dump, graph), 1):
+            for number, launch in enumerate(CompiledGraph(self._dump, graph).launches, 1):
                 if number == int(parts["number"]) and launch.kernel.name == parts["kernel"]:
                     known = next(known for known in self._known if launch in known.calls)
                     rows.append(replace(known, calls=(launch,)))
@@ -146,10 +145,10 @@ class Names:
         parts = _LINE.fullmatch(text)
         if parts is None:
             return None
-        folder = (parts["folder"] or "").rpartition("/")[2]
+        folder = posixpath.basename(parts["folder"] or "")
         number = int(parts["line"])
         graphs = [
-            graph for graph in self._graphs if paths.graph_folder(graph).rpartition("/")[2] == folder
+            graph for graph in self._graphs if posixpath.basename(paths.graph_folder(graph)) == folder
         ] or self._graphs
         found = self._at(text, {graph: {number} for graph in graphs}, f"line {number} of output_code.py")
         near = self._lines_near(graphs, number)
@@ -168,7 +167,7 @@ class Names:
     def _at(self, asked: str, lines: dict[str, set[int]], how: str) -> Resolved | None:
         rows = []
         for known in self._known:
-            wanted = lines.get(known.kernel.graph.partition("/")[0], set())
+            wanted = lines.get(outermost(known.kernel.graph), set())
             calls = tuple(call for call in known.calls if call.line in wanted)
             first, last = known.kernel.defined_at, known.kernel.defined_to
             is_defined = first is not None and any(first <= line <= (last or first) for line in wanted)
@@ -178,7 +177,7 @@ class Names:
 
     def _lines_near(self, graphs: list[str], number: int) -> tuple[str, ...]:
         there = [(call.line, call) for known in self._known for call in known.calls if call.line is not None]
-        there = [(line, call) for line, call in there if call.graph.partition("/")[0] in graphs]
+        there = [(line, call) for line, call in there if outermost(call.graph) in graphs]
         nearest = sorted(there, key=lambda pair: abs(pair[0] - number))[:_NEAR]
         nearest.sort(key=lambda pair: pair[0])
         return tuple(f"output_code.py:{line} calls {call.kernel.name}" for line, call in nearest)
@@ -205,7 +204,7 @@ class Names:
                 for path in {f"{self._dump.folder(graph)}/{stage.path}" for stage in binary.stages} - looked_at:
                     looked_at.add(path)
                     if self._digest(Path(path)).startswith(text):
-                        names.add((graph, binary.kernel))
+                        names.add(Id(graph, binary.kernel))
         return [known for known in self._known if compiled_as(names, known.kernel.graph, known.kernel.name) in names]
 
     def _digest(self, path: Path) -> str:

@@ -3,15 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import ProgramLine
-from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lookup.answer import Answer, Found, unknown
 from inspect_compile.analysis.lookup.operations import find_operations
 from inspect_compile.analysis.lookup.row_filter import NodeName
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Operation
+from inspect_compile.graph import CompiledGraph, Graphs, ProgramLine, enclosing, own_name
+from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class ResolvedNode:
     """`buf3`, if the name is that of a buffer or an operation."""
 
 
-def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[ResolvedNode]:
+def find_nodes(graphs: Graphs, text: str) -> Answer[ResolvedNode]:
     """The nodes that are called `text`, else those behind the buffers or operations of that name, else those of that
     line of the program, else those of the operations that it means otherwise, as those of a kernel.
 
@@ -34,37 +31,39 @@ def find_nodes(dump: Dump, text: str, graph: str | None = None) -> Answer[Resolv
     stage, colon, bare = text.partition(":")
     stages = (stage,) if colon and stage in STAGES else STAGES
     bare = bare if colon and stage in STAGES else text
-    lineages = _lineages(dump, graph)
-    found = [ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graph))]
+    lineages = _lineages(graphs)
+    found = [
+        ResolvedNode(lineage, kins) for lineage in lineages if (kins := _latest(lineage, bare, stages, graphs.name))
+    ]
     if not found and len(stages) > 1:
-        found = [one for lineage in lineages for one in _behind(dump, lineage, bare, graph)]
-        found = found or [one for lineage in lineages for one in _on_line(lineage, bare, graph)]
-        found = found or list(_of_operations(dump, lineages, bare, graph))
+        found = [one for lineage in lineages for one in _behind(lineage, bare, graphs.name)]
+        found = found or [one for lineage in lineages for one in _on_line(lineage, bare, graphs.name)]
+        found = found or list(_of_operations(graphs, lineages, bare))
     names = (kin.name for lineage in lineages for kin in lineage.nodes)
-    return Found(tuple(found)) if found else unknown(dump, text, "node", names, graph or "")
+    return Found(tuple(found)) if found else unknown(graphs.dump, text, "node", names, graphs.name or "")
 
 
-def find_node_name(dump: Dump, text: str, graph: str | None = None) -> Answer[NodeName]:
+def find_node_name(graphs: Graphs, text: str) -> Answer[NodeName]:
     """The name of a node of the lowered graphs, with its nested graph or without."""
-    known = {node.name: None for node in lowered_nodes(dump, graph)}
+    known = {node.name: None for node in graphs.nodes}
     name = text.removeprefix("%")
-    is_known = name.rpartition("/")[2] in known
-    return Found((NodeName(name),)) if is_known else unknown(dump, text, "node", known, graph or "")
+    is_known = own_name(name) in known
+    return Found((NodeName(name),)) if is_known else unknown(graphs.dump, text, "node", known, graphs.name or "")
 
 
-def _lineages(dump: Dump, graph: str | None) -> list[Lineage]:
-    if graph is not None:
-        return [Lineage(dump, graph)]
+def _lineages(graphs: Graphs) -> list[Lineage]:
+    if graphs.name is not None:
+        return [CompiledGraph(graphs.dump, graphs.name).lineage]
     found: dict[str, Lineage] = {}
-    for one in outermost(dump):
-        if not any(one.graph in lineage.graphs for lineage in found.values()):
-            found[one.graph] = Lineage(dump, one.graph)
-    return list(found.values())
+    for one in graphs:
+        if one.name not in found:
+            found |= dict.fromkeys((of.name for of in one.lineage.graphs), one.lineage)
+    return list(dict.fromkeys(found.values()))
 
 
 def _latest(lineage: Lineage, name: str, stages: tuple[str, ...], graph: str | None) -> tuple[NodeRef, ...]:
     """The nodes of that name in the latest graph that has any; nodes that compute come before inputs."""
-    path, _, bare = ("", "", name) if lineage.find(name) else name.rpartition("/")
+    path, bare = ("", name) if lineage.find(name) else (enclosing(name), own_name(name))
     there = [kin for kin in lineage.find(bare) if kin.stage in stages and _is_in(kin, path, graph)]
     for stage in reversed(STAGES):
         kins = [kin for kin in there if kin.stage == stage]
@@ -83,15 +82,15 @@ def _is_in(kin: NodeRef, path: str, graph: str | None) -> bool:
     return graph is None or kin.stage in ("dynamo", "joint") or kin.graph == graph or kin.graph.startswith(f"{graph}/")
 
 
-def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[ResolvedNode]:
+def _behind(lineage: Lineage, name: str, graph: str | None) -> list[ResolvedNode]:
     """For each graph the nodes of the operation of that name, or of the one that writes the buffer of that name."""
     found: dict[str, dict[NodeRef, None]] = {}
     for one in lineage.graphs:
         rows: list[tuple[str, tuple[str, ...]]] = []
-        for row in dump.rows(Operation, one):
+        for row in one.rows(Operation):
             if name == row.name or name in row.buffers:
                 rows.append((row.graph, row.nodes))
-        for made in dump.rows(Lowering, one) if not rows else ():
+        for made in one.rows(Lowering) if not rows else ():
             if name in made.buffers or name in made.operations:
                 rows.append((made.graph, (made.node,)))
         for of, nodes in rows:
@@ -100,7 +99,7 @@ def _behind(dump: Dump, lineage: Lineage, name: str, graph: str | None) -> list[
     return [
         ResolvedNode(lineage, tuple(kins), name)
         for of, kins in found.items()
-        if kins and (graph is None or _is_in(NodeRef("post_grad", of, ""), "", graph))
+        if kins and _is_in(NodeRef("post_grad", of, ""), "", graph)
     ]
 
 
@@ -118,10 +117,10 @@ def _on_line(lineage: Lineage, text: str, graph: str | None) -> Iterator[Resolve
             return
 
 
-def _of_operations(dump: Dump, lineages: list[Lineage], text: str, graph: str | None) -> Iterator[ResolvedNode]:
-    answer = find_operations(dump, (text,), graph)
+def _of_operations(graphs: Graphs, lineages: list[Lineage], text: str) -> Iterator[ResolvedNode]:
+    answer = find_operations(graphs, (text,))
     for (meant,) in answer.all if isinstance(answer, Found) else ():
-        rows = [row for row in dump.rows(Operation, meant.graph) if row.name in meant.operations]
+        rows = [row for row in graphs.dump.rows(Operation, meant.graph) if row.name in meant.operations]
         kins = dict.fromkeys(NodeRef("post_grad", row.graph, node) for row in rows for node in row.nodes)
         for lineage in lineages:
             if known := tuple(kin for kin in kins if kin in lineage.nodes):

@@ -3,58 +3,49 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import ProgramLine, operations_in
-from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
 from inspect_compile.analysis.lookup.answer import Answer, Found, Unknown, unknown
 from inspect_compile.analysis.lookup.vanished import vanished
-from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Lowering, Node, Operation
-
-_Place = tuple[str, str]
-"""A graph, nested or not, and the name of an operation or a node in it."""
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, enclosing, operations_in, own_name
+from inspect_compile.graph.provenance.lineage import NodeRef
 
 
 class _Meant(NamedTuple):
     """All that a name stands for in a graph and in those nested in it."""
 
-    operations: list[_Place]
+    operations: list[Id]
     """In schedule order."""
     is_loose: bool = False
-    nodes: frozenset[_Place] = frozenset()
-    inlined: tuple[_Place, ...] = ()
+    nodes: frozenset[Id] = frozenset()
+    inlined: tuple[Id, ...] = ()
     """Operations made for other nodes that compute one of `nodes` inline, in schedule order."""
 
 
-def find_operations(
-    dump: Dump, names: tuple[str, ...], graph: str | None = None
-) -> Answer[tuple[ResolvedOperations, ...]]:
+def find_operations(graphs: Graphs, names: tuple[str, ...]) -> Answer[tuple[ResolvedOperations, ...]]:
     """What each of `names` stands for, in each graph that has them all."""
-    graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
-    found = {one: [_in_graph(dump, one, name) for name in names] for one in graphs}
+    found = {graph.name: [_in_graph(graph, name) for name in names] for graph in graphs}
     whole = [meant for meant in found.values() if all(one.operations for one in meant)]
     if together := tuple(all_of_it for meant in whole if (all_of_it := _in_one_schedule(names, meant))):
         return Found(together)
     for index, name in enumerate(names):
         if not any(meant[index].operations for meant in found.values()):
-            if why := vanished(dump, graph, name):
-                return Unknown(name, "operation", dump.root, among=graph or "", why=why)
-            known = (known for one in graphs for known in _names(dump, one))
-            return unknown(dump, name, "operation", known, graph or "")
+            if why := vanished(graphs, name):
+                return Unknown(name, "operation", graphs.dump.root, among=graphs.name or "", why=why)
+            known = (known for graph in graphs for known in _names(graph))
+            return unknown(graphs.dump, name, "operation", known, graphs.name or "")
     each = [
         next(one.operations for meant in (*whole, *found.values()) if (one := meant[index]).operations)
         for index in range(len(names))
     ]
     there = tuple(f"{name} in {operations[0][0]}" for name, operations in zip(names, each, strict=True))
-    return Unknown(" and ".join(names), "graph of a pair", dump.root, there=there)
+    return Unknown(" and ".join(names), "graph of a pair", graphs.dump.root, there=there)
 
 
-def _names(dump: Dump, graph: str) -> Iterator[str]:
-    for row in dump.rows(Operation, graph):
+def _names(graph: CompiledGraph) -> Iterator[str]:
+    for row in graph.rows(Operation):
         yield from (row.name, *row.buffers, *row.nodes)
-    yield from (row.name for row in dump.rows(Kernel, graph))
+    yield from (row.name for row in graph.rows(Kernel))
 
 
 def _in_one_schedule(names: tuple[str, ...], meant: list[_Meant]) -> tuple[ResolvedOperations, ...]:
@@ -76,18 +67,18 @@ def _in_one_schedule(names: tuple[str, ...], meant: list[_Meant]) -> tuple[Resol
     )
 
 
-def _in_graph(dump: Dump, graph: str, name: str) -> _Meant:
+def _in_graph(graph: CompiledGraph, name: str) -> _Meant:
     """What the name stands for in `graph` and in those nested in it."""
-    rows = scheduled(dump, graph)
-    order = {(row.graph, row.name): index for index, row in enumerate(rows)}
+    rows = graph.operations
+    order = {Id.of(row): index for index, row in enumerate(rows)}
     name = name.removeprefix("%")
     for way in (_by_operation, _by_buffer, _by_kernel):
-        if found := way(dump, graph, rows, name) & order.keys():
+        if found := way(graph, rows, name) & order.keys():
             return _Meant(sorted(found, key=order.__getitem__))
     for nodes_of in (_named, _on_line, _later):
-        nodes = nodes_of(dump, graph, name)
-        origins = {(row.graph, row.name) for row in rows if any((row.graph, node) in nodes for node in row.nodes)}
-        made = _made(dump, graph, rows, nodes) & order.keys()
+        nodes = nodes_of(graph, name)
+        origins = {Id.of(row) for row in rows if any(Id(row.graph, node) in nodes for node in row.nodes)}
+        made = _made(graph, rows, nodes) & order.keys()
         if found := made or origins:
             is_loose = not made and nodes_of is _named
             inlined = tuple(sorted(origins - made, key=order.__getitem__))
@@ -95,64 +86,64 @@ def _in_graph(dump: Dump, graph: str, name: str) -> _Meant:
     return _Meant([])
 
 
-def _by_operation(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
+def _by_operation(graph: CompiledGraph, rows: list[Operation], name: str) -> set[Id]:
     named = {name, *operations_in(name)}
-    return {(row.graph, row.name) for row in rows if row.name == name or not named.isdisjoint(row.members)}
+    return {Id.of(row) for row in rows if row.name == name or not named.isdisjoint(row.members)}
 
 
-def _by_buffer(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    return {(row.graph, row.name) for row in rows if name in row.buffers}
+def _by_buffer(graph: CompiledGraph, rows: list[Operation], name: str) -> set[Id]:
+    return {Id.of(row) for row in rows if name in row.buffers}
 
 
-def _by_kernel(dump: Dump, graph: str, rows: list[Operation], name: str) -> set[tuple[str, str]]:
-    members = {(row.graph, member): row.name for row in rows for member in row.members}
-    kernels = [row for row in dump.rows(Kernel, graph) if row.name == name]
-    return {(row.graph, members.get((row.graph, one), one)) for row in kernels for one in row.operations}
+def _by_kernel(graph: CompiledGraph, rows: list[Operation], name: str) -> set[Id]:
+    members = {Id(row.graph, member): row.name for row in rows for member in row.members}
+    kernels = [row for row in graph.rows(Kernel) if row.name == name]
+    return {Id(row.graph, members.get(Id(row.graph, one), one)) for row in kernels for one in row.operations}
 
 
-def _named(dump: Dump, graph: str, name: str) -> set[_Place]:
+def _named(graph: CompiledGraph, name: str) -> set[Id]:
     """The nodes of that name; `true_graph_0/add` is one of a nested graph."""
-    path, _, bare = name.rpartition("/")
+    path, bare = enclosing(name), own_name(name)
     suffix = f"/{path}" if path else ""
-    graphs = {row.graph for row in (*dump.rows(Operation, graph), *dump.rows(Lowering, graph))}
-    return {(of, bare) for of in graphs if of.endswith(suffix)}
+    names = {row.graph for row in (*graph.rows(Operation), *graph.rows(Lowering))}
+    return {Id(of, bare) for of in names if of.endswith(suffix)}
 
 
-def _on_line(dump: Dump, graph: str, name: str) -> set[_Place]:
+def _on_line(graph: CompiledGraph, name: str) -> set[Id]:
     """The nodes of that line; of one that a pass made, and gave no line, it is that of what it was made from."""
     line = ProgramLine.read(name)
     if line is None:
         return set()
-    rows = dump.rows(Node, graph)
+    rows = graph.rows(Node)
     found = [row for row in rows if row.where is not None and line.is_at(row.where)]
-    lowered = {(row.graph, row.name) for row in found if row.stage == "post_grad"}
+    lowered = {Id.of(row) for row in found if row.stage == "post_grad"}
     unplaced = [row for row in rows if row.stage == "post_grad" and row.where is None and row.op == "call_function"]
     if unplaced:
-        line_of = Lineage(dump, graph).line_of
+        line_of = graph.lineage.line_of
         places = ((row, line_of(NodeRef.of(row))) for row in unplaced)
-        lowered |= {(row.graph, row.name) for row, where in places if where is not None and line.is_at(where)}
-    return lowered or {(row.graph, row.name) for row in found}
+        lowered |= {Id.of(row) for row, where in places if where is not None and line.is_at(where)}
+    return lowered or {Id.of(row) for row in found}
 
 
-def _later(dump: Dump, graph: str, name: str) -> set[_Place]:
+def _later(graph: CompiledGraph, name: str) -> set[Id]:
     """The lowered nodes that came of a node of an earlier graph, Dynamo's or the joint graph, or of those of a line."""
-    lineage, line = Lineage(dump, graph), ProgramLine.read(name)
+    lineage, line = graph.lineage, ProgramLine.read(name)
     named = lineage.find(name)
     if line is not None:
         named = [kin for kin, row in lineage.nodes.items() if row.where is not None and line.is_at(row.where)]
     kins = {link.kin for kin in named for link in lineage.descendants(kin)}
-    return {(kin.graph, kin.name) for kin in kins if kin.stage == "post_grad"}
+    return {Id.of(kin) for kin in kins if kin.stage == "post_grad"}
 
 
-def _made(dump: Dump, graph: str, rows: list[Operation], nodes: set[_Place]) -> set[_Place]:
+def _made(graph: CompiledGraph, rows: list[Operation], nodes: set[Id]) -> set[Id]:
     """The operations that were made for nodes.
 
     What became real only for a reader belongs to the node that it computes, and not to the reader.
     """
-    members = {(row.graph, member): row.name for row in rows for member in row.members}
-    makers = (row for row in dump.rows(Lowering, graph) if (row.graph, row.node) in nodes)
-    made = {(row.graph, members.get((row.graph, one), one)) for row in makers for one in row.operations}
-    here = {(row.graph, row.name): [(row.graph, node) in nodes for node in row.nodes] for row in rows}
+    members = {Id(row.graph, member): row.name for row in rows for member in row.members}
+    makers = (row for row in graph.rows(Lowering) if Id(row.graph, row.node) in nodes)
+    made = {Id(row.graph, members.get(Id(row.graph, one), one)) for row in makers for one in row.operations}
+    here = {Id.of(row): [Id(row.graph, node) in nodes for node in row.nodes] for row in rows}
     theirs = {key for key, own in here.items() if own and not any(own)}
     last = {key for key, own in here.items() if own and own[-1]}
     return (made - theirs) | last or made

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import file_name, operations_in, short
 from inspect_compile.facts import Access, Edit, Location, Node
+from inspect_compile.graph import enclosing, file_name, operations_in, own_name, short
 
 
 class NodeName(str):
@@ -27,7 +27,7 @@ def _is_of_node(row: msgspec.Struct, name: str) -> bool:
 
     A row that has no node field matches if the node is among its origins.
     """
-    graph, _, bare = name.rpartition("/")
+    graph, bare = enclosing(name), own_name(name)
     if graph and not str(getattr(row, "graph", "")).endswith(f"/{graph}"):
         return False
     if isinstance(row, Node):

@@ -4,13 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.names import ProgramLine, few
 from inspect_compile.analysis.lowering.inlining import inlined
-from inspect_compile.analysis.passes.changes import passes_of
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, NodeRef
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Lowering, Node, Pass
+from inspect_compile.graph import CompiledGraph, Graphs, Id, ProgramLine, few
+from inspect_compile.graph.passes.changes import passes_of
+from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 
 _MOST: Final = 3
 _LONGEST_CHAIN: Final = 32
@@ -43,19 +41,18 @@ class _Asked(NamedTuple):
         return node == self.name if self.line is None else where is not None and self.line.is_at(where)
 
 
-def vanished(dump: Dump, graph: str | None, name: str) -> str:
+def vanished(graphs: Graphs, name: str) -> str:
     """Why no operation computes `name`, a line or a node of any graph; empty if no graph has it."""
     asked = _Asked(name.removeprefix("%"), ProgramLine.read(name))
-    graphs = [graph] if graph is not None else [one.graph for one in outermost(dump)]
-    return next((told for one in graphs if (told := _in_graph(dump, one, asked))), "")
+    return next((told for one in graphs if (told := _in_graph(one, asked))), "")
 
 
-def _in_graph(dump: Dump, graph: str, asked: _Asked) -> str:
-    lineage = Lineage(dump, graph)
+def _in_graph(graph: CompiledGraph, asked: _Asked) -> str:
+    lineage = graph.lineage
     nodes = {kin: node for kin, node in lineage.nodes.items() if asked.is_of(node.name, node.where)}
     if lowered := [node for kin, node in nodes.items() if kin.stage == STAGES[-1] and node.op != "output"]:
-        return _without_operation(dump, graph, lowered)
-    passes = passes_of(dump, lineage.compile_id, lineage.graphs)
+        return _without_operation(graph, lowered)
+    passes = passes_of(graph.dump, lineage.compile_id, lineage.graphs)
     for row in reversed(passes):
         gone = [edit for edit in row.edits if edit.what == "removed" and asked.is_of(edit.node, edit.where)]
         if gone:
@@ -63,14 +60,14 @@ def _in_graph(dump: Dump, graph: str, asked: _Asked) -> str:
     return _not_made(lineage, {kin: node for kin, node in nodes.items() if node.op.startswith("call_")})
 
 
-def _without_operation(dump: Dump, graph: str, nodes: Sequence[Node]) -> str:
-    lowered = {(row.graph, row.node): row for row in dump.rows(Lowering, graph)}
-    virtual = inlined(dump, graph)
+def _without_operation(graph: CompiledGraph, nodes: Sequence[Node]) -> str:
+    lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
+    virtual = inlined(graph)
     told = []
     for node in nodes[:_MOST]:
-        row = lowered.get((node.graph, node.name))
+        row = lowered.get(Id.of(node))
         way = "" if row is None else "size" if row.flops_kind == "size" else row.way
-        value = virtual.get((node.graph, node.name))
+        value = virtual.get(Id.of(node))
         if value is not None and value.operations:
             told.append(f"`{node.name}` reads no buffer, and its code is in that of {_few(value.operations)}")
         else:

@@ -3,27 +3,25 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from inspect_compile.facts import Node
-
-_Key = tuple[str, str]
-"""A graph, nested or not, and the name of a node in it."""
+from inspect_compile.graph import Id
 
 
-def readers(nodes: Iterable[Node], places: Mapping[_Key, Sequence[str]]) -> dict[_Key, tuple[str, ...]]:
+def readers(nodes: Iterable[Node], places: Mapping[Id, Sequence[str]]) -> dict[Id, tuple[str, ...]]:
     """The places of what reads each value that is computed from no buffer and has no place of its own.
 
     torch does not name such a value among the origins of its readers. `nodes` are in the order of the graph; `places`
     has the operations or kernels of those that have some.
     """
     rows = list(nodes)
-    made: set[_Key] = set()
+    made: set[Id] = set()
     for node in rows:
-        key = node.graph, node.name
+        key = Id.of(node)
         if node.op == "call_function" and key not in places and all((node.graph, one) in made for one in node.inputs):
             made.add(key)
-    found: dict[_Key, tuple[str, ...]] = {}
+    found: dict[Id, tuple[str, ...]] = {}
     for node in reversed(rows):
-        if (node.graph, node.name) in made:
-            keys = [(node.graph, user) for user in node.users]
+        if Id.of(node) in made:
+            keys = [Id(node.graph, user) for user in node.users]
             every = dict.fromkeys(place for key in keys for place in places.get(key) or found.get(key, ()))
-            found[node.graph, node.name] = tuple(every)
+            found[Id.of(node)] = tuple(every)
     return found

@@ -3,8 +3,9 @@
 from collections import deque
 from typing import Final
 
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import paths
 from inspect_compile.facts import Lowering, Operation
+from inspect_compile.graph import CompiledGraph, Id
 
 MOST_ANCESTORS: Final = 24
 """Maximum number of ancestors listed for one operation."""
@@ -15,19 +16,23 @@ _MOST_LOOKS = 20_000
 class Operations:
     """The operations of a graph and of the graphs nested in it."""
 
-    def __init__(self, dump: Dump, graph: str) -> None:
-        rows = dump.rows(Operation, graph)
+    def __init__(self, graph: CompiledGraph) -> None:
+        rows = graph.rows(Operation)
         self.rows = [row for row in rows if row.phase == "pre_fusion"]
         """In schedule order."""
-        self.after = {(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members}
+        self.after = {
+            Id(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members
+        }
         """Graph and operation → the scheduler node after fusion that contains it."""
-        self.makers = {(row.graph, name): row for row in dump.rows(Lowering, graph) for name in row.operations}
+        self.makers = {Id(row.graph, name): row for row in graph.rows(Lowering) for name in row.operations}
         """Graph and operation → the lowering that made it."""
-        self.writers = {(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}
+        self.writers = {Id(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}
         """Graph and buffer → the operation that writes it."""
-        self._known = {(row.graph, row.name): row for row in self.rows}
+        self._known = {Id.of(row): row for row in self.rows}
         graphs = dict.fromkeys(row.graph for row in self.rows)
-        self._texts = {one: _by_name(dump.text(one, paths.ir_text(paths.IR_PRE_FUSION, one)) or "") for one in graphs}
+        self._texts = {
+            one: _by_name(graph.dump.text(one, paths.ir_text(paths.IR_PRE_FUSION, one)) or "") for one in graphs
+        }
 
     def text(self, row: Operation) -> str:
         """The operation as torch prints it."""
@@ -48,7 +53,7 @@ class Operations:
             name = waiting.popleft()
             if name not in found:
                 found.add(name)
-                before = self._known.get((row.graph, name))
+                before = self._known.get(Id(row.graph, name))
                 if before is not None:
                     waiting += before.predecessors
                     left -= len(before.predecessors)

@@ -6,9 +6,9 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import asdict
 
-from inspect_compile.analysis.lowering.inlining import Inlined, NodeKey, inlined
-from inspect_compile.dump import Dump
+from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Lowering, Realize
+from inspect_compile.graph import CompiledGraph, Id
 
 REALIZED: Final = "realized"
 INLINED: Final = "inlined"
@@ -31,24 +31,24 @@ class LoweringRow(Lowering, frozen=True, kw_only=True, tag="lowering_row"):
     """Number of operations that compute an inlined value; None if that is not known."""
 
 
-def lowering_rows(dump: Dump, graph: str) -> list[LoweringRow]:
+def lowering_rows(graph: CompiledGraph) -> list[LoweringRow]:
     """The lowerings of `graph`, nested graphs included, in the order in which they ended."""
-    asks, virtual = asks_of(dump, graph), inlined(dump, graph)
+    asks, virtual = asks_of(graph), inlined(graph)
     return [
         LoweringRow(
-            **asdict(row), **_value(row, asks.get((row.graph, row.node), ()), virtual.get((row.graph, row.node)))
+            **asdict(row), **_value(row, asks.get(Id(row.graph, row.node), ()), virtual.get(Id(row.graph, row.node)))
         )
-        for row in dump.rows(Lowering, graph)
+        for row in graph.rows(Lowering)
     ]
 
 
-def asks_of(dump: Dump, graph: str) -> dict[NodeKey, list[Realize]]:
+def asks_of(graph: CompiledGraph) -> dict[Id, list[Realize]]:
     """Node → the requests to realize its value, and those that its lowering made."""
-    found: dict[NodeKey, list[Realize]] = {}
-    for ask in dump.rows(Realize, graph):
+    found: dict[Id, list[Realize]] = {}
+    for ask in graph.rows(Realize):
         for name in dict.fromkeys((ask.node, ask.origin)):
             if name is not None:
-                found.setdefault((ask.graph, name), []).append(ask)
+                found.setdefault(Id(ask.graph, name), []).append(ask)
     return found
 
 

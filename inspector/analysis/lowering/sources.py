@@ -1,21 +1,20 @@
 """The buffers from which the code of an FX node is computed: values that have none are computed inline."""
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Realize
+from inspect_compile.graph import CompiledGraph
 
 
 class Sources:
     """The nodes of one graph."""
 
-    def __init__(self, dump: Dump, graph: str) -> None:
-        self._nodes = {row.name: row for row in lowered_nodes(dump, graph) if row.graph == graph}
+    def __init__(self, graph: CompiledGraph) -> None:
+        self._nodes = {row.name: row for row in graph.nodes if row.graph == graph.name}
         self._own: dict[str, set[str]] = {}
-        for made in dump.rows(Lowering, graph):
-            if made.graph == graph:
+        for made in graph.rows(Lowering):
+            if made.graph == graph.name:
                 self._own.setdefault(made.node, set()).update(made.buffers)
-        for ask in dump.rows(Realize, graph):
-            if ask.graph == graph and ask.realized and ask.origin is not None and ask.buffer is not None:
+        for ask in graph.rows(Realize):
+            if ask.graph == graph.name and ask.realized and ask.origin is not None and ask.buffer is not None:
                 self._own.setdefault(ask.origin, set()).add(ask.buffer)
         self._known: dict[str, frozenset[str]] = {}
 

@@ -3,12 +3,12 @@
 import msgspec
 from msgspec.structs import replace
 
-from inspect_compile.analysis.memory.calls import LIST
-from inspect_compile.analysis.memory.plan import Memory, memories
-from inspect_compile.analysis.memory.storages import Storage
-from inspect_compile.analysis.provenance.chain import Provenance
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, WrapperLine
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.memory.calls import LIST
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.storages import Storage
+from inspect_compile.graph.provenance.chain import Provenance
 
 
 class Holder(msgspec.Struct, frozen=True, tag_field="fact", tag="memory_buffer"):
@@ -65,11 +65,11 @@ class Moment(msgspec.Struct, frozen=True):
     """Bytes that the forward had saved and that are freed by now."""
 
 
-def holders(dump: Dump, graph: str, found: Memory | None = None) -> list[Holder]:
+def holders(graph: CompiledGraph, found: Memory | None = None) -> list[Holder]:
     """Every piece of memory of a graph's wrapper that is not empty, in order of allocation."""
-    found = found or memories(dump, graph)[graph]
-    chain = Provenance(dump, found.graph)
-    rows = {row.index: row.line for row in dump.rows(WrapperLine, graph) if row.graph == found.graph}
+    found = found or graph.memories[graph.name]
+    chain = CompiledGraph(graph.dump, found.graph).provenance
+    rows = {row.index: row.line for row in graph.rows(WrapperLine) if row.graph == found.graph}
     where = {node.name: node.where for node in chain.nodes if node.graph == found.graph}
     return [_holder(storage, found.graph, chain, rows, where) for storage in found.storages if storage.bytes]
 

@@ -2,11 +2,9 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.memory.plan import memory
 from inspect_compile.analysis.memory.saved import activations
-from inspect_compile.dump import Dump
 from inspect_compile.facts import MemoryPlan, Remark
+from inspect_compile.graph import CompiledGraph, Graphs
 
 CODE: Final = "reuse-raises-peak"
 AGAIN: Final = "recomputes-in-backward"
@@ -16,23 +14,25 @@ _KNOB: Final = "torch._inductor.config.allow_buffer_reuse"
 _POOLS: Final = "torch._inductor.config.memory_planning"
 
 
-def memory_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
+def memory_remarks(graphs: Graphs) -> list[Remark]:
     """Where the peak would be lower if buffers were not reused, and what the backward computes again."""
-    asked = graphs_of(dump, graph)
-    found = [_reuse(dump, facts.graph) for facts in asked if dump.rows(MemoryPlan, facts.graph)]
-    found += [_again(dump, facts.graph) for facts in asked if facts.kind == "forward"]
+    asked = graphs.facts
+    found = [
+        _reuse(CompiledGraph(graphs.dump, facts.graph)) for facts in asked if graphs.dump.rows(MemoryPlan, facts.graph)
+    ]
+    found += [_again(CompiledGraph(graphs.dump, facts.graph)) for facts in asked if facts.kind == "forward"]
     return [remark for remark in found if remark is not None]
 
 
-def _reuse(dump: Dump, graph: str) -> Remark | None:
-    held = memory(dump, graph)
+def _reuse(graph: CompiledGraph) -> Remark | None:
+    held = graph.memory
     less = 1 - held.unplanned / held.peak if held.unplanned is not None and held.peak > 0 else 0.0
     if held.unplanned is None or less < _WORTH:
         return None
     pools = any(storage.origin == "pool" for storage in held.storages)
     what = "memory pools hold" if pools else "buffers kept for reuse hold"
     return Remark(
-        graph=graph,
+        graph=graph.name,
         kind="missed",
         code=CODE,
         message=f"{what} memory: the peak is {held.peak:,} B, {held.unplanned:,} B ({less:.0%} less) without",
@@ -41,15 +41,15 @@ def _reuse(dump: Dump, graph: str) -> Remark | None:
     )
 
 
-def _again(dump: Dump, graph: str) -> Remark | None:
-    found = activations(dump, graph)
+def _again(graph: CompiledGraph) -> Remark | None:
+    found = activations(graph)
     if found is None or found.without <= found.saved:
         return None
     less = found.without - found.saved
     count = len(found.again)
     values = f"{count:,} value{'s' * (count != 1)}"
     return Remark(
-        graph=graph,
+        graph=graph.name,
         kind="analysis",
         code=AGAIN,
         message=f"recomputes {values} in the backward: saves {less:,} B of {found.without:,} B",

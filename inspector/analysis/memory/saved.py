@@ -4,10 +4,9 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import shared_fields
-from inspect_compile.analysis.memory.saved_owners import held, of_joint, other
-from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, JointNode, Kernel, Location, Partition, Saved
+from inspect_compile.facts import JointNode, Kernel, Location, Partition, Saved
+from inspect_compile.graph import CompiledGraph, shared_fields
+from inspect_compile.graph.memory.saved_owners import held, of_joint, other
 from inspect_compile.knowledge.memory.saved_reasons import COPIED, by_words
 
 _DEFAULT: Final = "default_partition"
@@ -63,17 +62,16 @@ class Activations(msgspec.Struct, frozen=True):
         return [row for row in self.kept if row.decision == "recomputed" and not row.of]
 
 
-def activations(dump: Dump, graph: str) -> Activations | None:
+def activations(graph: CompiledGraph) -> Activations | None:
     """The activations of a forward graph or of its backward; None for any other graph."""
-    facts = dump.graph(graph)
-    found = held(dump, facts) if facts is not None else []
-    if facts is None or not found:
+    found = held(graph) if graph.dump.graph(graph.name) is not None else []
+    if not found:
         return None
     rows = [one.row for one in found]
-    forward = other(dump, facts, "forward").graph
-    partition = next(reversed(of_joint(dump, Partition, facts)), None)
-    marks = {row.name: row.policy for row in of_joint(dump, JointNode, facts) if row.policy}
-    kernels = _computed(dump, other(dump, facts, "backward"))
+    forward = other(graph, "forward").name
+    partition = next(reversed(of_joint(graph, Partition)), None)
+    marks = {row.name: row.policy for row in of_joint(graph, JointNode) if row.policy}
+    kernels = _computed(other(graph, "backward"))
     kept = [
         Kept(
             **shared_fields(row, Kept, "graph"),
@@ -122,10 +120,10 @@ def _by_partitioner(partition: Partition | None, by_cut: str) -> str:
     return "default" if partition.partitioner == _DEFAULT else "custom"
 
 
-def _computed(dump: Dump, graph: Graph) -> dict[str, tuple[str, ...]]:
+def _computed(graph: CompiledGraph) -> dict[str, tuple[str, ...]]:
     """Node of a backward graph → kernels that compute it."""
     found: dict[str, dict[str, None]] = {}
-    for kernel in dump.rows(Kernel, graph.graph) if graph.kind == "backward" else ():
+    for kernel in graph.rows(Kernel) if graph.fact.kind == "backward" else ():
         for node in kernel.nodes:
             found.setdefault(node, {})[kernel.name] = None
     return {node: tuple(names) for node, names in found.items()}

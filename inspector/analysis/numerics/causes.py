@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.dumps.parts import asked, replays
 from inspect_compile.analysis.numerics.kept import blamed
 from inspect_compile.analysis.numerics.verdicts import summary
 from inspect_compile.dump import Dump, paths, readable_dump
-from inspect_compile.facts import Graph, NumericsCall, Operation
+from inspect_compile.facts import NumericsCall, Operation
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.numerics.settings import SETTINGS, not_tried
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
 
@@ -80,25 +80,25 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact"
     """The same of the first compile."""
 
 
-def attempts(dump: Dump, graph: Graph) -> Iterator[Attempt]:
+def attempts(graph: CompiledGraph) -> Iterator[Attempt]:
     """What is tried, the compile as it was first."""
     yield Attempt({})
-    torch = dump.run.versions.get("torch", "")
-    text = dump.text(graph.graph, paths.FX_RUNNABLE) or ""
-    apart = _apart(dump, graph)
+    torch = graph.dump.run.versions.get("torch", "")
+    text = graph.text(paths.FX_RUNNABLE) or ""
+    apart = _apart(graph)
     for setting in SETTINGS:
         if apart and "max_fusion_size" in setting.config:
             yield Attempt({}, apart, "this fusion")
-        reason = not_tried(setting, graph.device or dump.run.device, torch, text)
+        reason = not_tried(setting, graph.fact.device or graph.dump.run.device, torch, text)
         yield Attempt(setting.literals(), (), setting.about, reason)
 
 
-def causes(dump: Dump, graph: str | None = None) -> list[Counterfactual]:
+def causes(graphs: Graphs) -> list[Counterfactual]:
     """The graphs that were compiled again and checked; the latest of several compiles with one change counts."""
     found: dict[str, dict[tuple[object, ...], tuple[int, Dump]]] = {}
-    for number, part in replays(dump).items():
+    for number, part in replays(graphs.dump).items():
         again = readable_dump(part.dump.root)
-        if again is None or graph not in (None, again.run.replay_of):
+        if again is None or graphs.name not in (None, again.run.replay_of):
             continue
         if _is_checked(again) or again.run.exception:
             key = tuple(again.run.config.items()), again.run.denied
@@ -106,8 +106,8 @@ def causes(dump: Dump, graph: str | None = None) -> list[Counterfactual]:
     rows: list[Counterfactual] = []
     for name, tried in found.items():
         as_it_was = tried.get(((), ()))
-        if (of := dump.graph(name)) is not None and as_it_was is not None and _is_checked(as_it_was[1]):
-            rows += _of_graph(dump, of, tried)
+        if (of := graphs.dump.graph(name)) is not None and as_it_was is not None and _is_checked(as_it_was[1]):
+            rows += _of_graph(CompiledGraph(graphs.dump, of.graph), tried)
     return rows
 
 
@@ -115,14 +115,14 @@ def _is_checked(dump: Dump) -> bool:
     return any(not call.stage for call in dump.rows(NumericsCall))
 
 
-def _of_graph(dump: Dump, graph: Graph, tried: dict[tuple[object, ...], tuple[int, Dump]]) -> Iterator[Counterfactual]:
-    first = _cost(dump, graph.graph)
-    recorded = blamed(dump).get(graph.graph)
+def _of_graph(graph: CompiledGraph, tried: dict[tuple[object, ...], tuple[int, Dump]]) -> Iterator[Counterfactual]:
+    first = _cost(graph)
+    recorded = blamed(graph.dump).get(graph.name)
     base: tuple[int, int] | None = None
-    for attempt in attempts(dump, graph):
+    for attempt in attempts(graph):
         number, part = tried.get((tuple(attempt.config.items()), attempt.denied), (None, None))
         plain = Counterfactual(
-            graph=graph.graph,
+            graph=graph.name,
             change=attempt.words,
             config=attempt.config,
             denied=attempt.denied,
@@ -136,7 +136,7 @@ def _of_graph(dump: Dump, graph: Graph, tried: dict[tuple[object, ...], tuple[in
         if part is None:
             yield plain
             continue
-        whole = summary(part)
+        whole = summary(Graphs(part))
         now = whole.wrong, whole.verdicts.get(WORSE, 0)
         failure = "" if whole.compared else next((call.reason for call in whole.trouble), part.run.exception or "")
         if not whole.compared:
@@ -147,7 +147,7 @@ def _of_graph(dump: Dump, graph: Graph, tried: dict[tuple[object, ...], tuple[in
         else:
             outcome = _outcome(base, now)
         base = base or now
-        launches, size = _cost(part, graph.graph)
+        launches, size = _cost(CompiledGraph(part, graph.name))
         yield msgspec.structs.replace(
             plain,
             outcome=outcome,
@@ -174,20 +174,20 @@ def mending(rows: list[Counterfactual]) -> list[Counterfactual]:
     return sorted(found, key=lambda row: (row.bytes or 0, row.launches or 0))
 
 
-def _apart(dump: Dump, graph: Graph) -> tuple[tuple[str, ...], ...]:
+def _apart(graph: CompiledGraph) -> tuple[tuple[str, ...], ...]:
     """The operation that writes the first wrong result, and those that it is fused with; empty if there are none."""
-    row = blamed(dump).get(graph.graph)
+    row = blamed(graph.dump).get(graph.name)
     if row is None or not row.buffer:
         return ()
-    before = [one for one in dump.rows(Operation, graph.graph) if one.phase == "pre_fusion"]
+    before = [one for one in graph.rows(Operation) if one.phase == "pre_fusion"]
     writer = next((one.name for one in before if row.buffer in one.buffers), None)
-    for one in dump.rows(Operation, graph.graph):
+    for one in graph.rows(Operation):
         if one.phase == "post_fusion" and writer is not None and writer in one.members and len(one.members) > 1:
             return (writer,), tuple(name for name in one.members if name != writer)
     return ()
 
 
-def _cost(dump: Dump, graph: str) -> tuple[int, int]:
+def _cost(graph: CompiledGraph) -> tuple[int, int]:
     """Launches in a call of the graph, and the bytes that they read and write."""
-    rows = launch_traffic(dump, graph).all()
+    rows = graph.traffic.all()
     return len(rows), sum(row.least for row in rows)

@@ -18,13 +18,13 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
 from inspect_compile.facts.numerics import ALL_RESULTS, NOT_ASKED, PACKAGED
+from inspect_compile.graph import Graphs, outermost
 from inspect_compile.knowledge.numerics.levels import (
     BEFORE_PASSES,
     COMPILED,
@@ -70,37 +70,37 @@ def uncompared_in(parts: Sequence[Dump]) -> list[Uncompared]:
     """All of a run, whose processes have a part of the dump each, the program's own first."""
     found: list[Uncompared] = []
     for part in parts:
-        has_graphs = bool(outermost(part))
+        has_graphs = bool(part.outermost())
         if (has_graphs or part is parts[0]) and (ended := run_state(part).text):
             found.append(Uncompared(reason=ended))
         found += [Uncompared(reason=one.message) for one in part.run.omitted if one.what in _LEFT_OUT]
-        found += uncompared(part)
-    if not any(map(outermost, parts)) and not found:
+        found += uncompared(Graphs(part))
+    if not any(part.outermost() for part in parts) and not found:
         found.append(Uncompared(reason=nothing_text(parts[0])))
     return found
 
 
-def uncompared(dump: Dump, graph: str | None = None) -> list[Uncompared]:
+def uncompared(graphs: Graphs) -> list[Uncompared]:
     """What the check of one process left out; of one graph, if one is named."""
-    asked = dump.run.numerics
+    asked = graphs.dump.run.numerics
     if asked is None:
         return []
     calls: dict[str, list[NumericsCall]] = {}
-    for call in dump.rows(NumericsCall):
+    for call in graphs.dump.rows(NumericsCall):
         calls.setdefault(call.graph, []).append(call)
     rows: dict[tuple[str, int], list[Judged]] = {}
-    for row in judged(dump):
-        rows.setdefault((row.graph.partition("/")[0], row.call), []).append(row)
-    failed = {end.graph for end in dump.rows(GraphEnd) if end.status == "failed"}
-    graphs = [one for one in outermost(dump) if one.kind not in _HELPERS and one.graph not in failed]
-    names = {one.graph for one in graphs}
+    for row in judged(Graphs(graphs.dump)):
+        rows.setdefault((outermost(row.graph), row.call), []).append(row)
+    failed = {end.graph for end in graphs.dump.rows(GraphEnd) if end.status == "failed"}
+    wanted = [one for one in graphs.dump.outermost() if one.kind not in _HELPERS and one.graph not in failed]
+    names = {one.graph for one in wanted}
     found: list[Uncompared] = []
-    for one in graphs:
-        if asked.has_graph(one.graph) and graph in (None, one.graph):
+    for one in wanted:
+        if asked.has_graph(one.graph) and graphs.name in (None, one.graph):
             found += _of_graph(one, calls.get(one.graph, ()), rows, only_nonfinite=asked.only_nonfinite)
     # A function that the check of which began, and that no graph of a name was compiled for.
     for name, others in calls.items():
-        if name not in names and graph in (None, name):
+        if name not in names and graphs.name in (None, name):
             found += [Uncompared(graph=name, call=one.call, reason=one.reason) for one in others if one.reason]
     return found
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from inspect_compile.dump import Dump, paths
+from inspect_compile.dump import paths
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph, outermost
 
 _STREAM: Final = re.compile(r"stream(\d+)")
 _RAW_STREAM: Final = "get_raw_stream"
@@ -30,16 +31,16 @@ class Excerpt:
     """The names in the statement."""
 
 
-def excerpt_of(dump: Dump, graph: str, line: int | None) -> Excerpt | None:
+def excerpt_of(graph: CompiledGraph, line: int | None) -> Excerpt | None:
     """Parts of the code of `graph` for the launch at `line`; None if nothing is launched there."""
-    code = dump.text(graph, f"{paths.OUTPUT_CODE}.py")
-    kernel = next((row for row in dump.rows(Kernel, graph) if line in row.launches), None)
+    code = graph.text(f"{paths.OUTPUT_CODE}.py")
+    kernel = next((row for row in graph.rows(Kernel) if line in row.launches), None)
     return None if code is None or kernel is None or line is None else excerpt(code, line, kernel.defined_at)
 
 
-def output_line(dump: Dump, graph: str, line: int) -> str:
+def output_line(graph: CompiledGraph, line: int) -> str:
     """One line of the code of `graph`, or of the graph that it is nested in; empty if there is none."""
-    code = dump.text(graph.partition("/")[0], f"{paths.OUTPUT_CODE}.py")
+    code = graph.dump.text(outermost(graph.name), f"{paths.OUTPUT_CODE}.py")
     lines = (code or "").splitlines()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KeptInputs
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
 
 
@@ -19,7 +20,7 @@ class Kept(NamedTuple):
 
 def kept_launches(dump: Dump) -> Iterator[Kept]:
     """The first wrong launch of each kernel, in the order of the calls, if inputs were to be kept at all."""
-    wrong = {_key(row): row for row in judged(dump) if row.verdict == WRONG}
+    wrong = {_key(row): row for row in judged(Graphs(dump)) if row.verdict == WRONG}
     for inputs in dump.rows(KeptInputs):
         found = wrong.get((inputs.graph, inputs.call, inputs.line, inputs.buffer))
         if inputs.index >= 0 and found is not None:
@@ -34,7 +35,7 @@ def kept_calls(dump: Dump) -> dict[str, KeptInputs]:
 def blamed(dump: Dump) -> dict[str, Judged]:
     """Graphs with a wrong result, else those with one that is worse than eager's → the first such result."""
     found: dict[str, dict[str, Judged]] = {WRONG: {}, WORSE: {}}
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         if row.verdict in found:
             found[row.verdict].setdefault(row.graph, row)
     return found[WRONG] | {graph: row for graph, row in found[WORSE].items() if graph not in found[WRONG]}

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FlaggedCalls, Kernel, Location, NonFinite, Operand
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.kernels.statements import Statements
 
 
 class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="non_finite_row"):
@@ -62,15 +62,14 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
     """For NaN, the operand that has Inf; empty if none has."""
 
 
-def nonfinite_rows(dump: Dump, graph: str | None = None) -> Iterator[NonFiniteRow]:
+def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
     """In the order in which they came."""
-    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
-    statements: dict[str, Statements] = {}
-    for row in dump.rows(NonFinite):
+    names = graphs.names
+    for row in graphs.dump.rows(NonFinite):
         if names is not None and row.graph not in names:
             continue
-        known = statements.setdefault(row.graph, Statements(dump, row.graph))
-        text, line = _statement(dump, known, row)
+        known = CompiledGraph(graphs.dump, row.graph).statements
+        text, line = _statement(graphs.dump, known, row)
         yield NonFiniteRow(
             graph=row.graph,
             call=row.call,
@@ -100,17 +99,17 @@ def nonfinite_rows(dump: Dump, graph: str | None = None) -> Iterator[NonFiniteRo
         )
 
 
-def flagged_calls(dump: Dump, graph: str | None = None) -> list[FlaggedCalls]:
+def flagged_calls(graphs: Graphs) -> list[FlaggedCalls]:
     """What the recorder has seen of each graph's calls."""
-    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
-    last = {row.graph: row for row in dump.rows(FlaggedCalls)}
+    names = graphs.names
+    last = {row.graph: row for row in graphs.dump.rows(FlaggedCalls)}
     return [row for row in last.values() if names is None or row.graph in names]
 
 
-def nonfinite_facts(dump: Dump, graph: str | None = None) -> Iterator[msgspec.Struct]:
+def nonfinite_facts(graphs: Graphs) -> Iterator[msgspec.Struct]:
     """What made each first NaN and Inf, then what the recorder has seen."""
-    yield from nonfinite_rows(dump, graph)
-    yield from flagged_calls(dump, graph)
+    yield from nonfinite_rows(graphs)
+    yield from flagged_calls(graphs)
 
 
 def _statement(dump: Dump, statements: Statements, row: NonFinite) -> tuple[str, int | None]:

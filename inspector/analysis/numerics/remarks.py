@@ -5,8 +5,8 @@ from typing import Final
 
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, Remark
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import made_wrong
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 
@@ -16,15 +16,15 @@ NON_FINITE: Final = "numerics-not-finite"
 _DETERMINISTIC: Final = "torch.use_deterministic_algorithms(True)"
 
 
-def numerics_remarks(dump: Dump, graph: str | None = None) -> Iterator[Remark]:
+def numerics_remarks(graphs: Graphs) -> Iterator[Remark]:
     """One for each kernel with a wrong result, for each that is not deterministic, and for each first NaN or Inf."""
     seen: set[tuple[str, str, str]] = set()
-    for row in judged(dump, graph):
+    for row in judged(graphs):
         for code, is_so in ((WRONG_RESULT, row.verdict == WRONG), (UNSTABLE, bool(row.measured.unstable))):
             if is_so and (code, row.graph, row.kernel or row.level) not in seen:
                 seen.add((code, row.graph, row.kernel or row.level))
                 yield _wrong(row) if code == WRONG_RESULT else _unstable(row)
-    yield from (_not_finite(row) for row in nonfinite_rows(dump, graph) if not row.of_node)
+    yield from (_not_finite(row) for row in nonfinite_rows(graphs) if not row.of_node)
 
 
 def _wrong(row: Judged) -> Remark:

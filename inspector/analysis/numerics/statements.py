@@ -6,11 +6,10 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.analysis.numerics.error_kinds import ErrorKind, of_right, of_wrong
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location, Operation, StatementsOf, StatementValue
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.kernels.statements import Annotated, Statements
 from inspect_compile.knowledge.kernels.statement_forms import assigned
 from inspect_compile.knowledge.numerics import error_kinds as kinds
 
@@ -76,14 +75,12 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
     statements: tuple[StatementRow, ...]
 
 
-def kernel_statements(dump: Dump, graph: str | None = None) -> Iterator[KernelStatements]:
+def kernel_statements(graphs: Graphs) -> Iterator[KernelStatements]:
     """In the order in which the launches ran."""
-    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
-    known: dict[str, Statements] = {}
-    for row in dump.rows(StatementsOf):
+    names = graphs.names
+    for row in graphs.dump.rows(StatementsOf):
         if names is None or row.graph in names:
-            statements = known.setdefault(row.graph, Statements(dump, row.graph))
-            yield _read(dump, statements, row)
+            yield _read(CompiledGraph(graphs.dump, row.graph), row)
 
 
 def grown(row: KernelStatements) -> list[StatementRow]:
@@ -92,11 +89,12 @@ def grown(row: KernelStatements) -> list[StatementRow]:
     return sorted(found, key=lambda one: -(one.error or 0.0))[:_GROWN]
 
 
-def _read(dump: Dump, statements: Statements, row: StatementsOf) -> KernelStatements:
-    kernel = next((one for one in dump.rows(Kernel, row.graph) if one.name == row.kernel), None)
-    makers = [one.name for one in dump.rows(Operation, row.graph) if row.buffer in one.buffers]
+def _read(graph: CompiledGraph, row: StatementsOf) -> KernelStatements:
+    statements = graph.statements
+    kernel = next((one for one in graph.rows(Kernel) if one.name == row.kernel), None)
+    makers = [one.name for one in graph.rows(Operation) if row.buffer in one.buffers]
     source = {} if kernel is None else {one.line: one for one in statements.all_annotated(kernel, makers)}
-    text = dump.text(row.graph, kernel.source) if kernel is not None and kernel.source else None
+    text = graph.text(kernel.source) if kernel is not None and kernel.source else None
     lines = (text or "").splitlines()
     rows: list[StatementRow] = []
     known: dict[str, StatementValue] = {}

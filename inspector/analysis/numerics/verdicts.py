@@ -6,9 +6,8 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Checked, Location, Node, NumericsCall
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, rounding_error, verdict
 
 _NO_NUMBER: Final = "no element is a finite number in the compiled, eager's and the exact value"
@@ -84,15 +83,15 @@ class Summary(msgspec.Struct, frozen=True):
         return bool(self.wrong or self.unstable)
 
 
-def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
+def judged(graphs: Graphs) -> Iterator[Judged]:
     """The results of all checked launches, in the order in which they ran."""
-    names = {found.graph for found in graphs_of(dump, graph)} if graph is not None else None
+    names = graphs.names
     places: dict[str, dict[str, Location | None]] = {}
-    for row in dump.rows(Checked):
+    for row in graphs.dump.rows(Checked):
         if names is not None and row.graph not in names:
             continue
         if row.graph not in places:
-            places[row.graph] = _places(dump.rows(Node, row.graph))
+            places[row.graph] = _places(graphs.dump.rows(Node, row.graph))
         said = verdict(row)
         yield Judged(
             graph=row.graph,
@@ -111,10 +110,10 @@ def judged(dump: Dump, graph: str | None = None) -> Iterator[Judged]:
         )
 
 
-def summary(dump: Dump, graph: str | None = None) -> Summary:
+def summary(graphs: Graphs) -> Summary:
     """What was checked, in numbers."""
-    rows = list(judged(dump, graph))
-    calls = dump.rows(NumericsCall)
+    rows = list(judged(graphs))
+    calls = graphs.dump.rows(NumericsCall)
     ran = [call for call in calls if call.launches or call.results]
     of_graphs = [row for row in rows if row.level]
     of_launches = [row for row in rows if not row.level]

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
-from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.knowledge.numerics.verdicts import VERDICTS
 
 _ORDER: Final = {name: position for position, name in enumerate(VERDICTS)}
@@ -15,7 +15,7 @@ class Worst(NamedTuple):
 
     calls: int
     """Number of checked calls."""
-    of_buffer: dict[tuple[str, str], Judged]
+    of_buffer: dict[Id, Judged]
     """Graph and buffer."""
     of_value: dict[tuple[str, str, str], Judged]
     """Graph, buffer, and the FX node whose value it held: an input can be changed in place several times."""
@@ -25,15 +25,15 @@ class Worst(NamedTuple):
     """Results of the graph that were compared before and after its passes."""
 
 
-def worst(dump: Dump, graph: str) -> Worst:
+def worst(graph: CompiledGraph) -> Worst:
     """Of `graph` and its nested graphs."""
-    rows = list(judged(dump, graph))
-    buffers: dict[tuple[str, str], list[Judged]] = {}
+    rows = list(judged(graph))
+    buffers: dict[Id, list[Judged]] = {}
     values: dict[tuple[str, str, str], list[Judged]] = {}
     launches: dict[tuple[str, str, int | None], list[Judged]] = {}
     for row in rows:
         if not row.level:
-            buffers.setdefault((row.graph, row.buffer), []).append(row)
+            buffers.setdefault(Id(row.graph, row.buffer), []).append(row)
             values.setdefault((row.graph, row.buffer, row.node), []).append(row)
             launches.setdefault((row.graph, row.kernel, row.line), []).append(row)
     return Worst(

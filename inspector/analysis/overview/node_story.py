@@ -6,23 +6,22 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
-from inspect_compile.analysis.dumps.names import operations_in
-from inspect_compile.analysis.dumps.rows import scheduled, symbols
-from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.analysis.lowering.rows import asks_of
 from inspect_compile.analysis.lowering.steps import Step, lowering_steps
 from inspect_compile.analysis.numerics.remarks import numerics_remarks
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
-from inspect_compile.analysis.passes.changes import passes_of
-from inspect_compile.analysis.provenance.lineage import Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Edit, Location, Node, Operation, Pass, Realize, Remark, Symbol, Tensor
+from inspect_compile.graph import CompiledGraph, Graphs, Id, operations_in, outermost
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
+from inspect_compile.graph.fusion.ledger import Candidate, candidates
+from inspect_compile.graph.kernels.launches import Launch
+from inspect_compile.graph.passes.changes import passes_of
+from inspect_compile.graph.provenance.lineage import Lineage, Link, NodeRef
 
 MOST_LOWERED = 12
 """Maximum number of lowered nodes shown in full; a node of Dynamo's graph can have many."""
@@ -128,16 +127,16 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
     ancestors, descendants = lineage.ancestors(kin)[::-1], lineage.descendants(kin)
     around = (*ancestors, Link(kin, ""), *descendants)
     final = [one for one in (kin, *(link.kin for link in descendants)) if one.stage == "post_grad"]
-    values = {(one.graph, one.name) for one in final}
+    values = {Id.of(one) for one in final}
     own = [one for one in lineage.nodes if (one.stage, one.graph) == (kin.stage, kin.graph)]
     lowered = _lowered(dump, final[:MOST_LOWERED])
-    operations = _operations(dump, lineage, set(final))
-    names = {(row.graph, row.name) for row in operations}
-    attempts = _attempts(dump, lineage, names)
-    ran = _ran(dump, lineage, names, set(final))
+    operations = _operations(lineage, set(final))
+    names = {Id.of(row) for row in operations}
+    attempts = _attempts(lineage, names)
+    ran = _ran(lineage, names, set(final))
     steps = [one.step.row for one in lowered if one.step is not None]
-    buffers = {(row.graph, name) for row in operations for name in row.buffers}
-    buffers |= {(row.graph, name) for row in steps for name in row.buffers}
+    buffers = {Id(row.graph, name) for row in operations for name in row.buffers}
+    buffers |= {Id(row.graph, name) for row in steps for name in row.buffers}
     known = values | names | buffers
     return NodeStory(
         kin=kin,
@@ -159,10 +158,10 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
         ran=ran,
         flops=sum(row.flops for row in steps),
         flops_kinds=tuple(dict.fromkeys(row.flops_kind for row in steps if row.flops)),
-        checked=_checked(dump, lineage, values),
-        blamed=_blamed(dump, lineage, values),
+        checked=_checked(lineage, values),
+        blamed=_blamed(lineage, values),
         remarks=_remarks(dump, lineage, known),
-        symbols=_symbols(dump, lineage, around),
+        symbols=_symbols(lineage, around),
         attempts=attempts,
         missed=_missed(dump, operations) if misses else [],
     )
@@ -170,8 +169,8 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
 
 def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
     found: list[Miss] = []
-    for graph in dict.fromkeys(row.graph.partition("/")[0] for row in operations):
-        told = fusion(dump, graph)
+    for graph in dict.fromkeys(outermost(row.graph) for row in operations):
+        told = fusion(CompiledGraph(dump, graph))
         groups = {
             (one.graph, ledger.final.get(name))
             for ledger in told.ledgers
@@ -180,11 +179,11 @@ def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
             for name in one.members
         }
         apart = (*told.apart, *told.beside)
-        found += [miss for miss in apart if (miss.graph, miss.a) in groups or (miss.graph, miss.b) in groups]
+        found += [miss for miss in apart if Id(miss.graph, miss.a) in groups or Id(miss.graph, miss.b) in groups]
     return found
 
 
-def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
+def _symbols(lineage: Lineage, around: tuple[Link, ...]) -> list[Symbol]:
     words = {
         word
         for link in around[:_MOST]
@@ -193,7 +192,7 @@ def _symbols(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[Sym
         if isinstance(length, str)
         for word in _NAME.findall(length)
     }
-    found = {row.name: row for graph in lineage.graphs for row in symbols(dump, graph) if row.name in words}
+    found = {row.name: row for graph in lineage.graphs for row in graph.symbols if row.name in words}
     return list(found.values())
 
 
@@ -213,65 +212,64 @@ def _passes(dump: Dump, lineage: Lineage, around: tuple[Link, ...]) -> list[tupl
 
 def _lowered(dump: Dump, kins: list[NodeRef]) -> list[Lowered]:
     found = []
-    for outer in dict.fromkeys(kin.graph.partition("/")[0] for kin in kins):
-        wanted = {(kin.graph, kin.name): kin for kin in kins if kin.graph.partition("/")[0] == outer}
+    for outer in dict.fromkeys(outermost(kin.graph) for kin in kins):
+        wanted = {Id.of(kin): kin for kin in kins if outermost(kin.graph) == outer}
         steps = {
-            (step.row.graph, step.row.node): step
-            for step in lowering_steps(dump, outer)
-            if (step.row.graph, step.row.node) in wanted
+            Id(step.row.graph, step.row.node): step
+            for step in lowering_steps(CompiledGraph(dump, outer))
+            if Id(step.row.graph, step.row.node) in wanted
         }
-        asks, virtual = asks_of(dump, outer), inlined(dump, outer)
+        asks, virtual = asks_of(CompiledGraph(dump, outer)), inlined(CompiledGraph(dump, outer))
         found += [
             Lowered(kin, steps.get(key), asks.get(key, [])[:_MOST], virtual.get(key)) for key, kin in wanted.items()
         ]
     return found
 
 
-def _operations(dump: Dump, lineage: Lineage, kins: set[NodeRef]) -> list[Operation]:
-    names = {(kin.graph, kin.name) for kin in kins}
+def _operations(lineage: Lineage, kins: set[NodeRef]) -> list[Operation]:
+    names = {Id.of(kin) for kin in kins}
     return [
         row
         for graph in lineage.graphs
-        for row in scheduled(dump, graph)
-        if any((row.graph, node) in names for node in row.nodes)
+        for row in graph.operations
+        if any(Id(row.graph, node) in names for node in row.nodes)
     ][:_MOST]
 
 
-def _attempts(dump: Dump, lineage: Lineage, names: set[tuple[str, str]]) -> list[Candidate]:
+def _attempts(lineage: Lineage, names: set[Id]) -> list[Candidate]:
     return [
         row
         for graph in lineage.graphs
-        for row in candidates(dump, graph)
-        if any((row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
+        for row in candidates(graph)
+        if any(Id(row.graph, name) in names for side in (row.a, row.b) for name in (side, *operations_in(side)))
     ]
 
 
-def _ran(dump: Dump, lineage: Lineage, operations: set[tuple[str, str]], kins: set[NodeRef]) -> list[Ran]:
-    nodes = {(kin.graph, kin.name) for kin in kins}
+def _ran(lineage: Lineage, operations: set[Id], kins: set[NodeRef]) -> list[Ran]:
+    nodes = {Id.of(kin) for kin in kins}
     found = []
     for graph in lineage.graphs:
-        moved = launch_traffic(dump, graph)
-        for launch in moved.launches:
-            own = any((launch.graph, name) in operations for name in launch.operations)
-            if own or any((launch.graph, name) in nodes for name in launch.nodes):
-                found.append(Ran(launch, moved.of(launch)))
+        for launch in graph.launches:
+            own = any(Id(launch.graph, name) in operations for name in launch.operations)
+            if own or any(Id(launch.graph, name) in nodes for name in launch.nodes):
+                found.append(Ran(launch, graph.traffic.of(launch)))
     return found[:_MOST]
 
 
-def _checked(dump: Dump, lineage: Lineage, values: set[tuple[str, str]]) -> list[Judged]:
-    rows = (row for graph in lineage.graphs for row in judged(dump, graph))
-    return [row for row in rows if row.kernel and (row.graph, row.node) in values][:_MOST]
+def _checked(lineage: Lineage, values: set[Id]) -> list[Judged]:
+    rows = (row for graph in lineage.graphs for row in judged(graph))
+    return [row for row in rows if row.kernel and Id(row.graph, row.node) in values][:_MOST]
 
 
-def _blamed(dump: Dump, lineage: Lineage, values: set[tuple[str, str]]) -> list[KernelStatements]:
-    rows = (row for graph in lineage.graphs for row in kernel_statements(dump, graph))
-    return [row for row in rows if row.blamed is not None and (row.graph, row.blamed.node) in values][:_MOST]
+def _blamed(lineage: Lineage, values: set[Id]) -> list[KernelStatements]:
+    rows = (row for graph in lineage.graphs for row in kernel_statements(graph))
+    return [row for row in rows if row.blamed is not None and Id(row.graph, row.blamed.node) in values][:_MOST]
 
 
-def _remarks(dump: Dump, lineage: Lineage, known: set[tuple[str, str]]) -> list[Remark]:
-    graphs = set(lineage.graphs)
+def _remarks(dump: Dump, lineage: Lineage, known: set[Id]) -> list[Remark]:
+    graphs = {graph.name for graph in lineage.graphs}
     return [
         row
-        for row in (*dump.rows(Remark), *numerics_remarks(dump))
-        if row.graph.partition("/")[0] in graphs and any((row.graph, name) in known for name in row.ids)
+        for row in (*dump.rows(Remark), *numerics_remarks(Graphs(dump)))
+        if outermost(row.graph) in graphs and any(Id(row.graph, name) in known for name in row.ids)
     ][:_MOST]

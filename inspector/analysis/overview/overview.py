@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.overview.records import GraphSummary, Totals
 from inspect_compile.analysis.overview.summary import summarize
-from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 
 
-def graph_rows(dump: Dump, graph: str | None = None) -> list[GraphSummary]:
+def graph_rows(graphs: Graphs) -> list[GraphSummary]:
     """The figures of each outermost graph, in order."""
-    return [summarize(dump, found) for found in graphs_of(dump, graph)]
+    return [summarize(found) for found in graphs]
 
 
 def totals(rows: list[GraphSummary], cold: Sequence[str] = ()) -> Totals:

@@ -6,18 +6,16 @@ from collections.abc import Iterable
 import msgspec
 
 from inspect_compile.analysis.cost.flops import graph_flops
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.dumps.rows import disabled, hooks
+from inspect_compile.analysis.dumps.hooks import disabled, hooks
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.analysis.fusion.outcome import GraphFusion, fusion
-from inspect_compile.analysis.kernels.launches import distinct
-from inspect_compile.analysis.memory.plan import memory
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.analysis.overview.eager import eager, eager_calls
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
-from inspect_compile.analysis.provenance.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GuardedCalls, Kernel, Operation, Recompile, Remark
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.launches import distinct
 
 
 def summarize_run(dump: Dump) -> RunSummary:
@@ -31,7 +29,7 @@ def summarize_run(dump: Dump) -> RunSummary:
         seconds=run.seconds,
         probe_seconds=round(sum(hook.seconds for hook in own), 6),
         failed_hooks=len(disabled(dump)),
-        graphs=len(outermost(dump)),
+        graphs=len(dump.outermost()),
         frames=dict(Counter(frame.status for frame in dump.rows(Frame))),
         graph_breaks=len(dump.rows(GraphBreak)),
         recompiles=recompiles(dump),
@@ -66,34 +64,38 @@ class Incomplete(msgspec.Struct, frozen=True):
     """Share of nodes accounted for, between 0 and 1."""
 
 
-def incomplete(dump: Dump, graphs: Iterable[Graph]) -> list[Incomplete]:
+def incomplete(dump: Dump, graphs: Iterable[CompiledGraph]) -> list[Incomplete]:
     """The incomplete graphs among `graphs`, in order."""
     is_growing = run_state(dump).is_growing
     found = []
     for graph in graphs:
-        status = compile_status(dump.graph_end(graph.graph), is_growing=is_growing)
-        share = coverage(dump, graph.graph).share if status == "compiled" else 1.0
+        status = compile_status(dump.graph_end(graph.name), is_growing=is_growing)
+        share = coverage(graph).share if status == "compiled" else 1.0
         if status != "compiled" or share < 1:
-            found.append(Incomplete(graph, status, share))
+            found.append(Incomplete(graph.fact, status, share))
     return found
 
 
-def summarize(dump: Dump, graph: Graph, fused: GraphFusion | None = None) -> GraphSummary:
+def summarize(graph: CompiledGraph, fused: GraphFusion | None = None) -> GraphSummary:
     """Figures of one outermost graph; `fused` is the result of `fusion` for it, if already known."""
-    name, end = graph.graph, dump.graph_end(graph.graph)
-    operations = dump.rows(Operation, name)
-    covered, flops, moved = coverage(dump, name), graph_flops(dump, name), launch_traffic(dump, name)
-    fused, held = fused or fusion(dump, name), memory(dump, name)
-    kernels = distinct(dump.rows(Kernel, name))
+    name, end = graph.name, graph.dump.graph_end(graph.name)
+    operations = graph.dump.rows(Operation, name)
+    covered, flops, moved = (
+        coverage(CompiledGraph(graph.dump, name)),
+        graph_flops(CompiledGraph(graph.dump, name)),
+        CompiledGraph(graph.dump, name).traffic,
+    )
+    fused, held = fused or fusion(CompiledGraph(graph.dump, name)), CompiledGraph(graph.dump, name).memory
+    kernels = distinct(graph.dump.rows(Kernel, name))
     return GraphSummary(
         graph=name,
-        kind=graph.kind,
-        compile_id=graph.compile_id,
-        device=graph.device,
-        status=compile_status(end, is_growing=run_state(dump).is_growing),
+        kind=graph.fact.kind,
+        compile_id=graph.fact.compile_id,
+        device=graph.fact.device,
+        status=compile_status(end, is_growing=run_state(graph.dump).is_growing),
         exception=end.exception if end is not None else None,
         seconds=end.seconds if end is not None else None,
-        nested=len(dump.nested(name)),
+        nested=len(graph.dump.nested(name)),
         nodes=len(covered.nodes),
         operations=sum(row.phase == "pre_fusion" for row in operations),
         groups=sum(row.phase == "post_fusion" for row in operations),

@@ -7,10 +7,11 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.cost.roofline import CallTime
 from inspect_compile.analysis.kernels.launch_times import Key
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.attribution import Attribution
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location
+from inspect_compile.graph import Id
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.targets.targets import Target
 
 
@@ -118,11 +119,11 @@ class LaunchTimes:
     def __init__(self, dump: Dump, found: Attribution) -> None:
         self._total = sum(run.duration for run in found.runs) or 1.0
         origins, sums = LaunchOrigins(dump), dict[int, tuple[Launch, _Sum]]()
-        self._instead: dict[tuple[str, str], _Sum] = {}
+        self._instead: dict[Id, _Sum] = {}
         for place, (run, own) in enumerate(zip(found.runs, found.joined, strict=True)):
             launch = own.launch
             if own.instead:
-                other = self._instead.setdefault((own.graph, own.instead), _Sum())
+                other = self._instead.setdefault(Id(own.graph, own.instead), _Sum())
                 other.runs += run.count
                 other.time += run.duration
             if launch is not None:

@@ -9,9 +9,6 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import few
-from inspect_compile.analysis.dumps.rows import grouped
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.call_alignment import aligned, in_order
 from inspect_compile.analysis.runtime.call_graphs import graphs_of_calls
 from inspect_compile.analysis.runtime.gpu_order import find_replay, match_stream
@@ -19,6 +16,8 @@ from inspect_compile.analysis.runtime.host_order import GraphCall, HostOrder, Pl
 from inspect_compile.analysis.runtime.launch_plan import Plan, plans
 from inspect_compile.analysis.runtime.plan_groups import PlanGroup
 from inspect_compile.dump import Dump
+from inspect_compile.graph import few, grouped
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.profiles import GpuRun, Profile
 
 CERTAIN: Final = "certain"

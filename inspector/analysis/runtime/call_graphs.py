@@ -9,11 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from inspect_compile.analysis.dumps.names import aot_prefix
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.call_alignment import aligned
 from inspect_compile.analysis.runtime.host_order import GraphCall
 from inspect_compile.analysis.runtime.launch_plan import Plan
+from inspect_compile.graph import aot_prefix, grouped
 
 _BACKWARD: Final = "backward"
 

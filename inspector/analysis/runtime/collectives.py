@@ -6,6 +6,7 @@ from typing import Final
 from inspect_compile.analysis.dumps.parts import as_compiled, is_only_parts, ranks_text
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Collective, Remark
+from inspect_compile.graph import Graphs
 
 CODE: Final = "collectives-outside"
 _CALLERS: Final = {
@@ -52,13 +53,13 @@ def earlier(rows: Sequence[Collective]) -> int:
     return max((row.before for row in rows), default=0)
 
 
-def collective_remarks(dump: Dump, graph: str | None = None) -> list[Remark]:
+def collective_remarks(graphs: Graphs) -> list[Remark]:
     """A remark for each place that called a collective outside of compiled graphs; none if `graph` is given."""
-    if graph is not None:
+    if graphs.name is not None:
         return []
-    if is_only_parts(dump):
-        return [_remark(row, f"{ranks_text(ranks)}: ") for ranks, rows in outside_of_ranks(dump) for row in rows]
-    return [_remark(row, "") for row in outside(dump)]
+    if is_only_parts(graphs.dump):
+        return [_remark(row, f"{ranks_text(ranks)}: ") for ranks, rows in outside_of_ranks(graphs.dump) for row in rows]
+    return [_remark(row, "") for row in outside(graphs.dump)]
 
 
 def _remark(row: Collective, ranks: str) -> Remark:

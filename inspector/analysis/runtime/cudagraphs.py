@@ -4,9 +4,9 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.rows import grouped, shared_fields
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CudaGraph, Node
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, shared_fields
 
 _NEAR: Final = 3
 """Maximum steps from an input to an operation with a source line: a parameter may be transposed first."""
@@ -57,24 +57,24 @@ class CudagraphRow(msgspec.Struct, frozen=True, tag_field="fact", tag="cudagraph
     """Bytes of the device's CUDA graph pool after the last recording."""
 
 
-def cudagraphs(dump: Dump, graph: str | None = None) -> list[CudaGraph]:
+def cudagraphs(graphs: Graphs) -> list[CudaGraph]:
     """The last row of each function; graphs that never reached CUDA graphs are placed where they were compiled."""
     last: dict[tuple[int, str], CudaGraph] = {}
-    for row in dump.rows(CudaGraph, graph):
+    for row in graphs.rows(CudaGraph):
         last[row.number, row.graph if row.number < 0 else ""] = row
     return list(last.values())
 
 
-def cudagraph_rows(dump: Dump, graph: str | None = None) -> list[CudagraphRow]:
+def cudagraph_rows(graphs: Graphs) -> list[CudagraphRow]:
     """One row for each function, in the order of `cudagraphs`."""
-    found = cudagraphs(dump, graph)
+    found = cudagraphs(graphs)
     cut = {row.graph for row in found if row.partition}
     return [
         CudagraphRow(
             **shared_fields(row, CudagraphRow, "partition"),
             partition=row.partition if row.graph in cut else None,
             state=state(row),
-            again=tuple(again(dump, row)),
+            again=tuple(again(graphs.dump, row)),
             unlisted=max(0, row.recorded - len(row.recordings)),
         )
         for row in found
@@ -87,15 +87,15 @@ def again(dump: Dump, row: CudaGraph) -> list[Again]:
     for why, more in grouped((one for one in row.recordings if one.why != "first"), lambda one: one.why).items():
         inputs = tuple(dict.fromkeys(name for one in more for name in one.inputs))
         where = next((one.where for one in more if one.where), None)
-        told.append(Again(why, len(more), inputs, where or _used_at(dump, row.graph, inputs)))
+        told.append(Again(why, len(more), inputs, where or _used_at(CompiledGraph(dump, row.graph), inputs)))
     return told
 
 
-def _used_at(dump: Dump, graph: str, inputs: tuple[str, ...]) -> str | None:
+def _used_at(graph: CompiledGraph, inputs: tuple[str, ...]) -> str | None:
     """Source line of the first operation that reads one of the inputs: a parameter has no line itself."""
-    if not (graph and inputs):
+    if not (graph.name and inputs):
         return None
-    nodes = {node.name: node for node in dump.rows(Node, graph) if node.graph == graph and node.stage == "aot"}
+    nodes = {node.name: node for node in graph.rows(Node) if node.graph == graph.name and node.stage == "aot"}
     near = list(inputs)
     for _ in range(_NEAR):
         near = [user for name in near if name in nodes for user in nodes[name].users]

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,

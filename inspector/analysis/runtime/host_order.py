@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
+from inspect_compile.graph import grouped
 from inspect_compile.profiles import HostCall, Profile, Span
 
 _REGION: Final = "Torch-Compiled Region: "

@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.facts.compile_id import torch_id
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.kernels.launches import Launch
 
 _DEFINED = re.compile(r"^@triton\.jit\s*\ndef (\w+)\(", re.MULTILINE)
 _OF_EXTERN: Final = {"bias_addmm": "addmm"}
@@ -42,11 +42,11 @@ class Plan:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The launches in the code."""
-        found = [launch for launch in launches(self.dump, self.graph) if launch.line is not None]
-        kernels = {(launch.graph, launch.kernel.name): launch.kernel for launch in reversed(found)}
+        found = [launch for launch in CompiledGraph(self.dump, self.graph).launches if launch.line is not None]
+        kernels = {Id(launch.graph, launch.kernel.name): launch.kernel for launch in reversed(found)}
         functions = {key: function_of(self.dump, kernel) for key, kernel in kernels.items()}
         return tuple(
-            Step(launch, host_name(launch.kernel), functions[launch.graph, launch.kernel.name]) for launch in found
+            Step(launch, host_name(launch.kernel), functions[Id(launch.graph, launch.kernel.name)]) for launch in found
         )
 
     @cached_property
@@ -72,7 +72,7 @@ class Plan:
 
 def plans(dump: Dump) -> list[Plan]:
     """The plans of the outermost graphs, in order."""
-    return [Plan(dump, graph.graph, graph.compile_id, graph.kind) for graph in outermost(dump)]
+    return [Plan(dump, graph.graph, graph.compile_id, graph.kind) for graph in dump.outermost()]
 
 
 def function_of(dump: Dump, kernel: Kernel) -> str:

@@ -4,13 +4,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
-from inspect_compile.analysis.dumps.graphs import graphs_of
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.launch_times import latest, measured
-from inspect_compile.dump import Dump
 from inspect_compile.facts import Launched, Location
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, outermost
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 
 
 class MeasuredTime(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="measured_time"):
@@ -70,21 +68,21 @@ class MeasuredGraph(msgspec.Struct, frozen=True):
         return _rate(self.bytes, self.milliseconds)
 
 
-def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
+def measured_graph(graph: CompiledGraph) -> MeasuredGraph | None:
     """The times of one outermost graph; None if nothing in it was measured."""
-    rows = latest(dump.rows(Launched, graph))
+    rows = latest(graph.rows(Launched))
     if not rows:
         return None
-    moved = launch_traffic(dump, graph)
+    moved = graph.traffic
     times = {(row.graph, row.kernel, row.line): row for row in rows if row.what == "launch"}
     planned = [launch for launch in moved.launches if launch.line is not None]
-    medians = measured(dump, graph)
+    medians = measured(graph)
     whole = sum(medians[key].milliseconds for key in times if key in medians)
     call = next((row for row in rows if row.what == "call"), None)
     untimed = call.calls if call is not None and not times else 0
     found = []
     for launch in planned:
-        key = launch.graph, launch.kernel.name, launch.line
+        key = launch.key
         row, own, traffic = times.get(key), medians.get(key), moved.of(launch)
         size, unsure = _sum([traffic])
         took = own.milliseconds if own is not None else None
@@ -116,11 +114,11 @@ def measured_graph(dump: Dump, graph: str) -> MeasuredGraph | None:
     )
 
 
-def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
+def measured_by(graph: CompiledGraph, by: By) -> list[MeasuredTime]:
     """The launches of one call, summed up, longest time first."""
-    origins, medians = LaunchOrigins(dump), measured(dump)
-    every = launch_traffic(dump, graph).launches
-    timed = ((one, own) for one in every if (own := medians.get((one.graph, one.kernel.name, one.line))) is not None)
+    origins, medians = LaunchOrigins(graph.dump), measured(Graphs(graph.dump))
+    every = graph.traffic.launches
+    timed = ((one, own) for one in every if (own := medians.get(one.key)) is not None)
     sums = grouped(timed, lambda pair: WHAT[by](origins.of(pair[0])))
     whole = sum(own.milliseconds for found in sums.values() for _, own in found)
     rows = []
@@ -129,7 +127,7 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
         size, unsure = _sum([origins.of(launch).traffic for launch, _ in found])
         rows.append(
             MeasuredTime(
-                graph=graph,
+                graph=graph.name,
                 by=by,
                 what=what,
                 launches=len(found),
@@ -147,14 +145,14 @@ def measured_by(dump: Dump, graph: str, by: By) -> list[MeasuredTime]:
     return sorted(rows, key=lambda row: -(row.milliseconds or 0.0))
 
 
-def measured_rows(dump: Dump, graph: str | None, by: By | None = None) -> Iterable[MeasuredTime]:
+def measured_rows(graphs: Graphs, by: By | None = None) -> Iterable[MeasuredTime]:
     """The rows of `show measured --json`."""
-    for asked in graphs_of(dump, graph):
+    for asked in graphs:
         if by is None:
-            found = measured_graph(dump, asked.graph.partition("/")[0])
+            found = measured_graph(CompiledGraph(graphs.dump, outermost(asked.name)))
             yield from found.launches if found is not None else ()
         else:
-            yield from measured_by(dump, asked.graph, by)
+            yield from measured_by(asked, by)
 
 
 def _sum(found: list[KernelTraffic]) -> tuple[int | None, int]:

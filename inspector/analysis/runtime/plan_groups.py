@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.launch_plan import Plan
+from inspect_compile.graph import grouped
 
 
 class PlanGroup:

@@ -11,12 +11,12 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.runtime.attribution import Attribution
 from inspect_compile.analysis.runtime.host_activity import NOTHING, Activity, Host
 from inspect_compile.analysis.runtime.steps import Steps, steps_of
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
 from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,
@@ -143,7 +143,7 @@ class _OnGpu:
         for index, run in enumerate(profile.runs):
             if run.device == device:
                 launch = joined[index].launch if joined else None
-                key = None if launch is None else (launch.graph, launch.kernel.name, launch.line)
+                key = None if launch is None else launch.key
                 is_generated = None if launch is None else launch.kernel.kind != "extern"
                 bound = "" if key is None else bounds.get(key, "")
                 self._runs.append((run, _gpu_row(run, host.started(run.correlation), is_generated, bound)))

@@ -7,8 +7,8 @@ import msgspec
 
 from inspect_compile.analysis.cost.roofline import COMPUTE
 from inspect_compile.analysis.cost.roofline import MEMORY as BY_MEMORY
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     ARITHMETIC,
     COLLECTIVE,

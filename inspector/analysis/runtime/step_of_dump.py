@@ -1,6 +1,5 @@
 """The account of a step from a profile of a program whose compiles a dump has: with lines, and what bounds kernels."""
 
-import weakref
 from collections.abc import Iterator, Mapping
 from statistics import median
 from typing import Final
@@ -9,7 +8,6 @@ import msgspec
 
 from inspect_compile.analysis.cost.roofline import roofline
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
-from inspect_compile.analysis.dumps.names import short
 from inspect_compile.analysis.runtime.attribution import Attribution, attribute
 from inspect_compile.analysis.runtime.step_account import Account, step_account
 from inspect_compile.analysis.runtime.step_bound import step_bounds
@@ -17,6 +15,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
 from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.graph import CompiledGraph, Graphs, Once, outermost, short
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
 
@@ -25,15 +24,15 @@ _UNEVEN: Final = 0.15
 """Share by which the calls of a step may differ from a whole number."""
 
 
-_recorded: weakref.WeakKeyDictionary[Dump, Account | None] = weakref.WeakKeyDictionary()
-
-
 def recorded_account(dump: Dump) -> Account | None:
     """The account of the steps that the run itself profiled; None if it profiled none."""
-    if dump not in _recorded:
-        found = _recorded_account(dump)
-        _recorded[dump] = found if found is not None and _is_sound(found) else None
-    return _recorded[dump]
+    return _sound_account(Graphs(dump))
+
+
+@Once
+def _sound_account(graphs: Graphs) -> Account | None:
+    found = _recorded_account(graphs.dump)
+    return found if found is not None and _is_sound(found) else None
 
 
 def _is_sound(account: Account) -> bool:
@@ -93,11 +92,11 @@ def _plain(step: StepAccount, timed: StepsProfiled) -> StepAccount:
     return msgspec.structs.replace(step, plain_seconds=seconds, plain_steps=len(each))
 
 
-def account_rows(dump: Dump, graph: str | None = None, account: Account | None = None) -> Iterator[msgspec.Struct]:
+def account_rows(graphs: Graphs, account: Account | None = None) -> Iterator[msgspec.Struct]:
     """The steps, what bounds them and the parts of one: of `account`, else of what the run profiled itself. They are
     the program's, whichever `graph` is asked for.
     """
-    found = account or recorded_account(dump)
+    found = account or recorded_account(graphs.dump)
     if found is not None:
         yield found.step
         yield from step_bounds(found.step, found.rows)
@@ -122,11 +121,11 @@ def _bounds(dump: Dump, found: Attribution, roof: Roof | None) -> Mapping[tuple[
     """What bounds each launch of the graphs that ran, by the roofline; empty without a roof."""
     if roof is None:
         return {}
-    graphs = {own.launch.graph.partition("/")[0] for own in found.joined if own.launch is not None}
+    graphs = {outermost(own.launch.graph) for own in found.joined if own.launch is not None}
     return {
         (row.graph, row.kernel, row.line): row.bound
         for graph in sorted(graphs)
-        for row in roofline(dump, graph, roof)
+        for row in roofline(CompiledGraph(dump, graph), roof)
         if row.bound
     }
 

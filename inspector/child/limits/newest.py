@@ -10,6 +10,7 @@ from inspect_compile.child.limits.stops import Stops
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Frame, Graph, Omission
 from inspect_compile.facts.compile_id import compile_number, same_compile
+from inspect_compile.facts.nesting import outermost
 
 
 class Held(NamedTuple):
@@ -82,7 +83,7 @@ class Newest:
         is_stop = self._stops.is_new(fact)
         with self._lock:
             if isinstance(fact, Graph):
-                self._of(name).graphs.add(fact.graph.partition("/")[0])
+                self._of(name).graphs.add(outermost(fact.graph))
             elif is_stop or (isinstance(fact, Frame) and self._of(name).stays):
                 self._of(name).stays.append(fact)
             if not isinstance(fact, Frame) or fact.status == "restarted":

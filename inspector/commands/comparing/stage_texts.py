@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from inspect_compile.errors import CommandError
+from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
     import argparse
@@ -38,7 +39,7 @@ def _kernels(dumps: "tuple[Dump, Dump]", asked: str) -> "tuple[Kernel, Kernel]":
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.tables.lookup_text import resolved
 
-    answers = [find_kernels(dump, asked) for dump in dumps]
+    answers = [find_kernels(Graphs(dump), asked) for dump in dumps]
     is_b = not isinstance(answers[0], Found) and isinstance(answers[1], Found)
     kernel, *others = resolved(answers[is_b])
     if others:

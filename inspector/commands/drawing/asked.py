@@ -11,7 +11,7 @@ from inspect_compile.errors import CommandError
 if TYPE_CHECKING:
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph
 
 PHASES: Final[dict[str, "tuple[Phase, ...]"]] = {
     "before": ("pre_fusion",),
@@ -131,16 +131,16 @@ def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: boo
     )
 
 
-def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[Graph]":
+def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[CompiledGraph]":
     """The graphs that `named` selects; without it, all, unless there are many. `is_any`: however many there are."""
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.analysis.dumps.nothing import nothing_text
     from inspect_compile.analysis.lookup.graphs import find_graphs
+    from inspect_compile.graph import CompiledGraph, Graphs
     from inspect_compile.tables.lookup_text import resolved
 
     if named is not None and named != "all":
-        return list(resolved(find_graphs(dump, named)))
-    graphs = outermost(dump)
+        return [CompiledGraph(dump, found.graph) for found in resolved(find_graphs(dump, named))]
+    graphs = list(Graphs(dump))
     if not graphs:
         raise CommandError(f"{dump.root}: {nothing_text(dump)}")
     if len(graphs) > FEW and named is None and not is_any:
@@ -150,7 +150,7 @@ def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[G
     return graphs
 
 
-def names_of(graphs: "list[Graph]") -> str:
+def names_of(graphs: "list[CompiledGraph]") -> str:
     """Their names, the first ones of many."""
-    names = [graph.graph for graph in graphs]
+    names = [graph.name for graph in graphs]
     return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")

@@ -124,11 +124,12 @@ def _of_numerics(dump: "Dump") -> list[str]:
     """What a check of numerics found, where the dump is of one: it does not count for the contract."""
     from inspect_compile.analysis.numerics.coverage import uncompared
     from inspect_compile.analysis.numerics.verdicts import summary
+    from inspect_compile.graph import Graphs
     from inspect_compile.tables.numerics.coverage import uncompared_lines
     from inspect_compile.tables.text import number_of
 
     if dump.run.numerics is None:
         return []
-    wrong = summary(dump).wrong
+    wrong = summary(Graphs(dump)).wrong
     found = [f"numerics: {number_of(wrong, 'result')} wrong"] if wrong else []
-    return [*found, *(f"numerics: {line.plain}" for line in uncompared_lines(uncompared(dump)))]
+    return [*found, *(f"numerics: {line.plain}" for line in uncompared_lines(uncompared(Graphs(dump))))]

@@ -142,13 +142,12 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
 
 def _part(found: "Dump", arguments: argparse.Namespace) -> "Dump":
     """The rank, the target or the only process that compiled anything."""
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.commands.dump_selection import chosen, for_target, needs_rank
     from inspect_compile.dump import Dump
 
     found = for_target(chosen(str(found.root), arguments.rank), arguments.target)
-    if not found.run.target and not outermost(found):
-        own = [part for part in map(Dump, found.other_processes) if outermost(part)]
+    if not found.run.target and not found.outermost():
+        own = [part for part in map(Dump, found.other_processes) if part.outermost()]
         if len(own) == 1:
             return own[0]
     needs_rank(found, "graphs")

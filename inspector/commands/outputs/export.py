@@ -54,13 +54,14 @@ class Export:
 
 
 def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Asked":
-    from inspect_compile.analysis.dumps.graphs import outermost
     from inspect_compile.commands.dump_selection import graphs_named, needs_rank
     from inspect_compile.export.formats import Asked
+    from inspect_compile.facts.nesting import outermost
+    from inspect_compile.graph import Graphs
 
     if not form.of_all_ranks:
         needs_rank(dump, f"a {arguments.format} file")
     names = graphs_named(dump, arguments.graph)
-    around = {name.partition("/")[0] for name in names if name is not None}
-    graphs = [graph for graph in outermost(dump) if arguments.graph is None or graph.graph in around]
+    around = {outermost(name) for name in names if name is not None}
+    graphs = [graph for graph in Graphs(dump) if arguments.graph is None or graph.name in around]
     return Asked(dump, dump.root.resolve().name, graphs, names)

@@ -3,11 +3,9 @@
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspect_compile.analysis.dumps.graphs import matched_inputs
-from inspect_compile.analysis.dumps.rows import stage_nodes
-from inspect_compile.diagrams.fx.values import HEAVY, Key, Value, key_of, values
+from inspect_compile.diagrams.fx.values import HEAVY, Value, key_of, values
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section, boxes_in
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
@@ -16,10 +14,8 @@ from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_sta
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.graph import CompiledGraph, Id, matched_inputs, own_name
 from inspect_compile.tables.text import number_of, one_line
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 FOLDED_FROM: Final = 60
 """Number of boxes from which on a graph is folded by itself."""
@@ -37,20 +33,20 @@ WORDS: Final = {
 
 
 def fx_picture(
-    dump: "Dump", graph: str, stage: str, *, unfold: bool | None = None, everything: bool = False
+    graph: "CompiledGraph", stage: str, *, unfold: bool | None = None, everything: bool = False
 ) -> Picture | None:
     """The nodes of `graph` at `stage`; None if none were recorded. `unfold`: None unfolds a small one."""
-    nodes = stage_nodes(dump, graph, stage)
+    nodes = graph.stage(stage)
     if not nodes:
         return None
-    known = _arguments(dump, graph, stage, nodes)
+    known = _arguments(graph, stage, nodes)
     arguments = None if known is None else {key for key, one in known.items() if one.role in ("input", "gradient")}
     found = values(nodes, arguments, everything=everything)
     drawn = _Drawn(found, known or {})
     is_folded = len(found) >= FOLDED_FROM if unfold is None else not unfold
     hidden = len(nodes) - len(found)
     subtitles = [
-        graph,
+        graph.name,
         f"{number_of(len(nodes), 'node')}{f', {hidden:,} of them views, constants and parameters' * bool(hidden)}",
     ]
     if hidden and not everything:
@@ -65,7 +61,7 @@ def fx_picture(
     else:
         sections = drawn.unfolded()
     return Picture(
-        title(dump, graph, WORDS[stage]),
+        title(graph, WORDS[stage]),
         tuple(subtitles),
         sections,
         outputs="returned",
@@ -88,23 +84,25 @@ def folded_values(found: Sequence[Value]) -> Folded:
     return fold(shapes, [value.reads for value in found], [value.node.module for value in found])
 
 
-def _arguments(dump: "Dump", graph: str, stage: str, nodes: Sequence[Node]) -> dict[Key, Input] | None:
+def _arguments(graph: "CompiledGraph", stage: str, nodes: Sequence[Node]) -> dict[Id, Input] | None:
     """The inputs by what they are; None if that is not known."""
     given = [node for node in nodes if node.op == "placeholder"]
     if stage == "dynamo":
         return {key_of(node): _input(node, node.target) for node in given}
     if stage == "joint":
-        theirs = [node for node in stage_nodes(dump, graph, "dynamo") if node.op == "placeholder"]
+        theirs = [node for node in graph.stage("dynamo") if node.op == "placeholder"]
         forward = [node for node in given if not _is_gradient(node)]
         matched = matched_inputs(forward, theirs)
         found = {key_of(node): _input(node, matched[node.name].target) for node in forward if matched}
         return found | {key_of(node): _input(node, "") for node in given if _is_gradient(node)} if matched else None
-    known = inputs(dump, graph)
+    known = inputs(graph)
     if any(one.role != "unknown" for one in known.values()):
-        own = {key_of(node): known[node.name] for node in given if node.graph == graph and node.name in known}
+        own = {key_of(node): known[node.name] for node in given if node.graph == graph.name and node.name in known}
         # Those of a nested graph are what its caller gives it, and have names of their own that are equal to others'.
         inner = {
-            key_of(node): Input(node.name, node.name, "input", _tensor(node)) for node in given if node.graph != graph
+            key_of(node): Input(node.name, node.name, "input", _tensor(node))
+            for node in given
+            if node.graph != graph.name
         }
         return own | inner
     return None
@@ -134,7 +132,7 @@ class _Edge:
 class _Drawn:
     """The boxes and arrows of the values."""
 
-    def __init__(self, found: Sequence[Value], known: dict[Key, Input]) -> None:
+    def __init__(self, found: Sequence[Value], known: dict[Id, Input]) -> None:
         self._found, self._known = found, known
         self._ids = Ids()
 
@@ -161,7 +159,7 @@ class _Drawn:
                     arrows.append(self._arrow(tail, self._id(at), place, at))
                 boxes.append(self._box(at))
             is_own = graph == self._found[0].node.graph
-            name = graph.rpartition("/")[2]
+            name = own_name(graph)
             frame_id = self._ids("graph", graph, f"section_{number}")
             if is_own:
                 inner += boxes
@@ -338,7 +336,7 @@ class _Drawn:
         return Box(name or self._id(at), _kind(value), head, beside, tuple(lines), _tooltip(value))
 
     def _name(self, reader: Node, name: str) -> str:
-        known = self._known.get((key_of(reader)[0], name))
+        known = self._known.get(Id(key_of(reader).graph, name))
         return known.text if known is not None else name
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from inspect_compile.facts import JointNode, Node
+from inspect_compile.graph import Id
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 
 VIEWS: Final = frozenset(
@@ -26,8 +27,6 @@ HEAVY: Final = frozenset(
 _FEW_INPUTS: Final = 8
 """Up to this many inputs have boxes where it is not known which of them are parameters."""
 
-Key = tuple[str, str]
-
 
 class Value(NamedTuple):
     """A node with a box."""
@@ -44,22 +43,22 @@ class Value(NamedTuple):
         return operator_name(self.node.target) if self.node.op.startswith("call") else self.node.op
 
 
-def key_of(node: Node) -> Key:
+def key_of(node: Node) -> Id:
     """Names are unique in one graph; joint graphs of one compile share the compile's id."""
-    return (f"{node.graph} {node.aot_graph}" if isinstance(node, JointNode) else node.graph, node.name)
+    return Id(f"{node.graph} {node.aot_graph}" if isinstance(node, JointNode) else node.graph, node.name)
 
 
-def values(nodes: Sequence[Node], arguments: Collection[Key] | None, *, everything: bool) -> list[Value]:
+def values(nodes: Sequence[Node], arguments: Collection[Id] | None, *, everything: bool) -> list[Value]:
     """The nodes with a box, in order. `arguments`: inputs that are no parameters, None if that is not known."""
     count = sum(node.op == "placeholder" for node in nodes)
     found: list[Value] = []
-    reads: dict[Key, tuple[int, ...]] = {}
-    hidden: dict[Key, tuple[str, ...]] = {}
+    reads: dict[Id, tuple[int, ...]] = {}
+    hidden: dict[Id, tuple[str, ...]] = {}
     for node in nodes:
         key = key_of(node)
         graph = key[0]
-        own = tuple(dict.fromkeys(place for name in node.inputs for place in reads.get((graph, name), ())))
-        given = tuple(dict.fromkeys(one for name in node.inputs for one in hidden.get((graph, name), ())))
+        own = tuple(dict.fromkeys(place for name in node.inputs for place in reads.get(Id(graph, name), ())))
+        given = tuple(dict.fromkeys(one for name in node.inputs for one in hidden.get(Id(graph, name), ())))
         if not everything and is_view(node):
             reads[key], hidden[key] = own, given
             continue

@@ -8,21 +8,20 @@ from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 
-def _memory(dump: "Dump", graph: "Graph") -> str | None:
+def _memory(graph: "CompiledGraph") -> str | None:
     from inspect_compile.analysis.memory.holders import holders
-    from inspect_compile.analysis.memory.plan import memory
     from inspect_compile.diagrams.memory import memory_chart
     from inspect_compile.diagrams.schedule.schedule import title
 
-    found = memory(dump, graph.graph)
-    held = holders(dump, graph.graph, found)
-    return memory_chart(found, held, title(dump, graph.graph, "memory")) if found.steps else None
+    found = graph.memory
+    held = holders(graph, found)
+    return memory_chart(found, held, title(graph, "memory")) if found.steps else None
 
 
-def _roofline(dump: "Dump", graph: "Graph") -> str | None:
+def _roofline(graph: "CompiledGraph") -> str | None:
     from inspect_compile.analysis.cost.roofline import roofline
     from inspect_compile.analysis.cost.roofline_plot import plot
     from inspect_compile.analysis.cost.roofs import roof_of
@@ -30,40 +29,39 @@ def _roofline(dump: "Dump", graph: "Graph") -> str | None:
     from inspect_compile.diagrams.schedule.schedule import title
     from inspect_compile.tables.cost.roofline import no_roof_text
 
-    roof = roof_of(dump)
+    roof = roof_of(graph.dump)
     if roof is None:
-        raise CommandError(no_roof_text(dump))
-    found = plot(roofline(dump, graph.graph, roof), roof)
-    return roofline_svg(found, title(dump, graph.graph, "roofline")) if found.points else None
+        raise CommandError(no_roof_text(graph.dump))
+    found = plot(roofline(graph, roof), roof)
+    return roofline_svg(found, title(graph, "roofline")) if found.points else None
 
 
-def _timeline(dump: "Dump", graph: "Graph") -> str | None:
+def _timeline(graph: "CompiledGraph") -> str | None:
     from inspect_compile.analysis.frontend.times import parts
     from inspect_compile.diagrams.schedule.schedule import title
     from inspect_compile.diagrams.timeline import timeline
 
-    found = [part for part in parts(dump) if part.graph == graph.compile_id]
-    return timeline(found, title(dump, graph.graph, "compile time")) if found else None
+    found = [part for part in parts(graph.dump) if part.graph == graph.fact.compile_id]
+    return timeline(found, title(graph, "compile time")) if found else None
 
 
 def _chart(
-    name: str, what: str, nothing: str, svg: "Callable[[Dump, Graph], str | None]", on_page: Wanted | None = None
+    name: str, what: str, nothing: str, svg: "Callable[[CompiledGraph], str | None]", on_page: Wanted | None = None
 ) -> Kind:
     """`svg` gives None for a graph that has `nothing` of it."""
 
-    def draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+    def draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
         for graph in graphs:
-            found = svg(dump, graph)
-            yield Missing(graph, nothing) if found is None else Drawn(graph, name, what, found, "svg")
+            found = svg(graph)
+            yield Missing(graph.fact, nothing) if found is None else Drawn(graph.fact, name, what, found, "svg")
 
-    def listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-        if graph is None:
-            return
-        try:
-            told = nothing if svg(dump, graph) is None else "yes"
-        except CommandError as error:
-            told = str(error)
-        yield name, told
+    def listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
+        for graph in graphs:
+            try:
+                told = nothing if svg(graph) is None else "yes"
+            except CommandError as error:
+                told = str(error)
+            yield name, told
 
     return Kind(name, what, draw, listed, on_page=on_page)
 
@@ -82,7 +80,7 @@ _NOT_TIMED: Final = "no timers were recorded"
 TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _timeline)
 
 
-def _startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.frontend.startup import startup
     from inspect_compile.diagrams.startup import startup_svg
     from inspect_compile.tables.text import program_words
@@ -95,11 +93,10 @@ def _startup(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Picture
     yield Drawn(None, "startup", "a process from its start to its last compile", drawn, "svg")
 
 
-def _startup_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _startup_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.analysis.frontend.startup import startup
 
-    if graph is None:
-        yield "startup", _NOT_TIMED if startup(dump) is None else "yes"
+    yield "startup", _NOT_TIMED if startup(graphs.dump) is None else "yes"
 
 
 STARTUP = Kind(

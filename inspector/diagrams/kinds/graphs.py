@@ -1,41 +1,42 @@
 """Pictures of FX graphs, of a kernel's inside, and of one node's way."""
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.diagrams.kinds.kind import STAGES, Drawn, Kind, Missing, Pictures, Wanted
+from inspect_compile.graph import Graphs
 
 FEW: Final = 8
 """Kernels or nodes of one name that are drawn."""
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 
-def _fx(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.fx.picture import WORDS, fx_picture
 
     for graph in graphs:
         unfold = None if wanted.fold is None else not wanted.fold
-        found = fx_picture(dump, graph.graph, wanted.stage, unfold=unfold, everything=wanted.everything)
+        found = fx_picture(graph, wanted.stage, unfold=unfold, everything=wanted.everything)
         if found is None:
-            yield Missing(graph, f"no {WORDS[wanted.stage]} was recorded")
+            yield Missing(graph.fact, f"no {WORDS[wanted.stage]} was recorded")
         else:
-            yield Drawn(graph, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
+            yield Drawn(graph.fact, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
 
 
-def _fx_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.dumps.rows import stage_nodes
+def _fx_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.tables.text import number_of
 
-    for stage in STAGES if graph is not None else ():
-        count = len(stage_nodes(dump, graph.graph, stage)) if graph is not None else 0
+    for graph, stage in product(graphs, STAGES):
+        count = len(graph.stage(stage))
         yield f"fx --stage {stage}", number_of(count, "node") if count else "not recorded"
 
 
-def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _kernel(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.kernels import find_kernels
     from inspect_compile.diagrams.dot import dot_text
@@ -43,8 +44,8 @@ def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
     from inspect_compile.dump import paths
     from inspect_compile.tables.lookup_text import resolved
 
-    by_graph = {graph.graph: graph for graph in graphs}
-    found = resolved(together(find_kernels(dump, wanted.name, graph.graph) for graph in graphs))
+    by_graph = {graph.name: graph.fact for graph in graphs}
+    found = resolved(together(find_kernels(graph, wanted.name) for graph in graphs))
     for kernel in found[:FEW]:
         graph = by_graph.get(kernel.graph) or dump.graph(kernel.graph)
         unfold = None if wanted.fold is None else not wanted.fold
@@ -58,16 +59,16 @@ def _kernel(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
         yield Missing(None, f"{len(found) - FEW} more kernels are called so: name one of them")
 
 
-def _kernel_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _kernel_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.facts import KernelBody
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = len({row.kernel for row in dump.rows(KernelBody, graph.graph)})
+    for graph in graphs:
+        count = len({row.kernel for row in graph.rows(KernelBody)})
         yield "kernel NAME", f"one of {number_of(count, 'kernel')}" if count else "no statements were recorded"
 
 
-def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.nodes import find_nodes
     from inspect_compile.diagrams.dot import dot_text
@@ -75,31 +76,28 @@ def _node(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     from inspect_compile.dump import paths
     from inspect_compile.tables.lookup_text import resolved
 
-    is_all = [one.graph for one in graphs] == [one.graph for one in dump.outermost()]
-    named = [None] if is_all else [graph.graph for graph in graphs]
-    found = resolved(together(find_nodes(dump, wanted.name, name) for name in named))
+    is_all = [one.name for one in graphs] == [one.graph for one in dump.outermost()]
+    named = [None] if is_all else [graph.name for graph in graphs]
+    found = resolved(together(find_nodes(Graphs(dump, name), wanted.name) for name in named))
     by_first = {meant.kins[0]: meant for meant in reversed(found)}  # a node of Dynamo's may be of several graphs
     meant_ones = list(reversed(by_first.values()))
     if len(meant_ones) > FEW:
         yield Missing(None, f"{len(meant_ones) - FEW} more graphs have a node of this name: --graph chooses one")
     for meant in meant_ones[:FEW]:
         first = meant.kins[0]
-        graph = dump.graph(first.graph) or dump.graph(meant.lineage.graphs[0])
+        graph = dump.graph(first.graph) or meant.lineage.graphs[0].fact
         name = paths.cased_name(f"node_{wanted.name}")
         picture = node_picture(dump, meant, wanted.name, everything=wanted.everything)
         yield Drawn(graph, name, f"the way of {wanted.name}", dot_text(picture))
 
 
-def _node_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.dumps.rows import stage_nodes
+def _node_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = len(stage_nodes(dump, graph.graph, "post_grad"))
-        yield (
-            "node NAME",
-            f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded",
-        )
+    for graph in graphs:
+        count = len(graph.stage("post_grad"))
+        told = f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded"
+        yield "node NAME", told
 
 
 FX = Kind(

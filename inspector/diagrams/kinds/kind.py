@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 HEATS: Final = ("bytes", "flops", "time", "registers", "error")
 STAGES: Final = ("dynamo", "joint", "aot", "post_grad")
@@ -67,9 +68,9 @@ class Kind(NamedTuple):
     name: str
     what: str
     """What it shows, in a few words."""
-    draw: "Callable[[Dump, Sequence[Graph], Wanted], Pictures]"
+    draw: "Callable[[Dump, Sequence[CompiledGraph], Wanted], Pictures]"
     """Raises CommandError for a name that means nothing, and where two options contradict each other."""
-    listed: "Callable[[Dump, Graph | None], Iterator[tuple[str, str]]]"
+    listed: "Callable[[Graphs], Iterator[tuple[str, str]]]"
     """What can be drawn of a graph, and its size or why there is nothing; of the run for a kind that is of the run."""
     options: frozenset[str] = frozenset()
     """Fields of `Wanted` that it takes."""

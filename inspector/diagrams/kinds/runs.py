@@ -7,10 +7,10 @@ from inspect_compile.diagrams.kinds.kind import Drawn, Kind, Missing, Pictures, 
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 
-def _dynamo(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _dynamo(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.dynamo import dynamo_picture
 
@@ -22,15 +22,15 @@ def _dynamo(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures
     )
 
 
-def _dynamo_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _dynamo_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.analysis.frontend.frames import frames
     from inspect_compile.tables.text import number_of
 
-    count = len(frames(dump))
+    count = len(frames(graphs.dump))
     yield "dynamo", number_of(count, "frame") if count else "no frame was recorded"
 
 
-def _ranks(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _ranks(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.compare.rank_grid import rank_grid
     from inspect_compile.analysis.compare.ranks import agreement, verdict_text
     from inspect_compile.analysis.dumps.parts import as_compiled
@@ -48,12 +48,12 @@ def _ranks(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     yield Drawn(None, "ranks", _RANKS, ranks_picture(grid, title, verdict_text(found), fold=wanted.fold), "svg")
 
 
-def _ranks_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _ranks_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.analysis.dumps.parts import ranks
     from inspect_compile.tables.text import number_of
 
-    there = ranks(dump)
-    yield "ranks", number_of(len(there), "rank") if there else _no_ranks(dump)
+    there = ranks(graphs.dump)
+    yield "ranks", number_of(len(there), "rank") if there else _no_ranks(graphs.dump)
 
 
 def _no_ranks(dump: "Dump") -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from inspect_compile.diagrams.schedule.heat import Heat
     from inspect_compile.diagrams.schedule.units import Phase
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph
+    from inspect_compile.graph import CompiledGraph, Graphs
 
 NOT_MEASURED: Final = {
     "bytes": "no launch was recorded",
@@ -24,8 +24,9 @@ NOT_MEASURED: Final = {
 _PHASE_WORDS: Final = {"pre_fusion": "before fusion", "post_fusion": "after fusion"}
 
 
-def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
+    from inspect_compile.facts.nesting import outermost
 
     _check(wanted)
     if wanted.findings:
@@ -34,19 +35,18 @@ def _draw(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
     around = _around(dump, graphs, wanted.around) if wanted.around is not None else {}
     path = _path(dump, graphs, wanted.path) if wanted.path is not None else {}
     for graph in graphs:
-        outer = graph.graph.partition("/")[0]
+        outer = outermost(graph.name)
         if (around and outer not in around) or (path and outer not in path):
             continue
-        heat = HEAT_OF[wanted.heat](dump, graph.graph) if wanted.heat is not None else None
+        heat = HEAT_OF[wanted.heat](graph) if wanted.heat is not None else None
         if wanted.heat is not None and heat is None:
-            yield Missing(graph, NOT_MEASURED[wanted.heat])
+            yield Missing(graph.fact, NOT_MEASURED[wanted.heat])
             continue
-        yield from _phases(dump, graph, wanted, heat, around.get(outer), path.get(outer))
+        yield from _phases(graph, wanted, heat, around.get(outer), path.get(outer))
 
 
 def _phases(
-    dump: "Dump",
-    graph: "Graph",
+    graph: "CompiledGraph",
     wanted: Wanted,
     heat: "Heat | None",
     around: "ResolvedOperations | None",
@@ -55,14 +55,13 @@ def _phases(
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
     from inspect_compile.facts import Operation
 
-    recorded = {row.phase for row in dump.rows(Operation, graph.graph)}
+    recorded = {row.phase for row in graph.rows(Operation)}
     for phase in wanted.phases:
         if phase not in recorded:
-            yield Missing(graph, f"no operations were recorded {_PHASE_WORDS[phase]}")
+            yield Missing(graph.fact, f"no operations were recorded {_PHASE_WORDS[phase]}")
             continue
         text = schedule_dot(
-            dump,
-            graph.graph,
+            graph,
             phase,
             around=around,
             depth=wanted.depth,
@@ -71,19 +70,19 @@ def _phases(
             heat=heat,
             fold=wanted.fold,
         )
-        yield Drawn(graph, _name(phase, wanted), f"the schedule {_PHASE_WORDS[phase]}", text)
+        yield Drawn(graph.fact, _name(phase, wanted), f"the schedule {_PHASE_WORDS[phase]}", text)
 
 
-def _findings(dump: "Dump", graphs: "Sequence[Graph]") -> Pictures:
+def _findings(dump: "Dump", graphs: "Sequence[CompiledGraph]") -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.schedule.findings import findings_picture
 
     for graph in graphs:
-        found = findings_picture(dump, graph.graph)
+        found = findings_picture(graph)
         if found is None:
-            yield Missing(graph, "no finding is about its schedule (show findings has those about other things)")
+            yield Missing(graph.fact, "no finding is about its schedule (show findings has those about other things)")
         else:
-            yield Drawn(graph, "schedule_findings", "what the findings are about", dot_text(found))
+            yield Drawn(graph.fact, "schedule_findings", "what the findings are about", dot_text(found))
 
 
 def _check(wanted: Wanted) -> None:
@@ -95,19 +94,23 @@ def _check(wanted: Wanted) -> None:
         raise CommandError(f"--findings has boxes of its own: leave {other} out")
 
 
-def _around(dump: "Dump", graphs: "Sequence[Graph]", name: str) -> "dict[str, ResolvedOperations]":
+def _around(dump: "Dump", graphs: "Sequence[CompiledGraph]", name: str) -> "dict[str, ResolvedOperations]":
     """Outermost graph → the operations that `name` means in it, of those that have any; CommandError if none has."""
-    return {meant.graph.partition("/")[0]: meant for (meant,) in _resolved(dump, graphs, (name,))}
+    from inspect_compile.facts.nesting import outermost
+
+    return {outermost(meant.graph): meant for (meant,) in _resolved(dump, graphs, (name,))}
 
 
 def _path(
-    dump: "Dump", graphs: "Sequence[Graph]", names: tuple[str, str]
+    dump: "Dump", graphs: "Sequence[CompiledGraph]", names: tuple[str, str]
 ) -> "dict[str, tuple[ResolvedOperations, ResolvedOperations]]":
     """Outermost graph → what both names mean in it. CommandError if there is no path between them in any."""
     from inspect_compile.diagrams.schedule.schedule import on_path
+    from inspect_compile.facts.nesting import outermost
+    from inspect_compile.graph import CompiledGraph
 
-    meant = {one.graph.partition("/")[0]: (one, other) for one, other in _resolved(dump, graphs, names)}
-    found = {graph: pair for graph, pair in meant.items() if on_path(dump, graph, pair)}
+    meant = {outermost(one.graph): (one, other) for one, other in _resolved(dump, graphs, names)}
+    found = {graph: pair for graph, pair in meant.items() if on_path(CompiledGraph(dump, graph), pair)}
     if not found:
         raise CommandError(
             f"--path {' '.join(names)}: neither depends on the other, in {', '.join(meant)}: there is no path to draw; "
@@ -117,13 +120,13 @@ def _path(
 
 
 def _resolved(
-    dump: "Dump", graphs: "Sequence[Graph]", names: tuple[str, ...]
+    dump: "Dump", graphs: "Sequence[CompiledGraph]", names: tuple[str, ...]
 ) -> "tuple[tuple[ResolvedOperations, ...], ...]":
     from inspect_compile.analysis.lookup.answer import together
     from inspect_compile.analysis.lookup.operations import find_operations
     from inspect_compile.tables.lookup_text import resolved
 
-    return resolved(together(find_operations(dump, names, graph.graph) for graph in graphs))
+    return resolved(together(find_operations(graph, names) for graph in graphs))
 
 
 def _name(phase: "Phase", wanted: Wanted) -> str:
@@ -136,26 +139,25 @@ def _name(phase: "Phase", wanted: Wanted) -> str:
     return name if wanted.path is None else paths.cased_name(f"{name}_path_{'_'.join(wanted.path)}")
 
 
-def _listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
+def _listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
     from inspect_compile.diagrams.schedule.findings import findings_picture
     from inspect_compile.diagrams.schedule.heat import HEATS as HEAT_OF
     from inspect_compile.diagrams.schedule.schedule import is_folded
     from inspect_compile.diagrams.schedule.units import schedule
     from inspect_compile.tables.text import number_of
 
-    if graph is None:
-        return
     phases: tuple[Phase, ...] = ("pre_fusion", "post_fusion")
-    for phase in phases:
-        found = schedule(dump, graph.graph, phase)
-        count = sum(1 for unit in found.units for _ in unit.groups)
-        told = number_of(count, "scheduler node") if count else "not recorded"
-        yield f"schedule, {_PHASE_WORDS[phase]}", f"{told}{', folded' * is_folded(found)}"
-    is_any = findings_picture(dump, graph.graph) is not None
-    yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
-    for heat in HEATS:
-        told = "yes" if HEAT_OF[heat](dump, graph.graph) is not None else "nothing of this was recorded"
-        yield f"schedule --heat {heat}", told
+    for graph in graphs:
+        for phase in phases:
+            found = schedule(graph, phase)
+            count = sum(1 for unit in found.units for _ in unit.groups)
+            told = number_of(count, "scheduler node") if count else "not recorded"
+            yield f"schedule, {_PHASE_WORDS[phase]}", f"{told}{', folded' * is_folded(found)}"
+        is_any = findings_picture(graph) is not None
+        yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
+        for heat in HEATS:
+            told = "yes" if HEAT_OF[heat](graph) is not None else "nothing of this was recorded"
+            yield f"schedule --heat {heat}", told
 
 
 SCHEDULE = Kind(
@@ -168,31 +170,30 @@ SCHEDULE = Kind(
 )
 
 
-def _fusion(dump: "Dump", graphs: "Sequence[Graph]", wanted: Wanted) -> Pictures:
+def _fusion(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.diagrams.dot import dot_text
     from inspect_compile.diagrams.schedule.joined import joined_picture
 
     for graph in graphs:
-        found = joined_picture(dump, graph.graph, fold=wanted.fold)
+        found = joined_picture(graph, fold=wanted.fold)
         if found is None:
-            yield Missing(graph, _no_fusion(dump, graph))
+            yield Missing(graph.fact, _no_fusion(graph))
         else:
-            yield Drawn(graph, "fusion", "what fusion joined", dot_text(found))
+            yield Drawn(graph.fact, "fusion", "what fusion joined", dot_text(found))
 
 
-def _fusion_listed(dump: "Dump", graph: "Graph | None") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.fusion.ledger import candidates
+def _fusion_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
+    from inspect_compile.graph.fusion.ledger import candidates
     from inspect_compile.tables.text import number_of
 
-    if graph is not None:
-        count = sum(row.verdict == "fused" for row in candidates(dump, graph.graph))
-        yield "fusion", number_of(count, "fusion") if count else _no_fusion(dump, graph)
+    for graph in graphs:
+        count = sum(row.verdict == "fused" for row in candidates(graph))
+        yield "fusion", number_of(count, "fusion") if count else _no_fusion(graph)
 
 
-def _no_fusion(dump: "Dump", graph: "Graph") -> str:
-    from inspect_compile.analysis.dumps.rows import scheduled
+def _no_fusion(graph: "CompiledGraph") -> str:
 
-    return "nothing was fused" if scheduled(dump, graph.graph, "post_fusion") else "no fusion was recorded"
+    return "nothing was fused" if graph.groups else "no fusion was recorded"
 
 
 FUSION = Kind(

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from inspect_compile.analysis.dumps.names import operations_in
-from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
-from inspect_compile.diagrams.schedule.units import Group, Key, Link, Read, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import Group, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
+from inspect_compile.graph import CompiledGraph, Id, operations_in
+from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.tables.text import byte_text
 
 if TYPE_CHECKING:
@@ -28,33 +28,31 @@ class SectionArrows:
     """The connections between the boxes of one section."""
 
     arrows: list[Arrow] = field(default_factory=list)
-    before: dict[Key, list[Box]] = field(default_factory=dict)
+    before: dict[Id, list[Box]] = field(default_factory=dict)
     """First group of a unit → boxes above it."""
-    after: dict[Key, list[Box]] = field(default_factory=dict)
+    after: dict[Id, list[Box]] = field(default_factory=dict)
 
 
 class Arrows:
     """The arrows of a whole schedule, by section."""
 
-    def __init__(self, schedule: Schedule, boxes: Boxes, section_of: dict[Key, int]) -> None:
+    def __init__(self, schedule: Schedule, boxes: Boxes, section_of: dict[Id, int]) -> None:
         self._schedule = schedule
         self._boxes = boxes
         self._section_of = section_of
-        self._operations = {
-            (operation.graph, operation.name): operation for unit in schedule.units for operation in unit.operations()
-        }
+        self._operations = {Id.of(operation): operation for unit in schedule.units for operation in unit.operations()}
         self._unit_of = {group.key: unit for unit in schedule.units for group in unit.groups}
         self._ins: dict[int, list[Link]] = {}
         self._outs: dict[int, list[Link]] = {}
-        self._ins_of: dict[Key, list[Link]] = {}
+        self._ins_of: dict[Id, list[Link]] = {}
         for link in schedule.links:
             self._ins_of.setdefault(link.head, []).append(link)
             self._ins.setdefault(self._section(link.head), []).append(link)
             if self._section(link.tail) != self._section(link.head):
                 self._outs.setdefault(self._section(link.tail), []).append(link)
-        self.folded: dict[Key, list[Access]] = {}
+        self.folded: dict[Id, list[Access]] = {}
         """Operation → the inputs listed in its box."""
-        self._inputs: dict[int, dict[Key, list[Read]]] = {}
+        self._inputs: dict[int, dict[Id, list[Read]]] = {}
         self._sort_inputs()
 
     def of_section(self, number: int, units: Iterable[Unit]) -> SectionArrows:
@@ -67,7 +65,7 @@ class Arrows:
         for unit in units:
             for group in unit.groups:
                 self._outputs(found, group)
-        leaving: dict[Key, list[Link]] = {}
+        leaving: dict[Id, list[Link]] = {}
         for link in self._outs.get(number, []):
             if not link.is_order:
                 leaving.setdefault(link.tail, []).append(link)
@@ -83,9 +81,9 @@ class Arrows:
         return {"refused": self._refused, "joined": self._joined}[kind](dump) if kind is not None else {}
 
     def _refused(self, dump: "Dump") -> dict[int, list[Arrow]]:
-        reasons: dict[tuple[Key, Key], list[Candidate]] = {}
-        for attempt in candidates(dump, self._boxes.graph):
-            a, b = (attempt.graph, attempt.a), (attempt.graph, attempt.b)
+        reasons: dict[tuple[Id, Id], list[Candidate]] = {}
+        for attempt in candidates(CompiledGraph(dump, self._boxes.graph)):
+            a, b = Id(attempt.graph, attempt.a), Id(attempt.graph, attempt.b)
             if attempt.verdict == "refused" and self._section(a) == self._section(b) != NOT_DRAWN:
                 reasons.setdefault((a, b), []).append(attempt)
         found: dict[int, list[Arrow]] = {}
@@ -99,11 +97,11 @@ class Arrows:
     def _joined(self, dump: "Dump") -> dict[int, list[Arrow]]:
         """Between two operations of a fused pair, if there are such, one of which reads the other."""
         found: dict[int, list[Arrow]] = {}
-        for row in candidates(dump, self._boxes.graph):
+        for row in candidates(CompiledGraph(dump, self._boxes.graph)):
             if row.verdict != "fused":
                 continue
             one, other = (
-                [key for name in operations_in(side) if self._section(key := (row.graph, name)) != NOT_DRAWN]
+                [key for name in operations_in(side) if self._section(key := Id(row.graph, name)) != NOT_DRAWN]
                 for side in (row.a, row.b)
             )
             if one and other:
@@ -117,7 +115,7 @@ class Arrows:
                 found.setdefault(self._section(tail), []).append(arrow)
         return found
 
-    def _reading(self, one: list[Key], other: list[Key]) -> tuple[Key, Key] | None:
+    def _reading(self, one: list[Id], other: list[Id]) -> tuple[Id, Id] | None:
         """The first two operations of both of which one reads the other."""
         first, second = set(one), set(other)
         for key in (*other, *one):
@@ -132,9 +130,9 @@ class Arrows:
         return tuple((self._boxes.id(above), self._boxes.id(under)) for above, under in below(units, links))
 
     def _into_operation(self, operation: Operation) -> list[Link]:
-        return self._ins_of.get((operation.graph, operation.name), [])
+        return self._ins_of.get(Id.of(operation), [])
 
-    def _section(self, key: Key) -> int:
+    def _section(self, key: Id) -> int:
         return self._section_of.get(key, NOT_DRAWN)
 
     def _sort_inputs(self) -> None:
@@ -148,31 +146,31 @@ class Arrows:
             if role == "unknown" and groups.isdisjoint(fed):
                 has_box = True
             for operation, access in reads:
-                of = (operation.graph, operation.name)
+                of = Id.of(operation)
                 if has_box:
                     self._inputs.setdefault(self._section(of), {}).setdefault(key, []).append((operation, access))
                 elif access.buffer not in {other.buffer for other in self.folded.get(of, [])}:
                     self.folded.setdefault(of, []).append(access)
 
     def _group(self, operation: Operation) -> Group:
-        return self._schedule.group_of[operation.graph, operation.name]
+        return self._schedule.group_of[Id.of(operation)]
 
-    def _first_key(self, group: Group) -> Key:
+    def _first_key(self, group: Group) -> Id:
         return self._unit_of[group.key].groups[0].key
 
     def _into(self, group: Group, tail: Group | None = None) -> str | None:
         unit = self._unit_of[group.key]
         return self._boxes.into(unit, group, is_inside=tail is not None and self._unit_of[tail.key] is unit)
 
-    def _input(self, found: SectionArrows, number: int, key: Key, reads: list[Read]) -> None:
+    def _input(self, found: SectionArrows, number: int, key: Id, reads: list[Read]) -> None:
         box = self._boxes.input(key, number, reads)
         found.before.setdefault(self._first_key(self._group(reads[0][0])), []).append(box)
-        by_group: dict[Key, list[Read]] = {}
+        by_group: dict[Id, list[Read]] = {}
         for operation, access in reads:
             by_group.setdefault(self._group(operation).key, []).append((operation, access))
         for own in by_group.values():
             operation = own[0][0]
-            head, into = self._boxes.id((operation.graph, operation.name)), self._into(self._group(operation))
+            head, into = self._boxes.id(Id.of(operation)), self._into(self._group(operation))
             found.arrows.append(_stored(box.id, head, {key[1]: most(own)}, words.reads(own), into))
 
     def _link(self, found: SectionArrows, number: int, link: Link) -> None:
@@ -221,9 +219,9 @@ class Arrows:
         for operation in given:
             sizes = {access.buffer: access.bytes for access in operation.writes}
             told = [f"{operation.name} writes {words.index_text(access)}" for access in operation.writes]
-            found.arrows.append(_stored(self._boxes.id((operation.graph, operation.name)), box.id, sizes, told))
+            found.arrows.append(_stored(self._boxes.id(Id.of(operation)), box.id, sizes, told))
 
-    def _leave(self, found: SectionArrows, tail: Key, links: list[Link]) -> None:
+    def _leave(self, found: SectionArrows, tail: Id, links: list[Link]) -> None:
         ends = list(dict.fromkeys(link.head[1] for link in links))
         sections = sorted({self._section(link.head) for link in links} - {NOT_DRAWN})
         box = self._boxes.elsewhere("to", tail, sections, self._section(tail), ends)
@@ -232,14 +230,14 @@ class Arrows:
         sizes = {buffer: most(reads) for link in links for buffer, reads in link.reads.items()}
         found.arrows.append(_stored(self._boxes.id(tail), box.id, sizes, [f"{tail[1]} → {', '.join(ends)}"]))
 
-    def _call(self, found: SectionArrows, number: int, key: Key, graph: str) -> None:
+    def _call(self, found: SectionArrows, number: int, key: Id, graph: str) -> None:
         first = next(
             (
                 operation
                 for unit in self._schedule.units
                 if unit.graph == graph
                 for operation in unit.operations()
-                if self._section((graph, operation.name)) == number
+                if self._section(Id(graph, operation.name)) == number
             ),
             None,
         )
@@ -247,7 +245,7 @@ class Arrows:
             found.arrows.append(
                 Arrow(
                     self._boxes.id(key),
-                    self._boxes.id((graph, first.name)),
+                    self._boxes.id(Id(graph, first.name)),
                     "call",
                     ("runs",),
                     words.tooltip([f"{key[1]} runs {graph}"]),

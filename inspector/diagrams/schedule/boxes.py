@@ -3,18 +3,15 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes, source_lines
 from inspect_compile.diagrams.picture import Box, BoxKind, Frame, Shade
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
-from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Key, Phase, Read, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Operation
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Id, own_name
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 _KINDS = frozenset(get_args(BoxKind))
@@ -39,9 +36,9 @@ class Ids:
         return self._of[key]
 
 
-def module_paths(dump: "Dump", graph: str) -> dict[Key, str]:
+def module_paths(graph: "CompiledGraph") -> dict[Id, str]:
     """FX node → path of its nn.Module."""
-    return {(node.graph, node.name): node.module for node in lowered_nodes(dump, graph) if node.module}
+    return {Id.of(node): node.module for node in graph.nodes if node.module}
 
 
 @dataclass(frozen=True)
@@ -50,13 +47,13 @@ class Boxes:
 
     graph: str
     phase: Phase
-    where: dict[Key, Location]
+    where: dict[Id, Location]
     """FX node → source line."""
     inputs: dict[str, dict[str, Input]]
     """Graph → its inputs by name."""
     heat: Heat | None = None
     """What colours them; None: their kinds."""
-    modules: dict[Key, str] = field(default_factory=dict)
+    modules: dict[Id, str] = field(default_factory=dict)
     """FX node → path of its nn.Module."""
     is_brief: bool = False
     """Tooltips leave out what other tooltips, boxes and arrows tell."""
@@ -64,22 +61,30 @@ class Boxes:
 
     @classmethod
     def of(
-        cls, dump: "Dump", graph: str, phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
+        cls, graph: "CompiledGraph", phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
     ) -> "Boxes":
         """What the boxes need to know of the dump."""
-        where = source_lines(dump, graph)
-        graphs = dict.fromkeys([graph, *(unit.graph for unit in drawn.units)])
-        paths = module_paths(dump, graph)
-        return cls(graph, phase, where, {of: inputs(dump, of) for of in graphs}, heat, paths, is_brief)
+        where = graph.line_of
+        graphs = dict.fromkeys([graph.name, *(unit.graph for unit in drawn.units)])
+        paths = module_paths(graph)
+        return cls(
+            graph.name,
+            phase,
+            where,
+            {of: inputs(CompiledGraph(graph.dump, of)) for of in graphs},
+            heat,
+            paths,
+            is_brief,
+        )
 
-    def id(self, key: Key) -> str:
+    def id(self, key: Id) -> str:
         """The id of an operation's box."""
         return self.ids(self._nested(*key), key[1])
 
     def _nested(self, graph: str, name: str = "") -> str:
         """The nested graph's name, unless `name` already begins with it, as torch's names do."""
         nested = graph.removeprefix(self.graph).strip("/")
-        return "" if nested and name.startswith(nested.rpartition("/")[2]) else nested
+        return "" if nested and name.startswith(own_name(nested)) else nested
 
     def operation(self, operation: Operation, unit: Unit, folded: list[Access]) -> Box:
         """The box of an operation, including inputs without a box."""
@@ -109,7 +114,7 @@ class Boxes:
             size = words.size_text(sum(access.bytes or 0 for access in folded))
             found.append(f"reads {words.listed(names, words.LINE_WIDTH - 6 - len(size))} {size}")
         return Box(
-            self.id((operation.graph, operation.name)),
+            self.id(Id.of(operation)),
             kind,
             title,
             beside,
@@ -135,14 +140,14 @@ class Boxes:
     def _line(self, operation: Operation, nodes: Sequence[str]) -> Location | None:
         """Source line of the last node that computes. Nodes made by a pass have none, and get no other's."""
         last = operation.nodes.index(nodes[-1]) if nodes else 0
-        found = (self.where.get((operation.graph, node)) for node in operation.nodes[last:])
+        found = (self.where.get(Id(operation.graph, node)) for node in operation.nodes[last:])
         return next((where for where in found if where is not None), None)
 
     def _lines(self, operation: Operation) -> list[Location]:
-        found = (self.where.get((operation.graph, node)) for node in reversed(operation.nodes))
+        found = (self.where.get(Id(operation.graph, node)) for node in reversed(operation.nodes))
         return [where for where in found if where is not None]
 
-    def input(self, key: Key, section: int, reads: list[Read]) -> Box:
+    def input(self, key: Id, section: int, reads: list[Read]) -> Box:
         """The box of a graph's input in one section."""
         graph, name = key
         known = self.inputs.get(graph, {}).get(name)
@@ -175,7 +180,7 @@ class Boxes:
         )
 
     def elsewhere(
-        self, direction: Literal["from", "to"], key: Key, sections: list[int], at: int, ends: list[str]
+        self, direction: Literal["from", "to"], key: Id, sections: list[int], at: int, ends: list[str]
     ) -> Box:
         """A reference in section `at` to the other end of an arrow of the operation `key` that would leave
         the section.
@@ -189,13 +194,12 @@ class Boxes:
             tooltip=words.tooltip([f"{direction} {', '.join(ends)}"]),
         )
 
-    def unit(self, unit: Unit, folded: dict[Key, list[Access]]) -> tuple[Frame | Box, ...]:
+    def unit(self, unit: Unit, folded: dict[Id, list[Access]]) -> tuple[Frame | Box, ...]:
         """The frame of a kernel with its contents, or the box of a single operation."""
         inner: list[Frame | Box] = []
         for group in unit.groups:
             boxes = tuple(
-                self.operation(operation, unit, folded.get((operation.graph, operation.name), []))
-                for operation in group.operations
+                self.operation(operation, unit, folded.get(Id.of(operation), [])) for operation in group.operations
             )
             if len(boxes) > 1 and (len(unit.groups) > 1 or not unit.is_kernel):
                 text = f"fused: {len(boxes)} operations"

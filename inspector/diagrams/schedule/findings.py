@@ -6,9 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.misses import Miss
@@ -21,13 +20,11 @@ from inspect_compile.diagrams.schedule.folded import section_of
 from inspect_compile.diagrams.schedule.folding import each_unit
 from inspect_compile.diagrams.schedule.part import restricted
 from inspect_compile.diagrams.schedule.schedule import outputs_text, title
-from inspect_compile.diagrams.schedule.units import Key, Schedule, schedule
+from inspect_compile.diagrams.schedule.units import Schedule, schedule
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 MOST: Final = 20
 """Findings that are drawn, the most expensive first."""
@@ -52,24 +49,24 @@ class _Told(NamedTuple):
     tooltip: tuple[str, ...]
 
 
-def findings_picture(dump: "Dump", graph: str) -> Picture | None:
+def findings_picture(graph: "CompiledGraph") -> Picture | None:
     """The launches that findings are about, those that stayed apart, and what goes between them; None if there are
     none.
 
     Equal findings are one with a count, of which the first is drawn.
     """
-    whole = schedule(dump, graph, "post_fusion")
+    whole = schedule(graph, "post_fusion")
     places = _Places(whole)
-    every = findings(dump, graph)
+    every = findings(graph)
     about = [told for row in every if (told := _of_finding(row, places)) is not None]
     known = {frozenset(told.units) for told in about}
-    others = [told for told in _apart(dump, graph, places) if frozenset(told.units) not in known]
+    others = [told for told in _apart(graph, places) if frozenset(told.units) not in known]
     shown = [*about[:MOST], *others[:MOST_OTHERS]]
     if not shown:
         return None
     needed = sorted({unit for told in shown for unit in (*told.units, *told.makers)})
     part = restricted(whole, (whole.units[place] for place in needed))
-    drawn = section_of(Boxes.of(dump, graph, "post_fusion", part, None), part, each_unit(part))
+    drawn = section_of(Boxes.of(graph, "post_fusion", part, None), part, each_unit(part))
     box_of = {place: f"fold_{number}" for number, place in enumerate(needed)}
     lines: dict[str, list[str]] = defaultdict(list)
     pairs = []
@@ -83,16 +80,16 @@ def findings_picture(dump: "Dump", graph: str) -> Picture | None:
     found = number_of(len(about), "finding") if about else "no finding"
     apart = f", and {number_of(len(others), 'other pair')} left apart" if others else ""
     launches = number_of(len(whole.units), "launch", "launches")
-    subtitles = [graph, f"{launches}: {found}{apart}; here {len(part.units):,} of them"]
+    subtitles = [graph.name, f"{launches}: {found}{apart}; here {len(part.units):,} of them"]
     if len(shown) < len(about) + len(others):
         subtitles.append(f"the {len(shown)} most expensive of them")
     if len(every) > len(about):
         subtitles.append(f"{number_of(len(every) - len(about), 'finding')} about other things: show findings")
     return Picture(
-        title(dump, graph, "findings"),
+        title(graph, "findings"),
         tuple(subtitles),
         (Section(inner, (*drawn.arrows, *pairs)),),
-        outputs=outputs_text(dump, graph),
+        outputs=outputs_text(graph),
     )
 
 
@@ -100,33 +97,33 @@ class _Places:
     """The units that names are of."""
 
     def __init__(self, whole: Schedule) -> None:
-        self._of_group: dict[Key, int] = {}
-        self._of_kernel: dict[Key, list[int]] = defaultdict(list)
-        self._makers: dict[Key, int] = {}
+        self._of_group: dict[Id, int] = {}
+        self._of_kernel: dict[Id, list[int]] = defaultdict(list)
+        self._makers: dict[Id, int] = {}
         for place, unit in enumerate(whole.units):
             for group in unit.groups:
                 self._of_group[group.key] = place
             for one in unit.operations():
-                self._of_group.setdefault((one.graph, one.name), place)
-                self._makers.update(dict.fromkeys(((one.graph, buffer) for buffer in one.buffers), place))
+                self._of_group.setdefault(Id.of(one), place)
+                self._makers.update(dict.fromkeys((Id(one.graph, buffer) for buffer in one.buffers), place))
             if unit.launch is not None:
-                self._of_kernel[unit.graph, unit.launch.kernel.name].append(place)
+                self._of_kernel[Id(unit.graph, unit.launch.kernel.name)].append(place)
 
     def of(self, graph: str, names: Sequence[str], buffers: Sequence[str]) -> tuple[int, ...]:
         """In the order of the names; of a kernel that is launched several times, the launch that writes the buffers."""
         found: dict[int, None] = {}
         for name in names:
-            if (place := self._of_group.get((graph, name))) is not None:
+            if (place := self._of_group.get(Id(graph, name))) is not None:
                 found[place] = None
                 continue
-            launches = self._of_kernel.get((graph, name), [])
+            launches = self._of_kernel.get(Id(graph, name), [])
             own = self.makers(graph, buffers)
             found.update(dict.fromkeys([place for place in launches if place in own] or launches[:1]))
         return tuple(found)
 
     def makers(self, graph: str, buffers: Sequence[str]) -> tuple[int, ...]:
         """The units that write the buffers."""
-        return tuple(self._makers[key] for buffer in buffers if (key := (graph, buffer)) in self._makers)
+        return tuple(self._makers[key] for buffer in buffers if (key := Id(graph, buffer)) in self._makers)
 
 
 def _of_finding(row: Finding, places: _Places) -> _Told | None:
@@ -142,9 +139,9 @@ def _of_finding(row: Finding, places: _Places) -> _Told | None:
     return _Told(units, "missed" if is_pair else None, head, row.why, places.makers(row.graph, row.buffers), tooltip)
 
 
-def _apart(dump: "Dump", graph: str, places: _Places) -> Iterator[_Told]:
+def _apart(graph: "CompiledGraph", places: _Places) -> Iterator[_Told]:
     """The pairs that fusion left apart, equal ones as one, the most expensive first."""
-    for same in grouped(left_apart(dump, graph), _identity).values():
+    for same in grouped(left_apart(graph), _identity).values():
         row = same[0]
         units = places.of(row.graph, (row.a, row.b), row.buffers)
         if len(units) == 2:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Section, Shade
 from inspect_compile.diagrams.schedule import words
@@ -11,12 +10,10 @@ from inspect_compile.diagrams.schedule.arrows import OUTPUT, most
 from inspect_compile.diagrams.schedule.boxes import Boxes, kind_of
 from inspect_compile.diagrams.schedule.folding import Copies, Fold, Folded, folded, without_arrow
 from inspect_compile.diagrams.schedule.heat import Heat, Heated
-from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit
 from inspect_compile.facts import Location, Operation
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.tables.text import number_of, one_line
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _INPUTS: int = 12
 """Maximum number of inputs with a box; others are counted in the boxes that read them."""
@@ -34,10 +31,10 @@ class _Edge:
 
 
 def folded_section(
-    dump: "Dump", graph: str, phase: Phase, schedule: Schedule, heat: Heat | None
+    graph: "CompiledGraph", phase: Phase, schedule: Schedule, heat: Heat | None
 ) -> tuple[Section, Folded]:
     """The whole schedule as one section."""
-    boxes = Boxes.of(dump, graph, phase, schedule, heat)
+    boxes = Boxes.of(graph, phase, schedule, heat)
     found = folded(schedule, boxes.modules)
     return section_of(boxes, schedule, found), found
 
@@ -60,8 +57,8 @@ def subtitles(schedule: Schedule, found: Folded) -> tuple[str, ...]:
 class _Drawn:
     def __init__(self, boxes: Boxes, schedule: Schedule, found: Folded) -> None:
         self._boxes, self._schedule, self._found = boxes, schedule, found
-        self._unit_of: dict[Key, int] = {
-            (one.graph, one.name): place for place, unit in enumerate(schedule.units) for one in unit.operations()
+        self._unit_of: dict[Id, int] = {
+            Id.of(one): place for place, unit in enumerate(schedule.units) for one in unit.operations()
         }
         self._results = self._of_graph()
         self._told = without_arrow(self._results)
@@ -108,7 +105,7 @@ class _Drawn:
     def _modules(self, unit: Unit) -> Iterator[str]:
         for operation in unit.operations():
             for node in operation.nodes:
-                if path := self._boxes.modules.get((operation.graph, node)):
+                if path := self._boxes.modules.get(Id(operation.graph, node)):
                     yield one_line(path)
 
     @staticmethod
@@ -167,7 +164,7 @@ class _Drawn:
             where
             for one in operations
             for node in reversed(one.nodes)
-            if (where := self._boxes.where.get((one.graph, node))) is not None
+            if (where := self._boxes.where.get(Id(one.graph, node))) is not None
         ]
 
     def _line(self, operations: list[Operation]) -> tuple[str, ...]:
@@ -217,7 +214,7 @@ class _Drawn:
                 continue
             box = self._boxes.input(key, 0, reads)
             boxes.append(box)
-            folds = dict.fromkeys(self._found.fold_of[self._unit_of[one.graph, one.name]] for one, _ in reads)
+            folds = dict.fromkeys(self._found.fold_of[self._unit_of[Id.of(one)]] for one, _ in reads)
             lines = words.buffer_lines({key[1]: most(reads)})
             size = most(reads) or 0
             arrows += [

@@ -9,7 +9,8 @@ from itertools import pairwise, takewhile
 from typing import Final
 
 from inspect_compile.diagrams.schedule.repeats import Run, repeats
-from inspect_compile.diagrams.schedule.units import Key, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import Schedule, Unit
+from inspect_compile.graph import Id
 
 MOST: Final = 60
 """Boxes of a folded picture, if it can be done."""
@@ -74,11 +75,11 @@ class Folded:
         return is_same and self.copy_of[tail] != self.copy_of[head]
 
 
-def folded(schedule: Schedule, modules: Mapping[Key, str], most: int = MOST) -> Folded:
+def folded(schedule: Schedule, modules: Mapping[Id, str], most: int = MOST) -> Folded:
     """The fold of a schedule into about `most` boxes; `modules` are the paths of FX nodes."""
     units = schedule.units
-    unit_of: dict[Key, int] = {
-        (operation.graph, operation.name): place for place, unit in enumerate(units) for operation in unit.operations()
+    unit_of: dict[Id, int] = {
+        Id.of(operation): place for place, unit in enumerate(units) for operation in unit.operations()
     }
     feeds: list[set[int]] = [set() for _ in units]
     for link in schedule.links:
@@ -214,9 +215,9 @@ def _shape(unit: Unit) -> Hashable:
     )
 
 
-def _path(unit: Unit, modules: Mapping[Key, str]) -> str:
+def _path(unit: Unit, modules: Mapping[Id, str]) -> str:
     """The path of the module of the last node that has one: what the unit computes, not what it takes in."""
-    own = [modules.get((one.graph, node), "") for one in unit.operations() for node in one.nodes]
+    own = [modules.get(Id(one.graph, node), "") for one in unit.operations() for node in one.nodes]
     return next((path for path in reversed(own) if path), "")
 
 

@@ -1,20 +1,18 @@
 """Colours of a schedule by what was measured of it: what each kind of heat says of operations and launches."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost import launch_figures
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.analysis.numerics.worst import worst, worst_of
 from inspect_compile.diagrams.look import SHADES
 from inspect_compile.diagrams.picture import Shade
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.numerics.verdicts import VERDICTS, WORSE, WRONG
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, time_text
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 
 class Heated(NamedTuple):
@@ -38,21 +36,21 @@ class Heat(NamedTuple):
     """An operation has the colour of the launch that runs it."""
 
 
-def error(dump: "Dump", graph: str) -> Heat | None:
+def error(graph: "CompiledGraph") -> Heat | None:
     """The worst verdict of a check of numerics; None if no launch of the graph was checked."""
-    found = worst(dump, graph)
+    found = worst(graph)
     if not found.of_launch:
         return None
 
     def operation(row: Operation) -> Heated | None:
-        rows = [found.of_buffer.get((row.graph, name)) for name in row.buffers]
+        rows = [found.of_buffer.get(Id(row.graph, name)) for name in row.buffers]
         changed = [(access.into, node) for access in row.writes if access.into for node in row.nodes]
         rows += [found.of_value.get((row.graph, name, node)) for name, node in changed]
         known = [one for one in rows if one is not None]
         return _heated(worst_of(known)) if known else None
 
     def launch(row: Launch) -> Heated | None:
-        judged = found.of_launch.get((row.graph, row.kernel.name, row.line))
+        judged = found.of_launch.get(row.key)
         return None if judged is None else _heated(judged)
 
     passes = dict.fromkeys(row.level for row in found.of_pass if row.verdict == WRONG)
@@ -67,24 +65,24 @@ def error(dump: "Dump", graph: str) -> Heat | None:
     )
 
 
-def moved(dump: "Dump", graph: str) -> Heat | None:
+def moved(graph: "CompiledGraph") -> Heat | None:
     """Bytes that each launch reads and writes, each element once."""
-    return _scale(launch_figures.moved(dump, graph), lambda value: byte_text(round(value)))
+    return _scale(launch_figures.moved(graph), lambda value: byte_text(round(value)))
 
 
-def computed(dump: "Dump", graph: str) -> Heat | None:
+def computed(graph: "CompiledGraph") -> Heat | None:
     """FLOPs of each launch: of matmuls, convolutions and attention, and other scalar operations."""
-    return _scale(launch_figures.computed(dump, graph), lambda value: multiple_text(value, "FLOP"))
+    return _scale(launch_figures.computed(graph), lambda value: multiple_text(value, "FLOP"))
 
 
-def took(dump: "Dump", graph: str) -> Heat | None:
+def took(graph: "CompiledGraph") -> Heat | None:
     """The measured time of each launch; without any, what the roofline says that it takes at least."""
-    return _scale(launch_figures.took(dump, graph), time_text)
+    return _scale(launch_figures.took(graph), time_text)
 
 
-def registers(dump: "Dump", graph: str) -> Heat | None:
+def registers(graph: "CompiledGraph") -> Heat | None:
     """Registers of the configuration of each Triton kernel that runs."""
-    return _scale(launch_figures.registers(dump, graph), lambda value: f"{value:.0f}")
+    return _scale(launch_figures.registers(graph), lambda value: f"{value:.0f}")
 
 
 def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Heat | None:
@@ -100,7 +98,7 @@ def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Hea
         upper = least * top
 
     def launch(row: Launch) -> Heated | None:
-        value = figures.of.get(launch_figures.key_of(row))
+        value = figures.of.get(row.key)
         if value is None:
             return None
         shade = next(shade for least, shade in steps if value >= least)
@@ -128,7 +126,7 @@ _SHADE_OF: Final = {
     "exact": "coldest",
 }
 
-HEATS: Final[dict[str, Callable[["Dump", str], Heat | None]]] = {
+HEATS: "Final[dict[str, Callable[[CompiledGraph], Heat | None]]]" = {
     "bytes": moved,
     "flops": computed,
     "time": took,

@@ -2,13 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from inspect_compile.analysis.dumps.graphs import matched_inputs
-from inspect_compile.facts import DynamoNode, Graph, Node, Tensor
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+from inspect_compile.facts import DynamoNode, Node, Tensor
+from inspect_compile.graph import CompiledGraph, matched_inputs
 
 Role = Literal["parameter", "input", "gradient", "saved", "unknown"]
 
@@ -31,11 +28,11 @@ class Input:
     tensor: Tensor | None
 
 
-def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
+def inputs(graph: "CompiledGraph") -> dict[str, Input]:
     """The inputs of `graph` by name. A nested graph has only its own names."""
-    row = dump.graph(graph)
-    placeholders = _placeholders(dump, graph)
-    named = _names(dump, row) if row is not None else {}
+    row = graph.dump.graph(graph.name)
+    placeholders = _placeholders(graph)
+    named = _names(CompiledGraph(graph.dump, row.graph)) if row is not None else {}
     is_backward = row is not None and row.kind == "backward"
     found = {}
     for node in placeholders:
@@ -50,23 +47,25 @@ def inputs(dump: "Dump", graph: str) -> dict[str, Input]:
     return found
 
 
-def _placeholders(dump: "Dump", graph: str) -> list[Node]:
+def _placeholders(graph: "CompiledGraph") -> list[Node]:
     return [
         node
-        for node in dump.rows(Node, graph)
-        if node.graph == graph and node.stage == "post_grad" and node.op == "placeholder"
+        for node in graph.rows(Node)
+        if node.graph == graph.name and node.stage == "post_grad" and node.op == "placeholder"
     ]
 
 
-def _names(dump: "Dump", graph: Graph) -> dict[str, str]:
+def _names(graph: "CompiledGraph") -> dict[str, str]:
     """Placeholder → Dynamo's name for it. A backward graph keeps its forward's names."""
-    if graph.compile_id is None or graph.parent is not None:
+    if graph.fact.compile_id is None or graph.fact.parent is not None:
         return {}
-    if graph.kind == "backward":
-        forward = [row for row in dump.graphs_of_compile(graph.compile_id) if row.kind == "forward"]
-        return _names(dump, forward[0]) if len(forward) == 1 else {}
-    ours = _placeholders(dump, graph.graph)
-    theirs = [node for node in dump.rows_of_compile(DynamoNode, graph.compile_id) if node.op == "placeholder"]
+    if graph.fact.kind == "backward":
+        forward = [row for row in graph.dump.graphs_of_compile(graph.fact.compile_id) if row.kind == "forward"]
+        return _names(CompiledGraph(graph.dump, forward[0].graph)) if len(forward) == 1 else {}
+    ours = _placeholders(graph)
+    theirs = [
+        node for node in graph.dump.rows_of_compile(DynamoNode, graph.fact.compile_id) if node.op == "placeholder"
+    ]
     return {name: found.target for name, found in matched_inputs(ours, theirs).items()}
 
 

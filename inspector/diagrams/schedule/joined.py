@@ -2,9 +2,8 @@
 brought them there, round by round.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.diagrams.picture import Picture
 from inspect_compile.diagrams.schedule.boxes import module_paths
 from inspect_compile.diagrams.schedule.folding import folded
@@ -12,28 +11,27 @@ from inspect_compile.diagrams.schedule.part import restricted
 from inspect_compile.diagrams.schedule.schedule import unfolded
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.schedule.units import Schedule, Unit, schedule
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.text import number_of
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 MOST: Final = 80
 """Operations of a folded picture: about as many as can be read on one page."""
 
 
-def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Picture | None:
+def joined_picture(graph: "CompiledGraph", *, fold: bool | None = None) -> Picture | None:
     """None if nothing was fused. `fold`: of what repeats the first, and only kernels of several operations; None: if
     there are many operations.
     """
-    looks = candidates(dump, graph)
+    looks = candidates(graph)
     fused = sum(row.verdict == "fused" for row in looks)
     if not fused:
         return None
-    whole = schedule(dump, graph, "post_fusion")
+    whole = schedule(graph, "post_fusion")
     count = sum(1 for unit in whole.units for _ in unit.operations())
     before, after = count, sum(len(unit.groups) for unit in whole.units)
     subtitles = [
-        graph,
+        graph.name,
         f"{number_of(before, 'scheduler node')} before fusion, {after:,} after it, in "
         + number_of(len(whole.units), "launch", "launches"),
         f"{number_of(fused, 'fusion')} in {number_of(max(row.round for row in looks), 'round')}",
@@ -41,11 +39,10 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
     units = list(whole.units)
     is_folded = fold or (fold is None and count > LONGEST)
     if is_folded:
-        units, told = _fewer(dump, graph, whole)
+        units, told = _fewer(graph, whole)
         subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{told} (--unfold draws all)")
     drawn = restricted(whole, units)
     return unfolded(
-        dump,
         graph,
         "post_fusion",
         drawn,
@@ -58,16 +55,16 @@ def joined_picture(dump: "Dump", graph: str, *, fold: bool | None = None) -> Pic
     )
 
 
-def _fewer(dump: "Dump", graph: str, whole: Schedule) -> tuple[list[Unit], str]:
+def _fewer(graph: "CompiledGraph", whole: Schedule) -> tuple[list[Unit], str]:
     """The kernels of several operations, each once however often it is launched, and of repeated layers those of the
     first; and what is left out, in words.
     """
-    found = folded(whole, module_paths(dump, graph))
+    found = folded(whole, module_paths(graph))
     again = {place for copies in found.repeats for copy in copies[1:] for place in copy}
-    launched: set[tuple[str, str]] = set()
+    launched: set[Id] = set()
     for place, unit in enumerate(whole.units):
         if unit.launch is not None:
-            kernel = unit.graph, unit.launch.kernel.name
+            kernel = Id(unit.graph, unit.launch.kernel.name)
             again |= {place} if kernel in launched else set()
             launched.add(kernel)
     several = [(place, sum(1 for _ in unit.operations())) for place, unit in enumerate(whole.units)]

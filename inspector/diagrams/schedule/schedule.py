@@ -12,12 +12,13 @@ from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.part import around as near_to
 from inspect_compile.diagrams.schedule.part import on_the_way, restricted, units_with
 from inspect_compile.diagrams.schedule.sections import LONGEST, cuts
-from inspect_compile.diagrams.schedule.units import Key, Phase, Schedule, Unit, schedule
+from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit, schedule
+from inspect_compile.graph import Id
 from inspect_compile.tables.text import file_name, number_of
 
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.pair_choice import ResolvedOperations
-    from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
 
 CURVES_UP_TO: Final = 700
 """Number of operations; in larger pictures arrows are straight, and tooltips tell only what nothing else does."""
@@ -29,8 +30,7 @@ PHASES: Final[dict[Phase, str]] = {"pre_fusion": "before fusion", "post_fusion":
 
 
 def schedule_dot(
-    dump: "Dump",
-    graph: str,
+    graph: "CompiledGraph",
     phase: Phase,
     *,
     around: "ResolvedOperations | None" = None,
@@ -48,15 +48,12 @@ def schedule_dot(
     measured, in place of the kinds of operations.
     """
     return dot_text(
-        schedule_picture(
-            dump, graph, phase, around=around, depth=depth, path=path, refused=refused, heat=heat, fold=fold
-        )
+        schedule_picture(graph, phase, around=around, depth=depth, path=path, refused=refused, heat=heat, fold=fold)
     )
 
 
 def schedule_picture(
-    dump: "Dump",
-    graph: str,
+    graph: "CompiledGraph",
     phase: Phase,
     *,
     around: "ResolvedOperations | None" = None,
@@ -69,7 +66,7 @@ def schedule_picture(
     """The picture that `schedule_dot` writes."""
     if phase not in get_args(Phase):
         raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
-    whole = schedule(dump, graph, phase)
+    whole = schedule(graph, phase)
     drawn, units, told = whole, list(whole.units), ""
     if around is not None:
         units = near_to(whole, _keys(around), depth)
@@ -82,22 +79,20 @@ def schedule_picture(
         if not there:
             told = f"neither of {first} and {last} depends on the other"
     if fold or (fold is None and around is None and path is None and not refused and is_folded(whole)):
-        return _folded(dump, graph, phase, whole, heat)
+        return _folded(graph, phase, whole, heat)
     return unfolded(
-        dump,
         graph,
         phase,
         drawn,
         units,
         heat,
-        subtitles=_subtitles(whole, graph, told, sum(1 for unit in units for _ in unit.operations())),
+        subtitles=_subtitles(whole, graph.name, told, sum(1 for unit in units for _ in unit.operations())),
         pairs="refused" if refused else None,
     )
 
 
 def unfolded(
-    dump: "Dump",
-    graph: str,
+    graph: "CompiledGraph",
     phase: Phase,
     drawn: Schedule,
     units: list[Unit],
@@ -113,9 +108,7 @@ def unfolded(
 
     `pairs`: the pairs of scheduler nodes that are joined by a line: those that fusion refused, or those that it fused.
     """
-    position = {
-        (operation.graph, operation.name): index for index, unit in enumerate(units) for operation in unit.operations()
-    }
+    position = {Id.of(operation): index for index, unit in enumerate(units) for operation in unit.operations()}
     spans = [
         (position[link.tail], position[link.head])
         for link in drawn.links
@@ -125,31 +118,31 @@ def unfolded(
     ranges = [range(place, place + 1) for place in range(len(units))] if is_apart else cuts(sizes, spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    boxes = Boxes.of(dump, graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
+    boxes = Boxes.of(graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
     arrows = Arrows(drawn, boxes, section_of)
-    lines = arrows.pairs(dump, pairs)
+    lines = arrows.pairs(graph.dump, pairs)
     sections = tuple(
         _section(number, [units[index] for index in span], boxes, arrows, lines.get(number, []))
         for number, span in enumerate(ranges)
     )
     return Picture(
-        title(dump, graph, what or PHASES[phase]),
+        title(graph, what or PHASES[phase]),
         (*subtitles, *(heat.subtitles if heat is not None else ())),
         sections,
-        outputs=outputs_text(dump, graph),
+        outputs=outputs_text(graph),
         has_curves=len(position) <= CURVES_UP_TO,
         has_labels=len(position) <= LABELS_UP_TO,
     )
 
 
-def on_path(dump: "Dump", graph: str, path: "tuple[ResolvedOperations, ResolvedOperations]") -> int:
+def on_path(graph: "CompiledGraph", path: "tuple[ResolvedOperations, ResolvedOperations]") -> int:
     """How many operations are on the way from one to the other, or back; 0 if there is no way."""
-    return len(_path(schedule(dump, graph, "pre_fusion"), path)[0])
+    return len(_path(schedule(graph, "pre_fusion"), path)[0])
 
 
 def _path(
     whole: Schedule, path: "tuple[ResolvedOperations, ResolvedOperations]"
-) -> tuple[frozenset[Key], tuple[str, str]]:
+) -> tuple[frozenset[Id], tuple[str, str]]:
     one, other = path
     if found := on_the_way(whole, _keys(one), _keys(other)):
         return found, (one.asked, other.asked)
@@ -157,8 +150,8 @@ def _path(
     return back, ((other.asked, one.asked) if back else (one.asked, other.asked))
 
 
-def _keys(meant: "ResolvedOperations") -> frozenset[Key]:
-    return frozenset((meant.graph, name) for name in meant.operations)
+def _keys(meant: "ResolvedOperations") -> frozenset[Id]:
+    return frozenset(Id(meant.graph, name) for name in meant.operations)
 
 
 def is_folded(whole: Schedule) -> bool:
@@ -168,17 +161,13 @@ def is_folded(whole: Schedule) -> bool:
     return sum(1 for unit in whole.units for _ in unit.operations()) > LONGEST
 
 
-def _folded(dump: "Dump", graph: str, phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:
-    section, found = folded_section(dump, graph, phase, whole, heat)
+def _folded(graph: "CompiledGraph", phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:
+    section, found = folded_section(graph, phase, whole, heat)
     return Picture(
-        title(dump, graph, PHASES[phase]),
-        (
-            *_subtitles(whole, graph),
-            *fold_subtitles(whole, found),
-            *(heat.subtitles if heat is not None else ()),
-        ),
+        title(graph, PHASES[phase]),
+        (*_subtitles(whole, graph.name), *fold_subtitles(whole, found), *(heat.subtitles if heat is not None else ())),
         (section,),
-        outputs=outputs_text(dump, graph),
+        outputs=outputs_text(graph),
     )
 
 
@@ -196,16 +185,16 @@ def _section(number: int, units: list[Unit], boxes: Boxes, arrows: Arrows, pairs
     return Section(tuple(inner), (*found.arrows, *pairs), arrows.below(units))
 
 
-def outputs_text(dump: "Dump", graph: str) -> str:
+def outputs_text(graph: "CompiledGraph") -> str:
     """What the outputs of a graph are for."""
-    row = dump.graph(graph)
+    row = graph.dump.graph(graph.name)
     return "returned, or saved for backward" if row is not None and row.kind == "forward" else "returned"
 
 
-def title(dump: "Dump", graph: str, what: str) -> str:
+def title(graph: "CompiledGraph", what: str) -> str:
     """`train.py · forward 0/0 · after fusion`."""
-    row = dump.graph(graph)
-    program = file_name(dump.run.argv[0]) if dump.run.argv else ""
+    row = graph.dump.graph(graph.name)
+    program = file_name(graph.dump.run.argv[0]) if graph.dump.run.argv else ""
     which = f"{row.kind} {row.compile_id or ''}".strip() if row is not None else ""
     return " · ".join(part for part in (program, which, what) if part)
 

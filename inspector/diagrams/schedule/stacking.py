@@ -4,12 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from inspect_compile.diagrams.schedule.units import Key, Link, Unit
+from inspect_compile.diagrams.schedule.units import Link, Unit
+from inspect_compile.graph import Id
 
 _MOST_BESIDE: Final = 8
 """Up to this number, operations without predecessors are placed side by side; more are stacked in rows."""
 
-Pair = tuple[Key, Key]
+Pair = tuple[Id, Id]
 
 
 def below(units: Sequence[Unit], links: Iterable[Link]) -> list[Pair]:
@@ -36,8 +37,8 @@ def _around_kernels(
     units: Sequence[Unit], within: dict[int, list[Link]], between: list[tuple[int, int, Link]]
 ) -> Iterator[Pair]:
     """Places a kernel below the last of its inputs, and above the first reader of its results."""
-    last: dict[int, tuple[int, Key]] = {}
-    first: dict[int, tuple[int, Key]] = {}
+    last: dict[int, tuple[int, Id]] = {}
+    first: dict[int, tuple[int, Id]] = {}
     for tail, head, link in between:
         last[head] = max(last.get(head, (tail, link.tail)), (tail, link.tail))
         first[tail] = min(first.get(tail, (head, link.head)), (head, link.head))
@@ -63,15 +64,11 @@ def _rows(units: Sequence[Unit], within: dict[int, list[Link]], links: list[Link
         own = within.get(index, [])
         ends = [(link.tail, link.head) for link in own]
         # The operations of a group are in one frame.
-        ends += [
-            ((one.graph, one.name), (group.operations[0].graph, group.operations[0].name))
-            for group in unit.groups
-            for one in group.operations[1:]
-        ]
+        ends += [(Id.of(one), Id.of(group.operations[0])) for group in unit.groups for one in group.operations[1:]]
         yield from _stacked(_apart(_keys(unit), ends), own)
 
 
-def _stacked(components: list[list[Key]], links: list[Link]) -> Iterator[Pair]:
+def _stacked(components: list[list[Id]], links: list[Link]) -> Iterator[Pair]:
     """Components in rows, whose width is their number of operations without predecessors."""
     fed = {link.head for link in links}
     feeding = {link.tail for link in links}
@@ -79,7 +76,7 @@ def _stacked(components: list[list[Key]], links: list[Link]) -> Iterator[Pair]:
     if sum(widths) <= _MOST_BESIDE:
         return
     wanted = max(4, round(1.2 * sum(widths) ** 0.5))
-    rows: list[list[list[Key]]] = [[]]
+    rows: list[list[list[Id]]] = [[]]
     used = 0
     for component, width in zip(components, widths, strict=True):
         if rows[-1] and used + width > wanted:
@@ -94,11 +91,11 @@ def _stacked(components: list[list[Key]], links: list[Link]) -> Iterator[Pair]:
             yield from ((one, key) for one in last for key in component if key not in fed)
 
 
-def _apart(keys: Sequence[Key], ends: Iterable[tuple[Key, Key]]) -> list[list[Key]]:
+def _apart(keys: Sequence[Id], ends: Iterable[tuple[Id, Id]]) -> list[list[Id]]:
     """The connected components of the keys, in the order of their first keys."""
     root = {key: key for key in keys}
 
-    def found(key: Key) -> Key:
+    def found(key: Id) -> Id:
         while root[key] != key:
             root[key] = root[root[key]]
             key = root[key]
@@ -106,11 +103,11 @@ def _apart(keys: Sequence[Key], ends: Iterable[tuple[Key, Key]]) -> list[list[Ke
 
     for one, other in ends:
         root[found(other)] = found(one)
-    components: dict[Key, list[Key]] = {}
+    components: dict[Id, list[Id]] = {}
     for key in keys:
         components.setdefault(found(key), []).append(key)
     return list(components.values())
 
 
-def _keys(unit: Unit) -> list[Key]:
-    return [(operation.graph, operation.name) for operation in unit.operations()]
+def _keys(unit: Unit) -> list[Id]:
+    return [Id.of(operation) for operation in unit.operations()]

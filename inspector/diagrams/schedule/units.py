@@ -2,18 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from inspect_compile.analysis.kernels.launches import Launch, launches
 from inspect_compile.facts import Access, Graph, Operation, WrapperLine
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.kernels.launches import Launch
 
 Phase = Literal["pre_fusion", "post_fusion"]
-Key = tuple[str, str]
-"""Graph and name: names are unique only within a graph."""
-
 Read = tuple[Operation, Access]
 """The reader, and its access."""
 
@@ -25,7 +20,7 @@ MULTI_OUTPUT = "MultiOutput"
 class Group:
     """A scheduler node of the drawn phase, with its operations."""
 
-    key: Key
+    key: Id
     operations: tuple[Operation, ...]
 
 
@@ -52,10 +47,10 @@ class Unit:
 class Link:
     """A dependency, of data or only of order, between an operation and a reader: an operation or a fused group."""
 
-    tail: Key
-    head: Key
+    tail: Id
+    head: Id
     """The first operation of the reader that reads."""
-    group: Key
+    group: Id
     """The reader's group; within the tail's own group, readers are distinguished."""
     is_order: bool
     reads: dict[str, list[Read]] = field(default_factory=dict)
@@ -69,64 +64,59 @@ class Schedule:
     units: tuple[Unit, ...]
     """In execution order; those of a nested graph follow the operation that calls it."""
     links: tuple[Link, ...]
-    calls: tuple[tuple[Key, str], ...]
+    calls: tuple[tuple[Id, str], ...]
     """Operation → nested graph that it runs."""
-    reads: dict[Key, list[Read]]
+    reads: dict[Id, list[Read]]
     """Input (graph, name) → its reads."""
-    stored: frozenset[Key]
+    stored: frozenset[Id]
     """Buffers that have memory. In a graph without recorded wrapper, all buffers count."""
     has_wrapper: frozenset[str]
-    group_of: dict[Key, Group]
+    group_of: dict[Id, Group]
 
     def is_stored(self, graph: str, buffer: str) -> bool:
         """True if `buffer` has memory instead of existing only inside its kernel."""
-        return graph not in self.has_wrapper or (graph, buffer) in self.stored
+        return graph not in self.has_wrapper or Id(graph, buffer) in self.stored
 
 
-def schedule(dump: "Dump", graph: str, phase: Phase) -> Schedule:
+def schedule(graph: "CompiledGraph", phase: Phase) -> Schedule:
     """The operations of `graph` and their dependencies; empty if that phase was not recorded."""
-    rows = dump.rows(Operation, graph)
+    rows = graph.rows(Operation)
     groups = _groups(rows, phase)
-    units, calls = _units(dump, graph, groups, phase)
-    group_of = {
-        (group.key[0], operation.name): group
-        for unit in units
-        for group in unit.groups
-        for operation in group.operations
-    }
+    units, calls = _units(graph, groups, phase)
+    group_of = {Id.of(operation): group for unit in units for group in unit.groups for operation in group.operations}
     operations = [operation for unit in units for operation in unit.operations()]
-    producers = {(operation.graph, buffer): operation for operation in operations for buffer in operation.buffers}
+    producers = {Id(operation.graph, buffer): operation for operation in operations for buffer in operation.buffers}
     links, reads = _links(operations, producers, group_of)
-    wrapper = dump.rows(WrapperLine, graph) if phase == "post_fusion" else []
+    wrapper = graph.rows(WrapperLine) if phase == "post_fusion" else []
     stored = frozenset(
-        (row.graph, name) for row in wrapper for name in (row.buffer, row.becomes, *row.arguments) if name
+        Id(row.graph, name) for row in wrapper for name in (row.buffer, row.becomes, *row.arguments) if name
     )
     return Schedule(units, links, calls, reads, stored, frozenset(row.graph for row in wrapper), group_of)
 
 
 def _groups(rows: list[Operation], phase: Phase) -> list[Group]:
     """The scheduler nodes of `phase`, each with its members from before fusion, which have the individual reads."""
-    before = {(row.graph, member): row for row in rows if row.phase == "pre_fusion" for member in row.members}
+    before = {Id(row.graph, member): row for row in rows if row.phase == "pre_fusion" for member in row.members}
     groups = []
     for row in rows:
         if row.phase != phase:
             continue
         members: tuple[Operation, ...] = (row,)
         if phase == "post_fusion" and len(row.members) > 1:
-            found = {id(member): member for name in row.members for member in (before.get((row.graph, name)),)}
+            found = {id(member): member for name in row.members for member in (before.get(Id(row.graph, name)),)}
             own = set(row.members)
             if all(member is not None and own.issuperset(member.members) for member in found.values()):
                 members = tuple({member.name: member for member in found.values() if member is not None}.values())
-        groups.append(Group((row.graph, row.name), members))
+        groups.append(Group(Id.of(row), members))
     return groups
 
 
 def _units(
-    dump: "Dump", graph: str, groups: list[Group], phase: Phase
-) -> tuple[tuple[Unit, ...], tuple[tuple[Key, str], ...]]:
-    launch_of: dict[Key, Launch] = {}
+    graph: "CompiledGraph", groups: list[Group], phase: Phase
+) -> tuple[tuple[Unit, ...], tuple[tuple[Id, str], ...]]:
+    launch_of: dict[Id, Launch] = {}
     if phase == "post_fusion":
-        launch_of = {(launch.graph, name): launch for launch in launches(dump, graph) for name in launch.groups}
+        launch_of = {Id(launch.graph, name): launch for launch in graph.launches for name in launch.groups}
     collected: dict[str, dict[object, list[Group]]] = {}
     for group in groups:
         launch = launch_of.get(group.key)
@@ -136,29 +126,29 @@ def _units(
         of: [Unit(of, tuple(found), launch_of.get(found[0].key)) for found in by_identity.values()]
         for of, by_identity in collected.items()
     }
-    nested = [row for row in dump.nested(graph) if row.graph in units]
-    return _placed(graph, units, nested)
+    nested = [row for row in graph.dump.nested(graph.name) if row.graph in units]
+    return _placed(graph.name, units, nested)
 
 
 def _placed(
     graph: str, units: dict[str, list[Unit]], nested: list[Graph]
-) -> tuple[tuple[Unit, ...], tuple[tuple[Key, str], ...]]:
+) -> tuple[tuple[Unit, ...], tuple[tuple[Id, str], ...]]:
     """All units, those of nested graphs after the operation that calls them; and who calls which."""
     by_name: dict[tuple[str | None, str], list[int]] = {}
     for index, row in enumerate(nested):
         by_name.setdefault((row.parent, row.name), []).append(index)
     ordered: list[Unit] = []
-    calls: dict[str, Key] = {}
+    calls: dict[str, Id] = {}
 
     def called(of: str) -> Iterator[str]:
         for unit in units.pop(of, []):
             ordered.append(unit)
             for operation in unit.operations():
                 if operation.kind == "extern" and operation.ir_type != MULTI_OUTPUT:
-                    for index in sorted({index for name in operation.nodes for index in by_name.get((of, name), ())}):
+                    for index in sorted({index for name in operation.nodes for index in by_name.get(Id(of, name), ())}):
                         inner = nested[index].graph
                         if inner not in calls:
-                            calls[inner] = of, operation.name
+                            calls[inner] = Id(of, operation.name)
                             yield inner
 
     for start in (graph, *(row.graph for row in nested)):  # last those whose caller is not known
@@ -173,28 +163,28 @@ def _placed(
 
 
 def _links(
-    operations: Iterable[Operation], producers: dict[Key, Operation], group_of: dict[Key, Group]
-) -> tuple[tuple[Link, ...], dict[Key, list[Read]]]:
-    links: dict[tuple[Key, Key, bool], Link] = {}
+    operations: Iterable[Operation], producers: dict[Id, Operation], group_of: dict[Id, Group]
+) -> tuple[tuple[Link, ...], dict[Id, list[Read]]]:
+    links: dict[tuple[Id, Id, bool], Link] = {}
 
     def linked(producer: Operation, reader: Operation, *, is_order: bool) -> Link:
-        tail, head = (producer.graph, producer.name), (reader.graph, reader.name)
+        tail, head = Id.of(producer), Id.of(reader)
         group = group_of[head]
         end = head if group_of[tail] is group else group.key
         return links.setdefault((tail, end, is_order), Link(tail, head, group.key, is_order))
 
-    inputs: dict[Key, list[Read]] = {}
-    by_name = {(operation.graph, member): operation for operation in operations for member in operation.members}
+    inputs: dict[Id, list[Read]] = {}
+    by_name = {Id(operation.graph, member): operation for operation in operations for member in operation.members}
     for reader in operations:
         graph = reader.graph
         data = {access.buffer for access in reader.reads if access.kind != "weak"}
         tails: set[str] = set()
         for access in reader.reads:
-            producer = producers.get((graph, access.buffer))
+            producer = producers.get(Id(graph, access.buffer))
             is_order = access.kind == "weak"
             if producer is None:
                 if not is_order:
-                    inputs.setdefault((graph, access.buffer), []).append((reader, access))
+                    inputs.setdefault(Id(graph, access.buffer), []).append((reader, access))
                 continue
             if producer is reader or (is_order and access.buffer in data):
                 continue
@@ -202,7 +192,7 @@ def _links(
             link = linked(producer, reader, is_order=is_order)
             link.reads.setdefault(access.buffer, []).append((reader, access))
         for name in reader.predecessors:
-            producer = by_name.get((graph, name))
+            producer = by_name.get(Id(graph, name))
             if producer is not None and producer is not reader and producer.name not in tails:
                 linked(producer, reader, is_order=True)
     data_ends = {(link.tail, link.group) for link in links.values() if not link.is_order}

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from inspect_compile.analysis.frontend.frames import resumed
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.diagrams.schedule.inputs import Input
 from inspect_compile.facts import Access, Location, Operation
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
 
 WIDTH: Final = 38

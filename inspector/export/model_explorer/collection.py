@@ -14,7 +14,8 @@ from inspect_compile.export.model_explorer.records import (
     NodeDataResult,
 )
 from inspect_compile.export.model_explorer.schedule import Scheduled
-from inspect_compile.facts import Graph, Lowering
+from inspect_compile.facts import Lowering
+from inspect_compile.graph import CompiledGraph
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -34,19 +35,19 @@ class Explored(NamedTuple):
     """Name of the figures → values; those of which nothing is known are left out."""
 
 
-def explored(dump: "Dump", graphs: Sequence[Graph], label: str) -> Explored:
+def explored(dump: "Dump", graphs: Sequence[CompiledGraph], label: str) -> Explored:
     """The FX graphs of each stage and the schedule of these outermost graphs."""
     found: list[ExplorerGraph] = []
     data: dict[str, NodeData] = {}
-    for compile_id in dict.fromkeys(graph.compile_id for graph in graphs):
+    for compile_id in dict.fromkeys(graph.fact.compile_id for graph in graphs):
         found += dynamo_graphs(dump, compile_id)
     for graph in graphs:
-        found += fx_graphs(dump, graph)
-        figures = {name: known for name, of in FIGURES.items() if (known := of(dump, graph.graph)).of}
-        whole = schedule(dump, graph.graph, "post_fusion")
+        found += fx_graphs(graph)
+        figures = {name: known for name, of in FIGURES.items() if (known := of(graph)).of}
+        whole = schedule(graph, "post_fusion")
         if not whole.units:
             continue
-        scheduled = Scheduled(dump, graph, whole, figures)
+        scheduled = Scheduled(graph, whole, figures)
         found += scheduled.operations(), scheduled.launches()
         for name, known in figures.items():
             operations, launches = scheduled.values(known)
@@ -54,13 +55,13 @@ def explored(dump: "Dump", graphs: Sequence[Graph], label: str) -> Explored:
             own = data.setdefault(name, {})
             own[scheduled.operations_id] = _data(of_launch, operations, adds_up=False)
             own[scheduled.launches_id] = _data(known.what, launches, adds_up=name != "registers")
-        data.setdefault("flops", {}).update(_flops_of_nodes(dump, graph))
+        data.setdefault("flops", {}).update(_flops_of_nodes(graph))
     return Explored(GraphCollection(label, found), {name: own for name, own in data.items() if own})
 
 
-def _flops_of_nodes(dump: "Dump", graph: Graph) -> Iterator[tuple[str, GraphNodeData]]:
+def _flops_of_nodes(graph: "CompiledGraph") -> Iterator[tuple[str, GraphNodeData]]:
     values: dict[str, dict[str, float]] = {}
-    for row in dump.rows(Lowering, graph.graph):
+    for row in graph.rows(Lowering):
         if row.flops:
             values.setdefault(row.graph, {})[row.node] = row.flops
     for name, own in values.items():

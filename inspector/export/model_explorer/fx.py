@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.cost.flops import modules_around
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.export.model_explorer.records import (
     ExplorerGraph,
     GraphNode,
@@ -15,11 +14,13 @@ from inspect_compile.export.model_explorer.records import (
     tensor_metadata,
     within,
 )
-from inspect_compile.facts import DynamoNode, Graph, JointNode, Kernel, Lowering, Node
+from inspect_compile.facts import DynamoNode, JointNode, Kernel, Lowering, Node
+from inspect_compile.graph import Id, grouped
 from inspect_compile.tables.text import code_text, one_line, place_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
 
 STAGES: Final = {"aot": "AOTAutograd", "post_grad": "after all passes"}
 """Stage of a graph's nodes → its name; others have the stage's own."""
@@ -41,15 +42,15 @@ def dynamo_graphs(dump: "Dump", compile_id: str | None) -> Iterator[ExplorerGrap
         yield _graph(f"compile {compile_id}: FX graph, joint {one_line(name)}".rstrip(), nodes)
 
 
-def fx_graphs(dump: "Dump", graph: Graph) -> Iterator[ExplorerGraph]:
+def fx_graphs(graph: "CompiledGraph") -> Iterator[ExplorerGraph]:
     """The stages of a compiled graph, each followed by the graphs nested in it."""
-    kernels: dict[tuple[str, str], dict[str, None]] = {}
-    for kernel in dump.rows(Kernel, graph.graph):
+    kernels: dict[Id, dict[str, None]] = {}
+    for kernel in graph.rows(Kernel):
         for name in kernel.nodes:
-            kernels.setdefault((kernel.graph, name), {})[kernel.name] = None
-    flops = {(row.graph, row.node): row.flops for row in dump.rows(Lowering, graph.graph) if row.flops}
-    nested = grouped(dump.nested(graph.graph), lambda row: row.parent or "")
-    stages = grouped(dump.rows(Node, graph.graph), lambda row: (row.stage, row.graph))
+            kernels.setdefault(Id(kernel.graph, name), {})[kernel.name] = None
+    flops = {Id(row.graph, row.node): row.flops for row in graph.rows(Lowering) if row.flops}
+    nested = grouped(graph.dump.nested(graph.name), lambda row: row.parent or "")
+    stages = grouped(graph.rows(Node), lambda row: (row.stage, row.graph))
     for (stage, name), rows in stages.items():
         inner = {one.name: fx_id(one.graph, stage) for one in nested.get(name, ()) if (stage, one.graph) in stages}
         is_last = stage == LAST
@@ -59,8 +60,8 @@ def fx_graphs(dump: "Dump", graph: Graph) -> Iterator[ExplorerGraph]:
 def _graph(
     name: str,
     rows: "Iterable[Node]",
-    kernels: dict[tuple[str, str], dict[str, None]] | None = None,
-    flops: dict[tuple[str, str], int] | None = None,
+    kernels: dict[Id, dict[str, None]] | None = None,
+    flops: dict[Id, int] | None = None,
     inner: dict[str, str] | None = None,
 ) -> ExplorerGraph:
     classes: dict[str, str] = {}
@@ -70,14 +71,12 @@ def _graph(
         where = namespace(*(layer.rpartition(".")[2] for layer in layers))
         if layers:
             classes.setdefault(where, one_line(row.module_type))
-        nodes.append(_node(row, where, list((kernels or {}).get((row.graph, row.name), ())), flops or {}, inner or {}))
+        nodes.append(_node(row, where, list((kernels or {}).get(Id.of(row), ())), flops or {}, inner or {}))
     attributes_of = {where: {"class": of} for where, of in classes.items() if of}
     return ExplorerGraph(name, within(nodes), attributes_of)
 
 
-def _node(
-    row: Node, where: str, kernels: list[str], flops: dict[tuple[str, str], int], inner: dict[str, str]
-) -> GraphNode:
+def _node(row: Node, where: str, kernels: list[str], flops: dict[Id, int], inner: dict[str, str]) -> GraphNode:
     is_call = row.op.startswith("call_")
     calls = tuple(inner[name] for name in dict.fromkeys((row.name, *row.inputs)) if name in inner)
     return GraphNode(
@@ -94,7 +93,7 @@ def _node(
             code=code_text(row.where),
             module=row.module,
             kernels=", ".join(kernels),
-            FLOPs=flops.get((row.graph, row.name)),
+            FLOPs=flops.get(Id.of(row)),
             decomposed_from=row.original_aten,
             comes_from=", ".join(row.origins[:4]),
         ),

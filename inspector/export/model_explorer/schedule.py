@@ -5,11 +5,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.cost.flops import modules_around
-from inspect_compile.analysis.cost.launch_figures import Figures, key_of
-from inspect_compile.analysis.dumps.rows import lowered_by_name
-from inspect_compile.analysis.kernels.launches import Launch
+from inspect_compile.analysis.cost.launch_figures import Figures
 from inspect_compile.diagrams.schedule.inputs import inputs
-from inspect_compile.diagrams.schedule.units import Key, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import Schedule, Unit
 from inspect_compile.diagrams.schedule.words import computing, listed
 from inspect_compile.export.model_explorer.records import (
     ExplorerGraph,
@@ -24,11 +22,12 @@ from inspect_compile.export.model_explorer.records import (
     within,
 )
 from inspect_compile.facts import Access, Operation
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.tables.text import lines_text, nested_name, one_line
 
 if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
-    from inspect_compile.facts import Graph, Node
+    from inspect_compile.facts import Node
 
 MOST_NODES: Final = 12
 """FX nodes that one attribute names."""
@@ -38,14 +37,16 @@ _INPUTS: Final = "inputs"
 class Scheduled:
     """Two graphs of one compiled graph: `operations` in kernels, and `launches` in modules."""
 
-    def __init__(self, dump: "Dump", graph: "Graph", schedule: Schedule, figures: dict[str, Figures]) -> None:
-        self._graph = graph
+    def __init__(self, graph: "CompiledGraph", schedule: Schedule, figures: dict[str, Figures]) -> None:
+        self._graph = graph.fact
         self._schedule = schedule
         self._figures = figures
-        self._nodes: dict[Key, Node] = lowered_by_name(dump, graph.graph)
-        self._inputs = {name: inputs(dump, name) for name in {unit.graph for unit in schedule.units}}
-        self._unit_of: dict[Key, int] = {
-            (unit.graph, operation.name): place
+        self._nodes: dict[Id, Node] = graph.node_of
+        self._inputs = {
+            name: inputs(CompiledGraph(graph.dump, name)) for name in {unit.graph for unit in schedule.units}
+        }
+        self._unit_of: dict[Id, int] = {
+            Id(unit.graph, operation.name): place
             for place, unit in enumerate(schedule.units)
             for operation in unit.operations()
         }
@@ -64,10 +65,10 @@ class Scheduled:
         """Each operation with what it reads; a generated kernel is a layer, in it each group that was fused."""
         told: dict[str, dict[str, str]] = {"": self._about()}
         nodes = [self._input(key, reads[0][1]) for key, reads in self._schedule.reads.items()]
-        read: dict[Key, list[IncomingEdge]] = {}
+        read: dict[Id, list[IncomingEdge]] = {}
         for key, reads in self._schedule.reads.items():
             for reader, _ in reads:
-                read.setdefault((reader.graph, reader.name), []).append(IncomingEdge(_input_id(key)))
+                read.setdefault(Id.of(reader), []).append(IncomingEdge(_input_id(key)))
         for link in self._schedule.links:
             for buffer in link.reads:
                 edge = IncomingEdge(_id(link.tail), one_line(buffer))
@@ -80,10 +81,10 @@ class Scheduled:
                 fused = (group.key[1],) if kernel and len(unit.groups) > 1 else ()
                 where = _layer(unit, *kernel, *fused)
                 for operation in group.operations:
-                    key = operation.graph, operation.name
+                    key = Id.of(operation)
                     nodes.append(self._operation(unit, operation, where, _numbered(read.get(key, []))))
         returned = [
-            IncomingEdge(_id((unit.graph, operation.name)))
+            IncomingEdge(_id(Id(unit.graph, operation.name)))
             for unit in self._schedule.units
             for operation in unit.operations()
             if unit.graph == self._graph.graph and "OUTPUT" in operation.users
@@ -118,10 +119,10 @@ class Scheduled:
         operations: dict[str, float] = {}
         launches: dict[str, float] = {}
         for place, unit in enumerate(self._schedule.units):
-            value = None if unit.launch is None else figures.of.get(key_of(unit.launch))
+            value = None if unit.launch is None else figures.of.get(unit.launch.key)
             if value is not None:
                 launches[self._launch_id(place)] = value
-                operations.update({_id((unit.graph, one.name)): value for one in unit.operations()})
+                operations.update({_id(Id(unit.graph, one.name)): value for one in unit.operations()})
         return operations, launches
 
     def _launch_id(self, place: int) -> str:
@@ -136,7 +137,7 @@ class Scheduled:
 
     def _module(self, unit: Unit) -> str:
         """The layer of the module that everything in it is in."""
-        nodes = [self._nodes.get((unit.graph, name)) for operation in unit.operations() for name in operation.nodes]
+        nodes = [self._nodes.get(Id(unit.graph, name)) for operation in unit.operations() for name in operation.nodes]
         paths = [modules_around(node.module) for node in nodes if node is not None and node.op.startswith("call_")]
         common = takewhile(lambda layers: len(set(layers)) == 1, zip(*paths, strict=False))
         return _layer(unit, *(layers[0].rpartition(".")[2] for layers in common))
@@ -145,7 +146,7 @@ class Scheduled:
         launch = unit.launch
         operations = list(unit.operations())
         names = list(dict.fromkeys(name for operation in operations for name in operation.nodes))
-        found = [(unit.graph, name) for name in names]
+        found = [Id(unit.graph, name) for name in names]
         lines = dict.fromkeys(
             where for key in found if (node := self._nodes.get(key)) is not None and (where := node.where) is not None
         )
@@ -159,17 +160,17 @@ class Scheduled:
         )
         if launch is not None:
             for figures in self._figures.values():
-                value = figures.of.get(key_of(launch))
+                value = figures.of.get(launch.key)
                 told += attributes(**{figures.what: None if value is None else f"{value:.6g}"})
         return told
 
     def _operation(self, unit: Unit, operation: Operation, where: str, edges: list[IncomingEdge]) -> GraphNode:
-        nodes = [self._nodes[key] for name in operation.nodes if (key := (operation.graph, name)) in self._nodes]
+        nodes = [self._nodes[key] for name in operation.nodes if (key := Id(operation.graph, name)) in self._nodes]
         lines = dict.fromkeys(node.where for node in nodes if node.where is not None)
         is_call = unit.launch is not None and not unit.is_kernel
         shown = unit.launch.kernel.name if unit.launch is not None and is_call else listed(computing(operation.nodes))
         return GraphNode(
-            _id((operation.graph, operation.name)),
+            _id(Id.of(operation)),
             label(shown or operation.name),
             where,
             (),
@@ -203,7 +204,7 @@ class Scheduled:
                 )
                 yield MetadataItem(one_line(buffer), told)
 
-    def _input(self, key: Key, access: Access) -> GraphNode:
+    def _input(self, key: Id, access: Access) -> GraphNode:
         graph, name = key
         known = self._inputs.get(graph, {}).get(name)
         tensor = known.tensor if known is not None else None
@@ -228,11 +229,11 @@ def _kernel(launch: Launch) -> str:
     return launch.kernel.name + ("" if launch.line is None else f" (line {launch.line})")
 
 
-def _id(key: Key) -> str:
+def _id(key: Id) -> str:
     return nested_name(*key)
 
 
-def _input_id(key: Key) -> str:
+def _input_id(key: Id) -> str:
     return f"input {_id(key)}"
 
 

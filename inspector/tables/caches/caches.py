@@ -55,7 +55,7 @@ COLUMNS: Final[tuple[Column[LookupRow], ...]] = (
 
 def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
     """Each lookup, in order; `earlier` is the path of a dump whose keys are compared, too."""
-    found = [row for row in cache_rows(request.dump, request.graph, earlier) if _is_wanted(row, request.names)]
+    found = [row for row in cache_rows(request.graphs, earlier) if _is_wanted(row, request.names)]
     if not found:
         return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
     told = [

@@ -6,8 +6,8 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.causes.records import Cause
-from inspect_compile.analysis.dumps.names import few, short
 from inspect_compile.facts import Location
+from inspect_compile.graph import few, short
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, time_text
 

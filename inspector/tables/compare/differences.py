@@ -8,7 +8,6 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.differences import Difference
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.facts import Guard
 from inspect_compile.tables.compare.causes import causes
 from inspect_compile.tables.parts import command
@@ -84,7 +83,7 @@ def comparison(
     """
     if not rows and not why:
         told = " and ".join(map(one_line, names.shown))
-        seen = [number_of(len(outermost(dumps[0])), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
+        seen = [number_of(len(dumps[0].outermost()), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
         return styled(f"No difference: {told} compiled the same, {' and '.join(seen)} each.", "green")
     between = f"between {one_line(names.shown[0])} and {one_line(names.shown[1])}"
     parts: list[RenderableType] = []

@@ -12,6 +12,7 @@ from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.lookup.answer import Found
 from inspect_compile.analysis.lookup.pairs import find_pair, standing
 from inspect_compile.facts import Remark
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
@@ -100,7 +101,7 @@ def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
 
 def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableType:
     """Whether the pair stayed apart. A CPU kernel can contain two groups, which then still share a kernel."""
-    answer = find_pair(again, a, b, graph)
+    answer = find_pair(CompiledGraph(again, graph), a, b)
     if not isinstance(answer, Found):  # another setting can give other operations
         return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {unresolved_text(answer)}"), "yellow"))
     found = standing(again, answer.all[0])

@@ -37,7 +37,7 @@ COLUMNS: Final[tuple[Column[TrialRun], ...]] = (
 
 def trials(request: Request) -> RenderableType:
     """The runs, in the order in which they began."""
-    rows = trial_rows(request.dump)
+    rows = trial_rows(request.graphs)
     if not rows:
         return styled("tune has run nothing here")
     whys = dict.fromkeys(row.why_not_ahead for row in rows if row.why_not_ahead)

@@ -9,7 +9,7 @@ from inspect_compile.analysis.compare.call_times import BACKWARD, CHECKS, ENTRY,
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.proof import Proof
 from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Part, Share, Upgrade
-from inspect_compile.analysis.dumps.names import few
+from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.causes import cost_words, level_words, line_words

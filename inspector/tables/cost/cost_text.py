@@ -7,8 +7,8 @@ from inspect_compile.tables.columns import Cell, Column, Row, cell, lines_cell
 from inspect_compile.tables.text import byte_text, multiple_text, one_line, places_text
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic
     from inspect_compile.facts import Location
+    from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 
 UNKNOWN: Final = "?"
 AT_HINTS: Final = "~"

@@ -8,8 +8,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, folded, width_of
-from inspect_compile.analysis.dumps.names import few
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
@@ -76,7 +75,7 @@ COLUMNS: Final[tuple[Column[FlameRow], ...]] = (
 
 def flame_table(request: Request, *, of: Of | None = None) -> RenderableType:
     """One tree a graph."""
-    return request.stacked([_sheet(request, graph, of) for graph in request.graphs()])
+    return request.stacked([_sheet(request, graph, of) for graph in request.graphs])
 
 
 def stack_text(rows: Iterable[FlameRow]) -> str:
@@ -88,13 +87,13 @@ def _frame(name: str) -> str:
     return one_line(name).replace(";", ",")
 
 
-def _rows(request: Request, graph: Graph, of: Of | None) -> list[FlameRow]:
-    return request.kept(flame(request.dump, graph.graph, of or width_of(request.dump, graph.graph)))
+def _rows(request: Request, graph: CompiledGraph, of: Of | None) -> list[FlameRow]:
+    return request.kept(flame(graph, of or width_of(graph)))
 
 
-def _sheet(request: Request, graph: Graph, of: Of | None) -> RenderableType:
+def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> RenderableType:
     rows = _rows(request, graph, of)
-    kind = of or width_of(request.dump, graph.graph)
+    kind = of or width_of(graph)
     shown = widest(rows, request.limit)
     notes = list(notes_of(rows, kind))
     options = ("--of", kind) if of else ()

@@ -1,11 +1,12 @@
 """FLOPs: the tree of modules in the form of torch's flop counter, or by module, operator, kernel or source line."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import GraphFlops, graph_flops
 from inspect_compile.analysis.cost.rollup import Cost, Costs
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.cost.cost_text import count_text, name_column
 from inspect_compile.tables.parts import Listing, Request
@@ -19,9 +20,6 @@ from inspect_compile.tables.text import (
     one_line,
     share_text,
 )
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
@@ -119,9 +117,9 @@ SUMS: Final = {by: (*first, *_FIGURES) for by, first in _FIRST.items()}
 _TREE: Final = Listing[FlopRow](
     "flops",
     COLUMNS,
-    lambda dump, graph: flop_rows(graph_flops(dump, graph)),
+    lambda graph: flop_rows(graph_flops(graph)),
     none="nothing that computes",
-    below=lambda dump, graph, rows: footnotes(graph_flops(dump, graph)),
+    below=lambda graph, rows: footnotes(graph_flops(graph)),
 )
 
 
@@ -132,11 +130,11 @@ def flops(request: Request, *, by: str | None = None) -> Stack:
     return Listing[Cost](
         "flops",
         SUMS[by],
-        lambda dump, graph: Costs(dump, graph).by(by),
+        lambda graph: Costs(graph).by(by),
         told=lambda found: _told(found, by),
         none="nothing that computes",
         options=("--by", by),
-        below=lambda dump, graph, rows: _not_counted(dump, graph, rows, by),
+        below=lambda graph, rows: _not_counted(graph, rows, by),
     )(request)
 
 
@@ -169,10 +167,10 @@ def _told(rows: list[Cost], by: str) -> str:
     return multiple_text(total, "FLOP")
 
 
-def _not_counted(dump: "Dump", graph: str, rows: list[Cost], by: str) -> Iterator[str]:
+def _not_counted(graph: "CompiledGraph", rows: list[Cost], by: str) -> Iterator[str]:
     """What the totals do not include, one line for each reason."""
     if by != "kernel":
-        yield from uncounted_notes(graph_flops(dump, graph))
+        yield from uncounted_notes(graph_flops(graph))
         return
     reasons: dict[str, list[str]] = {}
     for row in rows:

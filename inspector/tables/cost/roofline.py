@@ -10,9 +10,9 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from inspect_compile.analysis.cost.roofline import COMPUTE, LAUNCH, Bounds, median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import Plot, plot
 from inspect_compile.analysis.cost.roofs import Roof, roof_of
-from inspect_compile.analysis.dumps.graphs import graphs_of
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.lookup.profiles import find_call_times
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, count_text, name_column
@@ -86,8 +86,8 @@ def roofline_table(request: Request, *, trace: str | None = None) -> RenderableT
     if roof is None:
         return styled(unbroken(no_roof_text(dump)), "yellow")
     sheets: list[RenderableType] = []
-    for found in request.graphs():
-        rows = request.kept(roofline(dump, found.graph, roof, measured))
+    for found in request.graphs:
+        rows = request.kept(roofline(found, roof, measured))
         rows.sort(key=lambda row: -row.least_seconds)
         least = f"{time_text(sum(row.least_seconds for row in rows))} at least"
         sheets.append(request.sheet("roofline", found, COLUMNS, rows, least, notes=bound_notes(rows, roof)))
@@ -97,14 +97,14 @@ def roofline_table(request: Request, *, trace: str | None = None) -> RenderableT
     return request.stacked([styled(roof_text(roof), "dim"), *sheets] if sheets else [])
 
 
-def roofline_rows(dump: "Dump", graph: str | None, trace: str | None = None) -> Iterator[Bounds]:
+def roofline_rows(graphs: "Graphs", trace: str | None = None) -> Iterator[Bounds]:
     """The same for programs; empty if the roof is not known."""
-    measured = None if trace is None else only(find_call_times(dump, trace))
-    roof = roof_of(dump)
+    measured = None if trace is None else only(find_call_times(graphs.dump, trace))
+    roof = roof_of(graphs.dump)
     if roof is None:
         return
-    for found in graphs_of(dump, graph):
-        yield from roofline(dump, found.graph, roof, measured)
+    for found in graphs:
+        yield from roofline(found, roof, measured)
 
 
 def no_roof_text(dump: "Dump") -> str:

@@ -5,11 +5,11 @@ from typing import Final, TypeVar
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cost.kernel_traffic import KernelTraffic, launch_traffic
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
 from inspect_compile.tables.parts import Request
@@ -75,16 +75,16 @@ SUMS: Final[dict[By, tuple[Column[TrafficSum], ...]]] = {by: _sums(by) for by in
 
 def traffic(request: Request, *, by: By | None = None) -> Stack:
     """One table a graph."""
-    return request.stacked([_sheet(request, graph, by) for graph in request.graphs()])
+    return request.stacked([_sheet(request, graph, by) for graph in request.graphs])
 
 
-def _sheet(request: Request, graph: Graph, by: By | None) -> RenderableType:
-    told = graph_bytes(request.dump, graph.graph)
+def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> RenderableType:
+    told = graph_bytes(graph)
     if by is None:
-        rows = request.kept(launch_traffic(request.dump, graph.graph).all())
+        rows = request.kept(graph.traffic.all())
         return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(told), notes=moved_notes(told))
     names = request.names
-    sums = [row for row in sums_by(request.dump, graph.graph, by) if matches(row, names) or _has(row, names)]
+    sums = [row for row in sums_by(graph, by) if matches(row, names) or _has(row, names)]
     return request.sheet(
         "traffic", graph, SUMS[by], sums, moved_words(told), options=("--by", by), notes=moved_notes(told)
     )

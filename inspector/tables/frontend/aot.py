@@ -59,7 +59,7 @@ COLUMNS: Final[tuple[Column[AotRow], ...]] = (
 def aot(request: Request) -> RenderableType:
     """A sheet for each graph; torch's other fields below it."""
     sheets: list[RenderableType] = []
-    for found in aot_facts(request.dump, request.graph):
+    for found in aot_facts(request.graphs):
         rows = request.kept(rows_of(found))
         if rows or not request.names:
             sheets.append(

@@ -45,7 +45,7 @@ COLUMNS: Final[tuple[Column[CallLine], ...]] = (
 def calls(request: Request) -> RenderableType:
     """One tree for each compile, from the backend to the callable that runs; callers are above their callees."""
     sheets: list[RenderableType] = []
-    for compile_id, made in call_rows(request.dump, request.graph).items():
+    for compile_id, made in call_rows(request.graphs).items():
         if kept := request.kept(made):
             shown, notes = first_of(kept, request.limit, request.every("calls"))
             lines = [line for row in shown for line in call_lines(row)]

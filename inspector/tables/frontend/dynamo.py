@@ -43,7 +43,7 @@ _STEP: Final = 2
 def dynamo(request: Request) -> RenderableType:
     """The frames as a tree with what triggered each; below each compile its graph breaks, causes and caches."""
     dump = request.dump
-    wanted = None if request.graph is None else {found.compile_id for found in request.graphs()}
+    wanted = None if request.graph is None else {found.fact.compile_id for found in request.graphs}
     found = [kept for run in frames(dump) if (kept := _kept(run, wanted, request.names)) is not None]
     shown = found[: request.limit]
     lookups = Lookups(dump)

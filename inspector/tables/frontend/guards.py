@@ -26,7 +26,7 @@ _NOTE: Final = "If one of them does not hold, the function is compiled again: `s
 
 def guards(request: Request) -> RenderableType:
     """Each guard, in Dynamo's order, equal ones in one row; above them the number of each kind."""
-    found = request.kept(guard_rows(request.dump, request.graph))
+    found = request.kept(guard_rows(request.graphs))
     if not found and not request.names and nothing(request.dump) is not None:
         return styled(nothing_text(request.dump), "dim")
     kinds = Counter(kind for row in found for kind in row.kinds)

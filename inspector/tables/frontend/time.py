@@ -106,14 +106,14 @@ LISTS: Final = (
 
 def time(request: Request) -> RenderableType:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
-    found = wanted_parts(request.dump, request.graph)
+    found = wanted_parts(request.graphs)
     if not found:
         return styled(text_or_nothing(request.dump, "torch timed nothing: no compile was recorded"), "dim")
     if request.names:
         kept = request.kept(found)
         notes = [] if kept else [styled(f"torch timed nothing of {' and '.join(request.names)}", "dim")]
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
-    sums = [row for row in time_sums(request.dump, request.graph, found) if row.seconds >= _WORTH]
+    sums = [row for row in time_sums(request.graphs, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
     sheets: list[RenderableType] = [*(_from_the_start(request) if request.graph is None else ()), _stages(found)]
     for one in LISTS:

@@ -83,7 +83,7 @@ def _value(value: object) -> str:
 
 def artifacts(request: Request) -> RenderableType:
     """The list of texts; with a name, the texts themselves."""
-    rows = request.kept(artifact_rows(request.dump, request.graph))
+    rows = request.kept(artifact_rows(request.graphs))
     if not request.names:
         return _listed(request, "artifacts", ARTIFACTS, rows, "no text was recorded")
     nothing = styled(f"no text {' '.join(map(one_line, request.names))}", "dim")
@@ -102,7 +102,7 @@ def _text(row: ArtifactRow) -> RenderableType:
 
 def metrics(request: Request) -> RenderableType:
     """torch's own counts of each compile."""
-    rows = request.kept(metric_rows(request.dump, request.graph))
+    rows = request.kept(metric_rows(request.graphs))
     return _listed(request, "metrics", METRICS, rows, "torch counted nothing")
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.names import operations_in
 from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.facts import Counted, Node, Operation
+from inspect_compile.graph import operations_in, outermost
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import one_line, place_text, unbroken
 
@@ -34,9 +34,7 @@ def bisection(
 def commands(found: "Sequence[tuple[Dump, Counted]]") -> Iterator[str]:
     """Commands that show more about each pair."""
     for dump, row in found:
-        root, graph = (
-            shlex.quote(unbroken(name)) for name in (os.path.relpath(dump.root), row.graph.partition("/")[0])
-        )
+        root, graph = (shlex.quote(unbroken(name)) for name in (os.path.relpath(dump.root), outermost(row.graph)))
         pair = shlex.join([unbroken(row.a), unbroken(row.b)])
         yield f"inspect-compile why {root} {pair}"
         yield f"inspect-compile replay {root} --graph {graph} --deny {pair}"

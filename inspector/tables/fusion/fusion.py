@@ -1,17 +1,17 @@
 """What was fused and what was not: a summary, or every attempt with the named operations."""
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.console import RenderableType
 
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
-from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import GraphFusion, RefusalCount
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
 from inspect_compile.analysis.fusion.pair_story import GroupStory, Side
 from inspect_compile.analysis.lookup.attempts import find_attempts
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.fusion.why_text import (
@@ -29,9 +29,6 @@ from inspect_compile.tables.parts import Listing, Request, first_of, title, why_
 from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _FEW_MISSES: Final = 12
 _MISSED: Final = "What stayed apart although it shares bytes"
@@ -150,13 +147,13 @@ def fusion(
 
     With names or an option each attempt; where options choose, and not all are shown, those that share most first.
     """
-    asked = only(find_attempts(request.dump, request.graph, reason=reason, line=line, in_round=in_round))
+    asked = only(find_attempts(request.graphs, reason=reason, line=line, in_round=in_round))
     names, limit = request.names, request.limit
     if not names and asked.is_all and limit is not None:
-        return request.stacked([sheet for graph in request.graphs() for sheet in _summary(request, graph)])
+        return request.stacked([sheet for graph in request.graphs for sheet in _summary(request, graph)])
 
-    def rows(dump: "Dump", graph: str) -> list[Candidate]:
-        kept = list(filter(asked, candidates(dump, graph)))
+    def rows(graph: "CompiledGraph") -> list[Candidate]:
+        kept = list(filter(asked, candidates(graph)))
         is_sorted = not asked.is_all and limit is not None
         return sorted(kept, key=lambda row: -(row.shared_bytes or 0)) if is_sorted else kept
 
@@ -171,8 +168,8 @@ def fusion(
     )(request)
 
 
-def _summary(request: Request, graph: Graph) -> list[RenderableType]:
-    found, which = analyse(request.dump, graph.graph), ("--graph", graph.graph)
+def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
+    found, which = analyse(graph), ("--graph", graph.name)
     sheets: list[RenderableType] = [title(graph, found_text(found))]
     every = pointer("every look at a pair", request.command("fusion", *which, "--all"))
     if missed := [*found.apart, *found.beside]:
@@ -181,7 +178,7 @@ def _summary(request: Request, graph: Graph) -> list[RenderableType]:
         notes.append(pointer("the whole story of the first", again))
         if found.beside_calls:
             calls = f"{number_of(len(found.beside_calls), 'more pair')} with a library call: never tried"
-            saved = byte_text(graph_bytes(request.dump, graph.graph).at_calls)
+            saved = byte_text(graph_bytes(graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
         head = styled(f"{_MISSED}, {order_words(missed)}", "bold")

@@ -22,9 +22,9 @@ from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import clean, number_of
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion.ledger import Candidate
     from inspect_compile.analysis.fusion.pair_story import GroupStory, PairStory
-    from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.graph.fusion.ledger import Candidate
 
 _MOST_ROUNDS: Final = 12
 _MOST_OTHERS: Final = 6
@@ -48,10 +48,10 @@ def pair(story: "PairStory", dump_argument: str, *, is_asking_try: bool = False)
     return Stack(parts)
 
 
-def heading(dump: "Dump", graph: str, *, is_first: bool) -> Stack:
+def heading(graph: "CompiledGraph", *, is_first: bool) -> Stack:
     """The title of a graph where the stories of several stand below each other."""
-    found = dump.graph(graph)
-    head = title(found) if found is not None else styled(graph, "bold")
+    found = graph.dump.graph(graph.name)
+    head = title(graph) if found is not None else styled(graph.name, "bold")
     return Stack([head] if is_first else ["", head], gap=False)
 
 

@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.fusion.pair_choice import is_other_block
+from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
 from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.fusion.dependencies import Between
-    from inspect_compile.analysis.fusion.ledger import Candidate
     from inspect_compile.analysis.fusion.misses import LeftOut, Miss
     from inspect_compile.analysis.fusion.pair_story import PairStory
     from inspect_compile.analysis.fusion.part import Part
-    from inspect_compile.analysis.indexing.difference import Difference
     from inspect_compile.facts import Location
+    from inspect_compile.graph.fusion.dependencies import Between
+    from inspect_compile.graph.fusion.ledger import Candidate
+    from inspect_compile.graph.indexing.difference import Difference
 
 _MOST_BUFFERS: Final = 3
 _MOST_BETWEEN: Final = 4

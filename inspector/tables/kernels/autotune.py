@@ -142,8 +142,8 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
 def autotune(request: Request) -> Stack:
     """The sheets, each with a limited number of candidates."""
     parts: list[RenderableType] = []
-    for found in request.graphs():
-        sheets = request.kept(autotuned(request.dump, found.graph))
+    for found in request.graphs:
+        sheets = request.kept(autotuned(found))
         told = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
             told.append(f"{seconds_text(seconds)} spent on benchmarking")

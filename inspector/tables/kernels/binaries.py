@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import KernelRow
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations
 from inspect_compile.facts import Binary
+from inspect_compile.graph.kernels.binaries import Configuration, configurations
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import name_column
 from inspect_compile.tables.kernels.autotune import milliseconds_text

@@ -1,24 +1,24 @@
 """Everything about one kernel, with the FX node and source line of each statement."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cached_property
+from typing import Final, NamedTuple
 
 import msgspec
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.extern_calls import ExternCall, extern_calls
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
 from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.analysis.kernels.launches import USER_TRITON, Launch
-from inspect_compile.analysis.kernels.statements import Annotated, Computed, Statements
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.analysis.lookup.kernels import find_kernels
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.graph import CompiledGraph, Graphs, Id, Once, grouped
+from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
+from inspect_compile.graph.kernels.statements import Annotated, Computed
 from inspect_compile.tables.columns import Column, lines_cell
 from inspect_compile.tables.cost.cost_text import count_text, moved_text, total_words
 from inspect_compile.tables.kernels.autotune import sheet
@@ -29,9 +29,6 @@ from inspect_compile.tables.parts import command, limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
-
-if TYPE_CHECKING:
-    from inspect_compile.dump import Dump
 
 _MOST_KERNELS: Final = 3
 _LONGEST: Final = 2_000
@@ -98,72 +95,65 @@ _EXTERN: Final[tuple[Column[ExternCall], ...]] = (
 class _Page:
     """What the pages of one graph's kernels need."""
 
-    def __init__(self, dump: "Dump", graph: str) -> None:
-        self.dump = dump
-        self.statements = Statements(dump, graph)
-        self.moved = launch_traffic(dump, graph)
-        self.tuned: list[Autotuned] = autotuned(dump, graph)
-        self.measured = measured(dump)
-        self.checked = grouped(judged(dump, graph), lambda row: (row.graph, row.kernel))
-        self.wrong_statements = grouped(kernel_statements(dump, graph), lambda row: (row.graph, row.kernel))
-        self.calls: dict[tuple[str, str], list[Launch]] = {}
-        self._extern: dict[tuple[str, str], list[ExternCall]] | None = None
-        for launch in self.moved.launches:
-            self.calls.setdefault((launch.graph, launch.kernel.name), []).append(launch)
+    def __init__(self, graph: "CompiledGraph") -> None:
+        self.dump = graph.dump
+        self.statements = graph.statements
+        self.moved = graph.traffic
+        self.tuned: list[Autotuned] = autotuned(graph)
+        self.measured = measured(Graphs(graph.dump))
+        self.checked = grouped(judged(graph), lambda row: Id(row.graph, row.kernel))
+        self.wrong_statements = grouped(kernel_statements(graph), lambda row: Id(row.graph, row.kernel))
+        self.calls = grouped(self.moved.launches, lambda launch: Id(launch.graph, launch.kernel.name))
+        self._graph = graph
+
+    @cached_property
+    def _extern(self) -> dict[Id, list[ExternCall]]:
+        return grouped(extern_calls(self._graph), lambda call: Id(call.graph, call.kernel))
 
     def extern(self, kernel: Kernel) -> list[ExternCall]:
         """The calls of an extern kernel."""
-        if self._extern is None:
-            self._extern = {}
-            for call in extern_calls(self.dump, self.moved.graph):
-                self._extern.setdefault((call.graph, call.kernel), []).append(call)
-        return self._extern.get((kernel.graph, kernel.name), [])
+        return self._extern.get(Id.of(kernel), [])
 
 
-class _Pages:
-    """The pages of the graphs of a dump, made when they are first asked for."""
-
-    def __init__(self, dump: "Dump") -> None:
-        self._dump = dump
-        self._pages: dict[str, _Page] = {}
-
-    def of(self, kernel: Kernel) -> _Page:
-        """That of the outermost graph of a kernel."""
-        outer = kernel.graph.partition("/")[0]
-        return self._pages.get(outer) or self._pages.setdefault(outer, _Page(self._dump, outer))
+@Once
+def _page(graph: "CompiledGraph") -> _Page:
+    return _Page(graph)
 
 
-def kernel_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
+def _page_of(graphs: "Graphs", kernel: Kernel) -> _Page:
+    """That of the outermost graph of a kernel."""
+    return _page(CompiledGraph(graphs.dump, kernel.graph).outermost)
+
+
+def kernel_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each kernel that `names` match."""
-    pages = _Pages(dump)
     parts: list[RenderableType] = []
     for name in _asked(names):
-        found = resolved(find_kernels(dump, name, graph, extern=True))
+        found = resolved(find_kernels(graphs, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
-            parts.append(Stack(_parts(pages.of(kernel), kernel, dump_argument), gap=False))
+            parts.append(Stack(_parts(_page_of(graphs, kernel), kernel, dump_argument), gap=False))
         for kernel in found[_MOST_KERNELS:]:
             parts.append(pointer("…", command(dump_argument, "kernel", kernel.name)))
     return Stack(parts)
 
 
-def kernel_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+def kernel_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
     """The same for programs: for each kernel its fact, its rows of `tiling`, `autotune` and `statements`, then one row
     for each statement.
     """
-    pages = _Pages(dump)
     for name in _asked(names):
-        for kernel in resolved(find_kernels(dump, name, graph, extern=True)):
-            page = pages.of(kernel)
+        for kernel in resolved(find_kernels(graphs, name, extern=True)):
+            page = _page_of(graphs, kernel)
             if kernel.kind == "extern":
-                known = (kernel.graph, kernel.name)
-                yield from (row for row in dump.rows(Kernel, kernel.graph) if (row.graph, row.name) == known)
+                known = Id.of(kernel)
+                yield from (row for row in graphs.dump.rows(Kernel, kernel.graph) if Id.of(row) == known)
                 yield from page.extern(kernel)
                 continue
             yield kernel
-            found = shape(dump, kernel)
+            found = shape(graphs.dump, kernel)
             yield from (*found.tilings, *found.nests)
             yield from of_kernel(page.tuned, kernel)
-            bodies = page.statements.bodies.get((kernel.graph, kernel.name), [])
+            bodies = page.statements.bodies.get(Id.of(kernel), [])
             yield from bodies
             for body in bodies:
                 yield from page.statements.all_annotated(kernel, body.operations)
@@ -176,7 +166,7 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[RenderableType]:
-    calls = page.calls.get((kernel.graph, kernel.name), [])
+    calls = page.calls.get(Id.of(kernel), [])
     moved = [page.moved.of(call) for call in calls]
     form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
     told = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
@@ -224,11 +214,11 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
 
 def _checked_lines(page: _Page, kernel: Kernel) -> Iterator[str]:
     """What a check of numerics said of its results."""
-    lines = list(result_lines(page.checked.get((kernel.graph, kernel.name), ())))
+    lines = list(result_lines(page.checked.get(Id.of(kernel), ())))
     yield from lines[:_MOST_CHECKED]
     if len(lines) > _MOST_CHECKED:
         yield f"{number_of(len(lines) - _MOST_CHECKED, 'more checked result')}: show numerics"
-    for row in page.wrong_statements.get((kernel.graph, kernel.name), ()):
+    for row in page.wrong_statements.get(Id.of(kernel), ()):
         if row.blamed is not None:
             yield f"wrong statement, line {row.blamed.line}: {row.blamed.text}"
 
@@ -262,7 +252,7 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
 def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
     """Time of each launch, if the program was run with --measure."""
     for call in calls:
-        own = page.measured.get((call.graph, call.kernel.name, call.line))
+        own = page.measured.get(call.key)
         if own is not None:
             moved = page.moved.of(call)
             is_told = moved.is_known and bool(own.milliseconds)

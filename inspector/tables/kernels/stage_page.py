@@ -20,8 +20,9 @@ from inspect_compile.analysis.kernels.stage_lines import (
     annotated_lines,
     coverage,
 )
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import Id
+from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell
 from inspect_compile.tables.kernels.binaries import config_text
 from inspect_compile.tables.parts import command, limited, more
@@ -137,7 +138,7 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
 
 def _calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
     """Of a kernel whose calls compute other nodes: that those of all calls are told."""
-    if len(statements.bodies.get((kernel.graph, kernel.name), ())) > 1:
+    if len(statements.bodies.get(Id.of(kernel), ())) > 1:
         yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 

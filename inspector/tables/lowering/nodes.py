@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import lowered_nodes
 from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.facts import Node, Tensor
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell, plain
@@ -58,5 +57,8 @@ COLUMNS: Final[tuple[Column[Node], ...]] = (
 )
 
 nodes = Listing[Node](
-    "nodes", COLUMNS, lowered_nodes, told=lambda found: number_of(len(found), "FX node") + " after all passes"
+    "nodes",
+    COLUMNS,
+    lambda graph: graph.nodes,
+    told=lambda found: number_of(len(found), "FX node") + " after all passes",
 )

@@ -30,7 +30,7 @@ ASKED: Final[tuple[Column[Realize], ...]] = (
 _ASKS = Listing[Realize](
     "realize",
     ASKED,
-    lambda dump, graph: dump.rows(Realize, graph),
+    lambda graph: graph.rows(Realize),
     told=lambda found: (
         f"{number_of(sum(row.realized for row in found), 'value')} realized, "
         f"{number_of(sum(not row.realized for row in found), 'request')} for values that already were"
@@ -50,7 +50,7 @@ INLINED: Final[tuple[Column[Inlined], ...]] = (
 _INLINED = Listing[Inlined](
     "realize",
     INLINED,
-    lambda dump, graph: inlined(dump, graph).values(),
+    lambda graph: inlined(graph).values(),
     told=lambda found: (
         f"{number_of(len(found), 'value')} never realized, "
         f"computed {number_of(sum(row.count for row in found), 'time')} where read"
@@ -61,4 +61,4 @@ _INLINED = Listing[Inlined](
 
 def realize(request: Request) -> Stack:
     """The requests of each graph; then the values that were inlined into their consumers."""
-    return Stack(part(request) for part in ((_ASKS, _INLINED) if request.graphs() else (_ASKS,)))
+    return Stack(part(request) for part in ((_ASKS, _INLINED) if any(request.graphs) else (_ASKS,)))

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.lowering.ir_text import fold
 from inspect_compile.analysis.lowering.operations import MOST_ANCESTORS, Operations
 from inspect_compile.analysis.lowering.steps import Step
-from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.facts import Access, Lowering, Operation, Realize, Symbol
+from inspect_compile.graph import Id, few
+from inspect_compile.graph.provenance.chain import Provenance
 from inspect_compile.tables.lowering.symbols import range_text
 from inspect_compile.tables.text import number_of, one_line, place_text, seconds_text
 
@@ -32,11 +32,7 @@ _KNOWN_WAYS: Final = {
 
 
 def step_lines(
-    step: Step,
-    chain: Provenance,
-    operations: dict[tuple[str, str], Operation],
-    told: set[str],
-    virtual: dict[tuple[str, str], Inlined],
+    step: Step, chain: Provenance, operations: dict[Id, Operation], told: set[str], virtual: dict[Id, Inlined]
 ) -> Iterator[str]:
     """A node with how it was lowered, its arguments, what was realized, the result and where that ended.
 
@@ -72,7 +68,7 @@ def step_lines(
         told.add(f"%{row.node}")
     if row.buffers or row.operations:
         yield field("made", "   ".join(_made(row, operations)))
-    if (found := virtual.get((row.graph, row.node))) is not None:
+    if (found := virtual.get(Id(row.graph, row.node))) is not None:
         yield field("inlined", inlined_text(found))
     yield from _later(row, chain)
     yield field("took", seconds_text(row.seconds))
@@ -128,10 +124,10 @@ def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
     yield from _block("", fold(ask.text, told, node=ask.node or ""))
 
 
-def _made(row: Lowering, operations: dict[tuple[str, str], Operation]) -> Iterator[str]:
+def _made(row: Lowering, operations: dict[Id, Operation]) -> Iterator[str]:
     shown: set[str] = set()
     for name in row.operations:
-        operation = operations.get((row.graph, name))
+        operation = operations.get(Id(row.graph, name))
         buffers = operation.buffers[:_MOST_BUFFERS] if operation else ()
         shown.update(buffers)
         yield " ".join((*buffers, name, _kind(operation)))
@@ -159,7 +155,7 @@ def _later(row: Lowering, chain: Provenance) -> Iterator[str]:
 
 def operation_lines(operations: Operations, row: Operation) -> Iterator[str]:
     """What it reads, writes, waits for and is used by."""
-    maker = operations.makers.get((row.graph, row.name))
+    maker = operations.makers.get(Id.of(row))
     yield f"{row.name}   {row.kind}   {row.node_type}   {_ir(row)}   from {' '.join(row.nodes) or 'no node'}"
     yield field("order", f"{row.order}   {_group(row)}")
     if maker is not None and maker.flops and row.kind in ("extern", "template"):
@@ -169,13 +165,13 @@ def operation_lines(operations: Operations, row: Operation) -> Iterator[str]:
     )
     if ancestors := sorted(operations.ancestors(row) - set(row.predecessors), key=_number):
         yield field("", f"after these: {_ancestors(ancestors)} (recursive predecessors)")
-    written = {access.buffer: operations.writers.get((row.graph, access.buffer), "") for access in row.reads}
+    written = {access.buffer: operations.writers.get(Id(row.graph, access.buffer), "") for access in row.reads}
     before_it = set(row.predecessors)
     waited = {buffer: name for buffer, name in written.items() if name in before_it}
     yield from _accesses("reads", row.reads, waited)
     yield from _accesses("writes", row.writes, {})
     yield field("users", _users(row, operations.text(row)))
-    final = operations.after.get((row.graph, row.name))
+    final = operations.after.get(Id.of(row))
     if final is not None and final.last_usage:
         whose = "" if final.name == row.name else f"   (as a part of {final.name})"
         yield field("last", f"use of {' '.join(final.last_usage)}{whose}")

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from inspect_compile.analysis.dumps.rows import symbols as symbols_of
 from inspect_compile.facts import Symbol
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Listing
@@ -29,6 +28,10 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
 )
 
 symbols = Listing[Symbol](
-    "symbols", COLUMNS, symbols_of, told=lambda found: number_of(len(found), "symbol"), none="all sizes are numbers"
+    "symbols",
+    COLUMNS,
+    lambda graph: graph.symbols,
+    told=lambda found: number_of(len(found), "symbol"),
+    none="all sizes are numbers",
 )
 """One row for each symbol."""

@@ -8,12 +8,11 @@ from rich.text import Text
 
 from inspect_compile.analysis.lookup.moments import find_moments, lines_text
 from inspect_compile.analysis.memory.holders import Holder, Moment
-from inspect_compile.analysis.memory.plan import Memory
-from inspect_compile.analysis.memory.plan import memory as replay
-from inspect_compile.analysis.memory.replay import MemoryStep
 from inspect_compile.analysis.memory.saved import Activations, Kept, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, place_cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.memory.memory_words import (
@@ -81,18 +80,18 @@ def memory(request: Request, *, at: str | None = None) -> RenderableType:
     """
     dump, sheets = request.dump, list[RenderableType]()
     if at is not None:
-        moments = resolved(find_moments(dump, at, request.graph))
+        moments = resolved(find_moments(Graphs(dump, request.graph), at))
         return Stack(_at(request, graph, found, now, at) for graph, found, now in moments)
-    for graph in request.graphs():
-        found = replay(dump, graph.graph)
+    for graph in request.graphs:
+        found = graph.memory
         steps = request.kept(found.steps)
         told = (
             f"{peak_text(found)}, {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
         )
-        notes = [*memory_notes(found), *uncounted_notes(uncounted(dump, graph.graph))]
+        notes = [*memory_notes(found), *uncounted_notes(uncounted(graph))]
         again = request.every("memory")
         sheets.append(_table(STEPS, steps, _around_peak(steps, request.limit), title(graph, told), again, notes))
-        if graph.kind == "forward" and (kept := activations(dump, graph.graph)) is not None:
+        if graph.fact.kind == "forward" and (kept := activations(graph)) is not None:
             sheets.append(_activations(request, graph, kept))
     return request.stacked(sheets)
 
@@ -125,19 +124,19 @@ def _around_peak(steps: list[MemoryStep], limit: int | None) -> list[MemoryStep]
     return steps[first : first + limit]
 
 
-def _at(request: Request, graph: Graph, found: Memory, now: Moment | None, at: str) -> RenderableType:
+def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | None, at: str) -> RenderableType:
     """Who holds what after a line."""
     if now is None:
         return title(graph, "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}")
     rows = request.kept(now.holders)
     shown = rows[: request.limit]
-    again = request.every("memory", "--at", at, graph=graph.graph)
+    again = request.every("memory", "--at", at, graph=graph.name)
     again = f"{byte_text(sum(row.bytes for row in rows[len(shown) :]))} in them; {again}"
     told = f"{byte_text(now.live)} live {moment_text(found, now, None if at == 'peak' else int(at))}"
     return _table(HELD, rows, shown, title(graph, told), again, moment_notes(now))
 
 
-def _activations(request: Request, graph: Graph, found: Activations) -> RenderableType:
-    head, again = heading(graph.graph, kept_text(found)), request.every("memory", graph=graph.graph)
+def _activations(request: Request, graph: CompiledGraph, found: Activations) -> RenderableType:
+    head, again = heading(graph.name, kept_text(found)), request.every("memory", graph=graph.name)
     rows = request.kept(found.kept)
     return _table(KEPT, rows, rows[: request.limit], head, again, partition_notes(found))

@@ -1,10 +1,10 @@
 """Texts about a memory plan, for files, tables and the TUI."""
 
 from inspect_compile.analysis.memory.holders import Moment
-from inspect_compile.analysis.memory.plan import Memory
-from inspect_compile.analysis.memory.replay import RETURN
 from inspect_compile.analysis.memory.saved import Activations, Kept
 from inspect_compile.analysis.memory.uncounted import Uncounted
+from inspect_compile.graph.memory.plan import Memory
+from inspect_compile.graph.memory.replay import RETURN
 from inspect_compile.knowledge.memory.saved_reasons import NO_REASON, by_code
 from inspect_compile.knowledge.memory.workspaces import BLOCK
 from inspect_compile.tables.text import byte_text, clean, number_of, place_text

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.numerics import causes as analysis
 from inspect_compile.analysis.numerics.causes import Counterfactual, mending
 from inspect_compile.analysis.numerics.kept import kept_launches
+from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -18,6 +18,7 @@ from inspect_compile.tables.text import byte_text, clean, number_of, one_line, u
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import Graphs
 
 _ROLES: Final = {
     analysis.MENDS: "good",
@@ -84,10 +85,10 @@ def _left(rows: list[Counterfactual]) -> Iterator[Text]:
         yield styled(f"not tried, {one_line(reason)}: {'; '.join(one_line(row.change) for row in these)}", "dim")
 
 
-def cause_lines(dump: "Dump", graph: str | None, dump_argument: str) -> Iterator[Text]:
+def cause_lines(graphs: "Graphs", dump_argument: str) -> Iterator[Text]:
     """What came of compiling wrong graphs again, a line or two for each."""
-    for of_graph in grouped(analysis.causes(dump, graph), lambda row: row.graph).values():
-        yield from _lines(dump, of_graph, dump_argument)
+    for of_graph in grouped(analysis.causes(graphs), lambda row: row.graph).values():
+        yield from _lines(graphs.dump, of_graph, dump_argument)
 
 
 def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iterator[Text]:

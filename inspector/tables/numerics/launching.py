@@ -8,6 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.numerics.excerpts import output_line
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.facts import LoadedLine
+from inspect_compile.graph import CompiledGraph, outermost
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.text import number_of
@@ -27,10 +28,14 @@ def launching_lines(dump: "Dump", wrong: Sequence[Judged], named: Sequence[tuple
     for one in dump.rows(LoadedLine):
         changed.setdefault(one.graph, []).append(one)
     for graph, line, kernel in list(dict.fromkeys((row.graph, row.line, row.kernel) for row in wrong))[:_SHOWN]:
-        here = [one for one in changed.get(graph.partition("/")[0], ()) if one.line == line]
+        here = [one for one in changed.get(outermost(graph), ()) if one.line == line]
         if here and line is not None:
             yield from map(_changed, here)
-        elif line is not None and (graph, kernel) not in named and (text := output_line(dump, graph, line)):
+        elif (
+            line is not None
+            and (graph, kernel) not in named
+            and (text := output_line(CompiledGraph(dump, graph), line))
+        ):
             yield joined(f"the launch, line {line} of {graph}: ", (text, "bold red"))
     for graph in dict.fromkeys(row.graph for row in wrong if row.level == COMPILED):
         yield from map(_changed, changed.get(graph, [])[:_SHOWN])

@@ -7,9 +7,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_rows
 from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
+from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
 from inspect_compile.tables.parts import Request, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
@@ -95,10 +95,10 @@ def nonfinite(request: Request) -> RenderableType:
     """What made the first NaN and the first Inf of each graph."""
     rows = [
         row
-        for row in nonfinite_rows(request.dump, request.graph)
+        for row in nonfinite_rows(request.graphs)
         if all(name in (row.graph, row.kernel, row.node, row.buffer, row.came_in, row.kind) for name in request.names)
     ]
-    flagged = [] if request.names else flagged_calls(request.dump, request.graph)
+    flagged = [] if request.names else flagged_calls(request.graphs)
     if rows or flagged:
         told = [("", row) for row in rows]
         found = [_stanzas(told, request.limit, request.every("nonfinite"))] if rows else []
@@ -149,9 +149,9 @@ def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
     """What `inspect-compile numerics --nonfinite` and `--recorder` print: the findings of all processes, and what was
     not looked at.
     """
-    rows = [(_rank(dump), row) for dump in dumps for row in nonfinite_rows(dump)]
+    rows = [(_rank(dump), row) for dump in dumps for row in nonfinite_rows(Graphs(dump))]
     trouble = [(_rank(dump), call) for dump in dumps for call in dump.rows(NumericsCall) if call.reason]
-    flagged = [(_rank(dump), row) for dump in dumps for row in flagged_calls(dump)]
+    flagged = [(_rank(dump), row) for dump in dumps for row in flagged_calls(Graphs(dump))]
     lines: list[RenderableType] = []
     if rows:
         lines.append(_stanzas(rows, _SHOWN, command(dump_argument, "nonfinite", "--all")))

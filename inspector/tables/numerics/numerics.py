@@ -12,6 +12,7 @@ from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
+from inspect_compile.graph import Graphs, Id
 from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_words, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
@@ -131,30 +132,30 @@ COLUMNS: Final[tuple[Column[Judged], ...]] = (
 def numerics(request: Request) -> RenderableType:
     """What each checked launch wrote, in the order of the calls."""
     tables: list[RenderableType] = []
-    for found in request.graphs():
-        all_rows = judged(request.dump, found.graph)
+    for found in request.graphs:
+        all_rows = judged(found)
         rows = [row for row in all_rows if all(name in _words(row) for name in request.names)]
         if rows:
             tables.append(request.sheet("numerics", found, COLUMNS, rows))
-    whole = summary(request.dump, request.graph)
+    whole = summary(request.graphs)
     if not whole.results and not whole.trouble:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
         asked = request.dump.run.numerics
         if asked is not None and asked.only_nonfinite:
             how = "no launch was checked; results were looked through for NaN and Inf: `show nonfinite` has them"
         return styled(text_or_nothing(request.dump, how), "dim")
-    statements = [row for row in kernel_statements(request.dump, request.graph) if _concerns(row, request.names)]
+    statements = [row for row in kernel_statements(request.graphs) if _concerns(row, request.names)]
     if request.names:
         tables.append(statement_tables(request, statements))
     else:
-        wrong = [row for row in judged(request.dump, request.graph) if row.verdict == WRONG]
+        wrong = [row for row in judged(request.graphs) if row.verdict == WRONG]
         if lines := list(_wrong_lines(request.dump, wrong, statements)):
             tables.append(Stack(lines, gap=False))
     if not request.names:
-        notes = [*_eager_alone(request.dump, request.graph), *_other_strides(request.dump, request.graph)]
+        notes = [*_eager_alone(request.graphs), *_other_strides(request.graphs)]
         tables += [Stack(notes, gap=False)] if notes else []
-    mended = cause_lines(request.dump, request.graph, request.dump_argument)
-    missing = uncompared_lines(uncompared(request.dump, request.graph))
+    mended = cause_lines(request.graphs, request.dump_argument)
+    missing = uncompared_lines(uncompared(request.graphs))
     return Stack([*tables, Stack([*summary_lines([whole]), *missing, *mended], gap=False)])
 
 
@@ -179,12 +180,12 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     """What `inspect-compile numerics` prints: the wrong results of all processes, and what was covered."""
     lines: list[RenderableType] = []
     for dump in dumps:
-        wrong = [row for row in judged(dump) if row.verdict == WRONG or row.measured.unstable]
+        wrong = [row for row in judged(Graphs(dump)) if row.verdict == WRONG or row.measured.unstable]
         if wrong:
             lines.append(limited(COLUMNS, wrong, 20, command(dump_argument, "numerics", "--all")))
-        lines += _wrong_lines(dump, wrong, list(kernel_statements(dump))[:_KERNELS])
-        lines += _eager_alone(dump)
-        lines += _other_strides(dump)
+        lines += _wrong_lines(dump, wrong, list(kernel_statements(Graphs(dump)))[:_KERNELS])
+        lines += _eager_alone(Graphs(dump))
+        lines += _other_strides(Graphs(dump))
     lines += summary_lines(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
     lines.append(joined("each launch: ", (look, "cyan")))
@@ -197,25 +198,25 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     return Stack(lines, gap=False)
 
 
-def _eager_alone(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
+def _eager_alone(graphs: "Graphs") -> Iterator[Text]:
     """Where eager leaves the finite numbers, and the compiled code does not."""
-    alone = [row for row in judged(dump, graph) if row.measured.eager_alone]
+    alone = [row for row in judged(graphs) if row.measured.eager_alone]
     if not alone:
         return
     first = next((row for row in alone if row.kernel), alone[0])
     name = first.node or first.buffer
     where = f" ({place_text(first.where)})" if first.where is not None else ""
     yield joined(("eager leaves the finite numbers: ", "bold"), f"{name}{where}: {_of_eager_alone(first)}")
-    made = [row for row in nonfinite_rows(dump, graph) if row.of_node]
+    made = [row for row in nonfinite_rows(graphs) if row.of_node]
     for one in made[:_KERNELS]:
         yield from finding_lines(one)
     if len(made) > _KERNELS:
         yield styled(f"  {number_of(len(made) - _KERNELS, 'more value')} of eager's: show nonfinite", "dim")
 
 
-def _other_strides(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
+def _other_strides(graphs: "Graphs") -> Iterator[Text]:
     """Results whose elements are right and whose strides are not eager's: the first, and how many there are."""
-    rows = [row for row in judged(dump, graph) if row.measured.other_strides]
+    rows = [row for row in judged(graphs) if row.measured.other_strides]
     if rows:
         first = rows[0]
         more = f", and {number_of(len(rows) - 1, 'more result')}" if len(rows) > 1 else ""
@@ -229,7 +230,7 @@ def _other_strides(dump: "Dump", graph: str | None = None) -> Iterator[Text]:
 
 def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[Text]:
     """The lines of code that make results `wrong`, and the wrong ones among the `statements` of kernels."""
-    named = [(row.graph, row.kernel) for row in statements if row.blamed is not None]
+    named = [Id(row.graph, row.kernel) for row in statements if row.blamed is not None]
     yield from launching_lines(dump, [row for row in wrong if row.verdict == WRONG], named)
     for row in statements:
         yield from blamed_lines(row)

@@ -8,6 +8,7 @@ from inspect_compile.analysis.numerics.excerpts import excerpt_of
 from inspect_compile.analysis.numerics.kept import Kept
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import LoopNest
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.numerics.verdicts import beyond, tolerance
 from inspect_compile.tables.text import place_text, unbroken
 
@@ -134,7 +135,7 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
     inputs, found = kept
     if file is None and not inputs.drawn:
         raise CommandError(f"{inputs.kernel}: its inputs can't be drawn from a seed: {inputs.not_drawn}")
-    around = excerpt_of(dump, inputs.graph, inputs.line)
+    around = excerpt_of(CompiledGraph(dump, inputs.graph), inputs.line)
     if around is None:
         raise CommandError(f"{inputs.graph}: line {inputs.line} of its output_code.py launches nothing that is known")
     if not inputs.result:
@@ -156,7 +157,7 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
         "about": _in_text(about),
         "needs": "torch" if file is None else f"torch and the file {_in_text(file)}, which is beside it",
         "recorded": f"\n\n{inputs.drawn}" if file is None else _LOADED.format(file_literal=json.dumps(file)),
-        "vectors": _vectors(dump, inputs.graph, inputs.kernel),
+        "vectors": _vectors(CompiledGraph(dump, inputs.graph), inputs.kernel),
         "imports": around.imports,
         "definitions": around.definitions,
         "variables": "\n".join(f'    {name} = given["{name}"]' for name in inputs.variables if name.isidentifier()),
@@ -171,11 +172,11 @@ def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
     return _SCRIPT.format(**fields)
 
 
-def _vectors(dump: "Dump", graph: str, kernel: str) -> str:
+def _vectors(graph: "CompiledGraph", kernel: str) -> str:
     """What has torch compile a C++ kernel for the vectors that it was generated for; empty for another kernel, and for
     vectors that can't be asked for.
     """
-    nests = [row for row in dump.rows(LoopNest, graph) if row.kernel == kernel]
+    nests = [row for row in graph.rows(LoopNest) if row.kernel == kernel]
     capability = nests[0].instructions.partition(" ")[0] if nests else ""
     if capability not in _CAPABILITIES:
         return ""

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.graphs import ShortNames, outermost
-from inspect_compile.analysis.dumps.names import few
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
-from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
+from inspect_compile.graph import ShortNames, few, outermost
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
@@ -182,7 +181,7 @@ def findings(request: Request, *, kinds: bool | None = None) -> RenderableType:
     """Each finding on a few lines, with the command that shows more; with `kinds`, what is looked for."""
     if kinds:
         return TerminalTable(KIND_COLUMNS, looked_for(request.dump))
-    rows = request.kept(findings_of(request.dump, request.graph))
+    rows = request.kept(findings_of(request.graphs))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
         if nothing(request.dump) is not None:
@@ -263,6 +262,6 @@ def _places(row: Finding) -> Text:
 
 def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:
     """The options that select the graph of a finding, if there are several."""
-    graphs = {graph.graph: graph for graph in outermost(dump)}
-    found = graphs.get(row.graph.partition("/")[0])
+    graphs = {graph.graph: graph for graph in dump.outermost()}
+    found = graphs.get(outermost(row.graph))
     return () if found is None or len(graphs) == 1 else ("--graph", ShortNames(dump).of(found))

@@ -53,7 +53,7 @@ COLUMNS: Final[tuple[Column[GraphSummary], ...]] = (
 def graphs(request: Request) -> RenderableType:
     """Each graph that was compiled on its own, and what became of it."""
     names = request.names
-    wanted = [found for found in request.graphs() if not names or any(name in found.graph for name in names)]
+    wanted = [found for found in request.graphs if not names or any(name in found.name for name in names)]
     if not wanted:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))

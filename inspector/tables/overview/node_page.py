@@ -13,10 +13,10 @@ from inspect_compile.analysis.lookup.nodes import ResolvedNode, find_nodes, othe
 from inspect_compile.analysis.lowering.operations import Operations
 from inspect_compile.analysis.overview.node_rows import node_rows as rows_of_story
 from inspect_compile.analysis.overview.node_story import KinRow, NodeStory, node_story
-from inspect_compile.analysis.passes.changes import edit_lines
-from inspect_compile.analysis.provenance.chain import Provenance
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Location, Pass, Tensor
+from inspect_compile.graph import CompiledGraph, Id, outermost
+from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
 from inspect_compile.tables.columns import Column, text_lines
@@ -33,6 +33,7 @@ from inspect_compile.tables.text import byte_text, line_text, lines_text, nested
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import Graphs
 
 STAGE_WORDS: Final = {"dynamo": "Dynamo", "joint": "joint", "aot": "AOTAutograd", "post_grad": "post-grad"}
 """Stage → what people call its graph."""
@@ -76,23 +77,23 @@ _APART: Final[tuple[Column[Miss], ...]] = (
 )
 
 
-def node_page(dump: "Dump", graph: str | None, names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
+def node_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
     """The page of each of `names`: nodes of any graph, buffers or operations; one that several graphs have, of each."""
     return Stack(
         [
             part
             for name in _asked(names)
-            for part in _pages(dump, resolved(find_nodes(dump, name, graph)), name, dump_argument)
+            for part in _pages(graphs.dump, resolved(find_nodes(graphs, name)), name, dump_argument)
         ]
     )
 
 
-def node_rows(dump: "Dump", graph: str | None, names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
+def node_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.Struct]:
     """The same for programs: a `node_page`, then the facts about the node."""
     for name in _asked(names):
-        for meant in resolved(find_nodes(dump, name, graph)):
+        for meant in resolved(find_nodes(graphs, name)):
             for kin in meant.kins:
-                yield from rows_of_story(node_story(dump, meant.lineage, kin))
+                yield from rows_of_story(node_story(graphs.dump, meant.lineage, kin))
 
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -254,16 +255,13 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
     told: set[str] = set()
     if not story.lowered:
         yield "  nothing of it is left in a graph that was lowered"
-    chains: dict[str, Provenance] = {}
     for one in story.lowered:
-        outer = one.kin.graph.partition("/")[0]
-        chain = chains.setdefault(outer, Provenance(dump, outer))
+        graph = CompiledGraph(dump, one.kin.graph).outermost
         if one.step is None:
             yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
             continue
-        known = {(row.graph, row.name): row for row in chain.operations}
-        virtual = {(one.kin.graph, one.kin.name): one.inlined} if one.inlined is not None else {}
-        title, *lines = step_lines(one.step, chain, known, told, virtual)
+        virtual = {Id.of(one.kin): one.inlined} if one.inlined is not None else {}
+        title, *lines = step_lines(one.step, graph.provenance, graph.operation_of, told, virtual)
         if len(story.lowered) > 1 or one.kin != story.kin:
             yield f"  {title}"
         yield from (line if len(story.lowered) == 1 and one.kin == story.kin else f"  {line}" for line in lines)
@@ -280,8 +278,8 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
 def _operations(dump: "Dump", story: NodeStory) -> Iterator[str]:
     known: dict[str, Operations] = {}
     for row in story.operations[:_MOST_FUSED]:
-        outer = row.graph.partition("/")[0]
-        operations = known.setdefault(outer, Operations(dump, outer))
+        outer = outermost(row.graph)
+        operations = known.setdefault(outer, Operations(CompiledGraph(dump, outer)))
         yield from (f"  {line}" for line in operation_lines(operations, row))
         for number, line in enumerate(operations.body(row)):
             yield f"  {field('body' if number == 0 else '', line)}"

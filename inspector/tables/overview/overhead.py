@@ -4,7 +4,7 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.dumps.rows import hooks as hooks_of
+from inspect_compile.analysis.dumps.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import Request, limited

@@ -16,6 +16,7 @@ from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.overview.findings import FAILED
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
@@ -74,9 +75,9 @@ class Section(NamedTuple):
     """A command that is not `show`."""
 
 
-def overview_rows(dump: "Dump", graph: str | None) -> Iterator[Any]:
+def overview_rows(graphs: "Graphs") -> Iterator[Any]:
     """The same one after the other, for programs."""
-    found = overview_of(dump, graph)
+    found = overview_of(graphs)
     yield from (found.run, found.totals, *found.graphs, *found.lines, *found.findings)
     if found.step is not None:
         yield found.step
@@ -298,7 +299,7 @@ def _coverage(found: Overview) -> Section:
 def overview(request: Request) -> RenderableType:
     """The page; a run without graphs of its own is told at length."""
     dump = request.dump
-    found = overview_of(dump, request.graph)
+    found = overview_of(Graphs(dump, request.graph))
     if is_only_parts(dump) or not found.graphs:
         from inspect_compile.tables.overview.summary import summary
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell, plain
 from inspect_compile.tables.parts import Request, limited, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
@@ -54,7 +54,7 @@ COLUMNS: Final[tuple[Column[Same], ...]] = (
 def remarks(request: Request) -> RenderableType:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found: dict[str, list[Remark]] = {}
-    for row in request.kept(remark_rows(request.dump, request.graph)):
+    for row in request.kept(remark_rows(request.graphs)):
         found.setdefault(row.graph, []).append(row)
     sheets = [
         limited(COLUMNS, same(rows), request.limit, request.every("remarks"), title=_title(request.dump, name, rows))
@@ -66,5 +66,5 @@ def remarks(request: Request) -> RenderableType:
 def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
     known, told = dump.graph(name), number_of(len(rows), "remark")
     if known is not None:
-        return title(known, told)
+        return title(CompiledGraph(dump, known.graph), told)
     return heading(f"before there was a graph, {name}" if name else "the run", told)

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.parts import asked, is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.parts import targets as targets_of
-from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.overview.eager import ALL
 from inspect_compile.analysis.overview.records import RunSummary

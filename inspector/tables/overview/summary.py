@@ -11,15 +11,14 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.cost.flops import HEAVY
-from inspect_compile.analysis.dumps.graphs import ShortNames
-from inspect_compile.analysis.dumps.names import few
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
-from inspect_compile.facts import Collective, CudaGraph, Frame, Graph, Launched, Remark, Tuning
+from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark, Tuning
+from inspect_compile.graph import CompiledGraph, ShortNames, few
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
@@ -67,19 +66,14 @@ def summary(request: Request) -> RenderableType:
 
         lines = overview(dump, parts_of(dump), request.dump_argument)
         return Stack([Stack(_run(dump, run, say), gap=False), Stack(lines, gap=False)])
-    graphs, short = request.graphs(), ShortNames(dump)
+    graphs, short = list(request.graphs), ShortNames(dump)
     shown = graphs[:_GRAPHS] if request.limit is not None else graphs
     parts: list[RenderableType] = []
     for found in shown:
-        which = () if run.graphs == 1 else ("--graph", short.of(found))
+        which = () if run.graphs == 1 else ("--graph", short.of(found.fact))
         of_graph = _Say(request.dump_argument, which, is_brief=True)
-        lines = _graph(summarize(dump, found), of_graph)
-        every: list[RenderableType] = [
-            *lines,
-            *_tuned(dump, found, of_graph),
-            *_ran(dump, found, of_graph),
-            of_graph.form(),
-        ]
+        lines = _graph(summarize(found), of_graph)
+        every: list[RenderableType] = [*lines, *_tuned(found, of_graph), *_ran(found, of_graph), of_graph.form()]
         parts.append(Stack(every, gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(_rest(dump, rest, say), gap=False))
@@ -87,7 +81,7 @@ def summary(request: Request) -> RenderableType:
         parts.append(Stack(_nothing(dump, why, say), gap=False))
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
     is_found = bool(graphs) or (bool(dump.rows(Frame)) and not dump.lacking)
-    rows = findings(dump, request.graph) if is_found else []
+    rows = findings(request.graphs) if is_found else []
     if graphs or rows:
         parts.append(Stack(_findings(request, rows, say), gap=False))
     return Stack(parts)
@@ -119,7 +113,7 @@ class _Say(NamedTuple):
         return Claim(text, told.command or (command(self.dump_argument, *told.table) if told.table else ""))
 
 
-def _rest(dump: "Dump", graphs: list[Graph], say: _Say) -> Iterator[Claim]:
+def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Claim]:
     """The graphs that are not shown: their number, and which of them are incomplete."""
     found = incomplete(dump, graphs)
     told = "" if found else ", all of them complete"
@@ -205,30 +199,30 @@ def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
         yield say(f" {number_of(row.fused, 'fusion')}, {number_of(row.refused, 'refusal')}", "", "fusion")
 
 
-def _ran(dump: "Dump", graph: Graph, say: _Say) -> Iterator[Claim]:
+def _ran(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
     """What was recorded of its calls. Most dumps have nothing of it, and import nothing for it."""
-    if dump.rows(CudaGraph):
+    if graph.dump.rows(CudaGraph):
         from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
         from inspect_compile.tables.runtime.cudagraphs import graph_words
 
-        if rows := cudagraph_rows(dump, graph.graph):
+        if rows := cudagraph_rows(graph):
             style = "yellow" if any(row.skipped for row in rows) else ""
             yield say(f" CUDA graphs: {graph_words(rows)}", style, "cudagraphs")
-    if dump.rows(Launched):
+    if graph.dump.rows(Launched):
         from inspect_compile.analysis.runtime.measured import measured_graph
         from inspect_compile.tables.runtime.measured import sum_words
 
-        if (times := measured_graph(dump, graph.graph)) is not None:
+        if (times := measured_graph(graph)) is not None:
             yield say(f" measured {sum_words(times)}", "", "measured")
 
 
-def _tuned(dump: "Dump", graph: Graph, say: _Say) -> Iterator[Claim]:
+def _tuned(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
     """What was chosen by measuring."""
-    if dump.rows(Tuning, graph.graph):
+    if graph.rows(Tuning):
         from inspect_compile.analysis.kernels.autotuning import autotuned
         from inspect_compile.tables.kernels.autotune import summary_text
 
-        if tuned := summary_text(autotuned(dump, graph.graph)):
+        if tuned := summary_text(autotuned(graph)):
             yield say(f" {tuned}", "", "autotune")
 
 

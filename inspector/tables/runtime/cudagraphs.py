@@ -64,7 +64,7 @@ COLUMNS: Final[tuple[Column[CudagraphRow], ...]] = (
 
 def cudagraphs_table(request: Request) -> RenderableType:
     """One row for each function: a graph, or a part of one, at one set of sizes."""
-    found = cudagraph_rows(request.dump, request.graph)
+    found = cudagraph_rows(request.graphs)
     rows = [row for row in found if all(name in row.graph for name in request.names)]
     if not rows:
         where = "" if request.graph is None else " in this graph"

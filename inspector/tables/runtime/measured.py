@@ -9,6 +9,7 @@ from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
+from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import Request
@@ -58,11 +59,11 @@ def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
     tables: list[RenderableType] = []
     dump, names = request.dump, request.names
-    for found in request.graphs():
-        own = measured_graph(dump, found.graph.partition("/")[0])
+    for found in request.graphs:
+        own = measured_graph(CompiledGraph(dump, outermost(found.name)))
         if own is None:
             continue
-        all_rows = own.launches if by is None else measured_by(dump, found.graph, by)
+        all_rows = own.launches if by is None else measured_by(found, by)
         rows = [row for row in all_rows if not names or all(any(name in what for what in row.what) for name in names)]
         columns, options = (LAUNCHES, ()) if by is None else (SUMS[by], ("--by", by))
         tables.append(request.sheet("measured", found, columns, rows, options=options, notes=_sums(own)))
@@ -102,7 +103,7 @@ def _sums(found: MeasuredGraph) -> Iterator[str]:
 
 
 def _how(dump: "Dump") -> Iterator[str]:
-    warm = {row.device for row in measured(dump).values() if not row.is_cold}
+    warm = {row.device for row in measured(Graphs(dump)).values() if not row.is_cold}
     for row in measuring(dump):
         off = time_text(row.overhead / 1e3)
         cost = f"timing {number_of(row.timed, 'launch', 'launches')} cost {seconds_text(row.seconds)}"

@@ -6,6 +6,7 @@ from inspect_compile.analysis.caches.keys import KeyDifference
 from inspect_compile.analysis.caches.lookups import lookup_rows
 from inspect_compile.analysis.caches.words import difference_text, differences_text
 from inspect_compile.facts import CacheLookup, Frame, KernelLookup, KeyMember, KeyPart
+from inspect_compile.graph import Graphs
 from tests.handmade import made
 
 FILE = "/home/user/net.py"
@@ -34,7 +35,7 @@ def test_the_same_graph_is_nearer_than_one_with_fewer_differences(tmp_path: Path
         lookup("0/2", gm="a", config="y", version="2", inputs="j"),
     )
 
-    rows = lookup_rows(dump)
+    rows = lookup_rows(Graphs(dump))
 
     assert [(row.nearest, [one.part for one in row.differing]) for row in rows] == [
         (None, []),
@@ -53,7 +54,7 @@ def test_of_two_keys_that_differ_in_one_part_the_one_with_fewer_members(tmp_path
         lookup("0/3", gm="a", config="1"),
     )
 
-    rows = lookup_rows(dump)
+    rows = lookup_rows(Graphs(dump))
 
     assert rows[1].differing == (KeyDifference("config", "a", "0", "1"), KeyDifference("config", "b", "0", "1"))
     assert (rows[2].nearest, rows[2].differing) == ("0/1", (KeyDifference("config", "a", "1", "0"),))
@@ -68,7 +69,7 @@ def test_a_backward_is_not_compared_with_a_forward(tmp_path: Path) -> None:
         *(lookup("0/1", gm="c", fx_kwargs="f"), lookup("0/1", gm="d", fx_kwargs="b")),
     )
 
-    assert [[one.part for one in row.differing] for row in lookup_rows(dump)] == [[], [], ["gm"], ["gm"]]
+    assert [[one.part for one in row.differing] for row in lookup_rows(Graphs(dump))] == [[], [], ["gm"], ["gm"]]
 
 
 def test_an_earlier_dump(tmp_path: Path) -> None:
@@ -77,11 +78,11 @@ def test_an_earlier_dump(tmp_path: Path) -> None:
     )
     dump = made(tmp_path / "tuesday", frame("0/0", "f"), lookup("0/0", gm="a", config="2"), part("config", "2", a="y"))
 
-    (row,) = lookup_rows(dump, earlier=earlier)
+    (row,) = lookup_rows(Graphs(dump), earlier=earlier)
 
     assert (row.nearest, row.nearest_run) == ("0/0", "monday")
     assert row.differing == (KeyDifference("config", "a", "x", "y"),)
-    assert [row.nearest for row in lookup_rows(dump)] == [None]
+    assert [row.nearest for row in lookup_rows(Graphs(dump))] == [None]
 
 
 def test_a_kernel_is_compared_with_the_kernel_of_that_name_alone(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_kernel_is_compared_with_the_kernel_of_that_name_alone(tmp_path: Path)
         lookup("0/0", gm="a"),
     )
 
-    rows = lookup_rows(dump)
+    rows = lookup_rows(Graphs(dump))
 
     assert [(row.cache, row.kernel, row.nearest) for row in rows] == [
         ("fx_graph", "", None),

@@ -16,10 +16,10 @@ from inspect_compile.analysis.compare.causes.records import LEVELS, Cause
 from inspect_compile.analysis.compare.causes.texts import plain
 from inspect_compile.analysis.compare.pairing import paired
 from inspect_compile.analysis.compare.upgrade import upgrade
-from inspect_compile.analysis.dumps.names import short
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode
+from inspect_compile.graph import short
 from tests.conftest import TESTS, run_once
 from tests.handmade import GRAPH, ended, graph, kernel, made, node, operation
 from tests.stages import KERNEL, LABELS, staged_dump

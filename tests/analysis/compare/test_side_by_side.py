@@ -5,9 +5,9 @@ from pathlib import Path
 
 from inspect_compile.analysis.compare.ranks import RankSummary, rank_rows
 from inspect_compile.analysis.compare.side_by_side import Side, launches_of, side_by_side
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Run
+from inspect_compile.graph import CompiledGraph
 from tests.handmade import made
 
 MIXED = Path(__file__).resolve().parents[2] / "data" / "tui" / "mixed"
@@ -36,8 +36,8 @@ def test_a_compile_beside_itself_is_the_same_and_costs_what_the_traffic_says() -
         (side,) = set(row.sides)
         assert side is not None
         kernels = [one.sides[0] for one in rows if one.kernel and one.graph == row.graph]
-        assert side.bytes == launch_traffic(dump, row.graph).moved == sum(one.bytes for one in kernels if one)
-        assert side.launches == len(launch_traffic(dump, row.graph).launches)
+        assert side.bytes == CompiledGraph(dump, row.graph).traffic.moved == sum(one.bytes for one in kernels if one)
+        assert side.launches == len(CompiledGraph(dump, row.graph).traffic.launches)
         assert side.kernels == len(kernels)
 
 

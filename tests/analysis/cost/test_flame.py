@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.cost.flame import FlameRow, flame, folded
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.analysis.cost.roofline import roofline
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CallSite, Location
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.knowledge.targets.host import Host, cpu_name, keep
@@ -34,12 +34,12 @@ def _known_roof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def expected(dump: Dump, name: str, of: Of) -> float:
     """What the other tables say of the graph as a whole."""
     if of == "flops":
-        return sum(row.flops for row in Costs(dump, name).by("line"))
+        return sum(row.flops for row in Costs(CompiledGraph(dump, name)).by("line"))
     if of == "bytes":
-        return sum(row.least for row in launch_traffic(dump, name).all())
+        return sum(row.least for row in CompiledGraph(dump, name).traffic.all())
     roof = roof_of(dump)
     assert roof is not None
-    return sum(row.least_seconds for row in roofline(dump, name, roof))
+    return sum(row.least_seconds for row in roofline(CompiledGraph(dump, name), roof))
 
 
 @pytest.mark.parametrize("of", OF)
@@ -47,7 +47,7 @@ def expected(dump: Dump, name: str, of: Of) -> float:
 def test_it_adds_up_to_what_the_other_tables_say(name: str, of: Of) -> None:
     dump = Dump(MIXED)
 
-    rows = flame(dump, name, of)
+    rows = flame(CompiledGraph(dump, name), of)
 
     assert rows[0].value == pytest.approx(expected(dump, name, of))
     assert sum(row.own for row in rows) == pytest.approx(rows[0].value)
@@ -66,7 +66,7 @@ def test_it_adds_up_to_what_the_other_tables_say(name: str, of: Of) -> None:
 def test_folded_stacks_have_each_way_with_what_it_has_by_itself() -> None:
     dump = Dump(MIXED)
 
-    stacks = list(folded(flame(dump, FORWARD, "flops")))
+    stacks = list(folded(flame(CompiledGraph(dump, FORWARD), "flops")))
 
     assert sum(value for _, value in stacks) == expected(dump, FORWARD, "flops")
     assert all(way[0] == FORWARD for way, _ in stacks)
@@ -97,7 +97,7 @@ SITES = (
 
 
 def calls(dump: Dump) -> list[FlameRow]:
-    return flame(dump, GRAPH, "flops")
+    return flame(CompiledGraph(dump, GRAPH), "flops")
 
 
 def test_calls_that_only_lead_on_are_told_with_what_they_lead_to(tmp_path: Path) -> None:
@@ -131,10 +131,10 @@ def test_calls_that_only_lead_on_are_told_with_what_they_lead_to(tmp_path: Path)
 
 
 def test_a_kernel_that_a_line_launches_often_is_one_row_with_all_its_launches() -> None:
-    rows = flame(Dump(MIXED), FORWARD, "bytes")
+    rows = flame(CompiledGraph(Dump(MIXED), FORWARD), "bytes")
 
     kernels = [row for row in rows if row.kind == "kernel"]
-    launches = [row.line for row in launch_traffic(Dump(MIXED), FORWARD).all() if row.least]
+    launches = [row.line for row in CompiledGraph(Dump(MIXED), FORWARD).traffic.all() if row.least]
     assert sorted(line for row in kernels for line in row.launches) == sorted(line for line in launches if line)
     below = [
         tuple(row.name for row in same)
@@ -145,7 +145,7 @@ def test_a_kernel_that_a_line_launches_often_is_one_row_with_all_its_launches() 
 
 
 def test_the_widest_rows_have_their_callers() -> None:
-    rows = flame(Dump(MIXED), FORWARD, "bytes")
+    rows = flame(CompiledGraph(Dump(MIXED), FORWARD), "bytes")
 
     for limit in range(1, len(rows)):
         shown = widest(rows, limit)

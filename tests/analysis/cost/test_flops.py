@@ -7,9 +7,9 @@ import pytest
 from inspect_compile.analysis.cost.flop_rows import flop_rows
 from inspect_compile.analysis.cost.flops import COMPUTING, graph_flops, operator
 from inspect_compile.analysis.cost.kernel_work import launch_work
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Lowering
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made, node
 from tests.running import inspected
@@ -18,7 +18,7 @@ from tests.running import inspected
 def test_the_convolution_of_the_seed(dump_of: DumpOf) -> None:
     """12,355,200, as torch's own counter said of the same layer on the same image."""
     dump = open_dump(dump_of("conv_bias").dump)
-    found = graph_flops(dump, dump.graphs()[0].graph)
+    found = graph_flops(CompiledGraph(dump, dump.graphs()[0].graph))
 
     assert found.total == 12_355_200
     assert found.kinds == {"convolution": 12_355_200}
@@ -44,7 +44,7 @@ def test_modules_hold_what_ran_in_and_below_them(tmp_path: Path) -> None:
         lowered("odd", "mylib.odd.default", flops_kind="other"),
     )
 
-    found = graph_flops(dump, GRAPH)
+    found = graph_flops(CompiledGraph(dump, GRAPH))
 
     assert found.root.flops == found.total == 170
     assert found.root.operators == {"aten.mm": 160, "aten.relu": 4, "aten.add": 6}
@@ -83,7 +83,7 @@ def test_rows_of_operators_add_up_to_the_nodes(sample: str, dump_of: DumpOf) -> 
     dump = open_dump(dump_of(sample).dump)
     for found in dump.outermost():
         lowerings = [row for row in dump.rows(Lowering, found.graph) if row.flops_kind in COMPUTING]
-        rows = flop_rows(graph_flops(dump, found.graph))
+        rows = flop_rows(graph_flops(CompiledGraph(dump, found.graph)))
         operators = [row for row in rows if row.is_operator]
         assert lowerings
         for name in {operator(row.target) for row in lowerings}:
@@ -104,7 +104,7 @@ def test_what_was_only_tried_does_not_count(tmp_path: Path) -> None:
         lowered("mm", "aten.mm.default", flops=100, flops_kind="matmul", graph=tried),
     )
 
-    assert graph_flops(dump, GRAPH).total == 100
+    assert graph_flops(CompiledGraph(dump, GRAPH)).total == 100
 
 
 def test_operators_without_their_overload() -> None:
@@ -118,9 +118,9 @@ def test_operators_for_lists_count_as_those_for_one_tensor(tmp_path: Path, induc
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
     assert inspected([tmp_path / "lists.py"], tmp_path, environment=environment).returncode == 0
     dump = open_dump(tmp_path / "dump")
-    (of_lists,) = outermost(dump)
+    (of_lists,) = dump.outermost()
 
-    found = graph_flops(dump, of_lists.graph)
+    found = graph_flops(CompiledGraph(dump, of_lists.graph))
 
     elements = 10 * 10 + 7
     assert {name.removeprefix("aten._foreach_"): flops for name, flops in found.root.operators.items()} == {
@@ -131,7 +131,9 @@ def test_operators_for_lists_count_as_those_for_one_tensor(tmp_path: Path, induc
         "norm": 2 * elements,
     }
     assert found.uncounted == {}
-    assert found.total == sum(work.heavy + work.scalar for work in launch_work(dump, of_lists.graph).values())
+    assert found.total == sum(
+        work.heavy + work.scalar for work in launch_work(CompiledGraph(dump, of_lists.graph)).values()
+    )
 
 
 LISTS = """

@@ -7,6 +7,7 @@ from inspect_compile.analysis.cost.kernel_work import launch_work
 from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.cost.rollup import Costs
 from inspect_compile.facts import Fact, JointNode, KernelBody, OperationCount
+from inspect_compile.graph import CompiledGraph
 from tests.handmade import GRAPH, at, graph, kernel, lowered, made, node, operation
 
 
@@ -26,7 +27,7 @@ def test_rolled_up_by_each_of_them(tmp_path: Path) -> None:
         lowered("add", "aten.add.Tensor", flops=10, flops_kind="pointwise"),
         lowered("view", "aten.view.default", flops_kind="none"),
     )
-    costs = Costs(dump, GRAPH)
+    costs = Costs(CompiledGraph(dump, GRAPH))
     found = {
         by: {row.name: (row.flops, row.heavy, row.transcendental, row.expression) for row in costs.by(by)} for by in BY
     }
@@ -73,11 +74,11 @@ def test_a_kernel_counts_what_it_does(tmp_path: Path) -> None:
         body("first", "op0", 0, 1),
         body("second", "op1", 0, 2),
     )
-    work = launch_work(dump, GRAPH)[GRAPH, "first", 10]
+    work = launch_work(CompiledGraph(dump, GRAPH))[GRAPH, "first", 10]
     assert (work.heavy, work.scalar, work.transcendental, work.dtype) == (0, 48, 24, "float32")
     assert (work.expression, work.is_recorded) == ("16*s0", True)
-    assert list(launch_work(dump, GRAPH)) == [(GRAPH, "first", 10), (GRAPH, "second", 11)]
-    again = [(row.name, row.line, row.flops, row.recomputed) for row in Costs(dump, GRAPH).by("kernel")]
+    assert list(launch_work(CompiledGraph(dump, GRAPH))) == [(GRAPH, "first", 10), (GRAPH, "second", 11)]
+    again = [(row.name, row.line, row.flops, row.recomputed) for row in Costs(CompiledGraph(dump, GRAPH)).by("kernel")]
     assert again == [("first", 10, 48, 0), ("second", 11, 48, 24)]
 
 
@@ -90,5 +91,5 @@ def test_the_forward_in_the_backward_is_computed_again(tmp_path: Path) -> None:
         *_counted("mm", "aten.mm.default", 100, "matmul"),
         *_counted("mm_1", "aten.mm.default", 80, "matmul"),
     )
-    (row,) = Costs(dump, GRAPH).by("op")
+    (row,) = Costs(CompiledGraph(dump, GRAPH)).by("op")
     assert (row.flops, row.recomputed, row.nodes) == (180, 100, ("mm", "mm_1"))

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import OVER_LINKS, median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import plot
 from inspect_compile.analysis.cost.roofs import Roof, of_target, roof_of
-from inspect_compile.analysis.kernels.launches import launches
 from inspect_compile.analysis.runtime.attributed_time import measured_in
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.diagrams.roofline import roofline_svg
 from inspect_compile.facts import Run, Tensor
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.targets import host
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.profiles.read import read
@@ -38,8 +37,8 @@ def test_memory_or_compute_bounds(tmp_path: Path) -> None:
     exact = made(tmp_path / "exact", graph(tf32=False), *facts)
     rounded = made(tmp_path / "rounded", graph(tf32=True), *facts)
 
-    (slow,) = roofline(exact, GRAPH, ROOF)
-    (fast,) = roofline(rounded, GRAPH, ROOF)
+    (slow,) = roofline(CompiledGraph(exact, GRAPH), ROOF)
+    (fast,) = roofline(CompiledGraph(rounded, GRAPH), ROOF)
 
     assert (slow.bound, slow.peak) == ("compute", "float32")
     assert (fast.bound, fast.peak) == ("memory", "tf32")
@@ -62,10 +61,14 @@ def test_a_collective_has_no_roof_of_memory_and_waiting_moves_nothing(tmp_path: 
         line(2, "extern", kernel=wait, buffer="buf1"),
     )
 
-    over_links, waiting = roofline(dump, GRAPH, ROOF)
+    over_links, waiting = roofline(CompiledGraph(dump, GRAPH), ROOF)
     assert (over_links.bound, over_links.least_seconds, over_links.uncounted) == ("", 0.0, OVER_LINKS)
-    assert launch_traffic(dump, GRAPH).of(launches(dump, GRAPH)[0]).least == 6000
-    assert launch_traffic(dump, GRAPH).of(launches(dump, GRAPH)[1]).least == waiting.least_seconds == 0
+    assert CompiledGraph(dump, GRAPH).traffic.of(CompiledGraph(dump, GRAPH).launches[0]).least == 6000
+    assert (
+        CompiledGraph(dump, GRAPH).traffic.of(CompiledGraph(dump, GRAPH).launches[1]).least
+        == waiting.least_seconds
+        == 0
+    )
 
 
 def test_the_device_is_the_recorded_one(tmp_path: Path) -> None:
@@ -103,7 +106,7 @@ def test_measured_times_stand_beside(tmp_path: Path) -> None:
     rows = [
         row
         for found in dump.graphs()
-        for row in roofline(dump, found.graph, of_target(TARGETS["sm_90"]), times)
+        for row in roofline(CompiledGraph(dump, found.graph), of_target(TARGETS["sm_90"]), times)
         if found.parent is None
     ]
 
@@ -121,7 +124,7 @@ def test_a_roof_that_launches_are_faster_than_is_doubted(
     times = measured_in(attribute(dump, read(trace_of("training"))))
     low = Roof("a CPU", "measured here", bandwidth, {"float32": peak}, {"float32": peak}, is_measured=True)
     graph = next(found.graph for found in dump.graphs() if found.parent is None)
-    rows = roofline(dump, graph, low, times)
+    rows = roofline(CompiledGraph(dump, graph), low, times)
     notes = " ".join(bound_notes(rows, low))
     above = [row for row in rows if (row.reached or 0) > 1.05]
     assert above
@@ -130,7 +133,7 @@ def test_a_roof_that_launches_are_faster_than_is_doubted(
     assert "doctor --measure" in notes
 
     sound = of_target(TARGETS["sm_90"])
-    assert "▲" not in " ".join(bound_notes(roofline(dump, graph, sound, times), sound))
+    assert "▲" not in " ".join(bound_notes(roofline(CompiledGraph(dump, graph), sound, times), sound))
 
 
 def test_pictures_escape_what_a_dump_says(tmp_path: Path) -> None:
@@ -145,7 +148,7 @@ def test_pictures_escape_what_a_dump_says(tmp_path: Path) -> None:
         kernel(name, "op0", nodes=("relu",), computes=("relu",), launches=(101,)),
         line(1, "launch", kernel=name, arguments=("x", "buf0")),
     )
-    found = plot(roofline(dump, GRAPH, ROOF), ROOF)
+    found = plot(roofline(CompiledGraph(dump, GRAPH), ROOF), ROOF)
 
     drawn = roofline_svg(found, name)
 

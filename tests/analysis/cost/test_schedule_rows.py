@@ -6,6 +6,7 @@ from typing import Any
 
 from inspect_compile.analysis.cost.schedule_rows import fused_rows, schedule_rows
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
 from tests.handmade import GRAPH, at, graph, kernel, made, node, operation
 
 MIXED = Path(__file__).parents[2] / "data" / "tui" / "mixed"
@@ -27,7 +28,7 @@ def test_each_row_is_what_the_files_say() -> None:
         }
         runs = {group: row["name"] for row in lines(folder / "kernels.jsonl") for group in row.get("groups", ())}
 
-        found = fused_rows(dump, name)
+        found = fused_rows(CompiledGraph(dump, name))
 
         assert [row.name for row in found] == [row["name"] for row in written]
         for row, there in zip(found, written, strict=True):
@@ -49,7 +50,7 @@ def test_bytes_lines_and_kernel_of_a_node(tmp_path: Path) -> None:
         kernel("cpp_fused_0", "op0_op1"),
     )
 
-    fused, view = schedule_rows(dump, GRAPH)
+    fused, view = schedule_rows(CompiledGraph(dump, GRAPH))
 
     assert (fused.read, fused.written, fused.kernel, fused.lines) == (8, 100, "cpp_fused_0", (at(3),))
     assert (view.is_counted, view.read, view.kernel) == (False, None, "")
@@ -58,5 +59,5 @@ def test_bytes_lines_and_kernel_of_a_node(tmp_path: Path) -> None:
 def test_without_fusion_the_nodes_before_it_are_shown(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), operation("op0", reads={"x": 8}, writes={"buf0": 8}, phase="pre_fusion"))
 
-    assert [(row.name, row.phase) for row in schedule_rows(dump, GRAPH)] == [("op0", "pre_fusion")]
-    assert fused_rows(dump, GRAPH) == []
+    assert [(row.name, row.phase) for row in schedule_rows(CompiledGraph(dump, GRAPH))] == [("op0", "pre_fusion")]
+    assert fused_rows(CompiledGraph(dump, GRAPH)) == []

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.rows import disabled
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.facts import Hook, Run
 from tests.handmade import made
 

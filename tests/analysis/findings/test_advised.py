@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.outcome import left_apart
-from inspect_compile.analysis.provenance.coverage import coverage
+from inspect_compile.analysis.lowering.coverage import coverage
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Node
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "advised.py"
@@ -36,7 +36,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
 def at_line(dump: Dump, comment: str) -> Finding:
     (found,) = [
         row
-        for row in findings(dump)
+        for row in findings(Graphs(dump))
         if any(part.where is not None and part.where.line == LINES[comment] for part in row.parts)
     ]
     return found
@@ -49,7 +49,7 @@ def is_of(dump: Dump, graph: Graph, comment: str) -> bool:
 
 def moved(dump: Dump, compile_id: str) -> int:
     (graph,) = dump.graphs_of_compile(compile_id)
-    return launch_traffic(dump, graph.graph).moved
+    return CompiledGraph(dump, graph.graph).traffic.moved
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_advice_saves_what_the_finding_promises(
     assert found.to_do
     assert found.bytes == moved(plain, compile_id) - moved(mended, compile_id) > 0
     (graph,) = mended.graphs_of_compile(compile_id)
-    assert [row for row in findings(mended, graph.graph) if row.kind == kind] == []
+    assert [row for row in findings(Graphs(mended, graph.graph)) if row.kind == kind] == []
 
 
 def test_a_copy_inside_of_a_larger_kernel(recorded: tuple[Dump, Dump]) -> None:
@@ -83,7 +83,7 @@ def test_a_copy_inside_of_a_larger_kernel(recorded: tuple[Dump, Dump]) -> None:
 
     assert (found.kind, found.parts[0].operator) == ("copy", "cat")
     assert found.bytes == MATRIX + 2 * MATRIX
-    (kernel,) = [row for row in launch_traffic(plain, found.graph).all() if row.kernel == found.names[0]]
+    (kernel,) = [row for row in CompiledGraph(plain, found.graph).traffic.all() if row.kernel == found.names[0]]
     assert found.bytes < kernel.least
 
 
@@ -98,7 +98,7 @@ def test_a_convolution_along_a_line_has_no_channels_last(recorded: tuple[Dump, D
 def test_a_padding_that_repeats_values_is_no_copy(recorded: tuple[Dump, Dump]) -> None:
     plain, _ = recorded
 
-    lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
+    lines = {part.where.line for row in findings(Graphs(plain)) for part in row.parts if part.where is not None}
 
     assert LINES["padded"] not in lines
 
@@ -108,7 +108,7 @@ def test_memory_that_is_only_written_over_is_accounted_for(recorded: tuple[Dump,
     plain, _ = recorded
     (graph,) = plain.graphs_of_compile("6/0")
 
-    (empty,) = [row for row in coverage(plain, graph.graph).nodes if row.target.startswith("aten.empty")]
+    (empty,) = [row for row in coverage(CompiledGraph(plain, graph.graph)).nodes if row.target.startswith("aten.empty")]
 
     assert empty.where == "dead"
     assert "empty" not in " ".join(kernel.name for kernel in plain.rows(Kernel, graph.graph))
@@ -123,11 +123,11 @@ def test_what_autograd_turns_around_is_no_finding(recorded: tuple[Dump, Dump]) -
         if graph.kind == "backward" and is_of(plain, graph, "turned around by autograd")
     ]
 
-    apart = [miss for miss in left_apart(plain, backward.graph) if not miss.between]
+    apart = [miss for miss in left_apart(CompiledGraph(plain, backward.graph)) if not miss.between]
 
     lines = {(part.operator, part.where.line) for miss in apart for part in miss.parts if part.where is not None}
     assert ("flip", LINES["turned around by autograd"]) in lines
-    assert [row for row in findings(plain, backward.graph) if row.kind == "missed-fusion"] == []
+    assert [row for row in findings(Graphs(plain, backward.graph)) if row.kind == "missed-fusion"] == []
 
 
 def test_a_join_is_one_finding_with_advice_of_its_own(recorded: tuple[Dump, Dump]) -> None:
@@ -162,7 +162,7 @@ def test_a_join_in_front_of_a_layer_whose_results_are_large_is_no_finding(record
     (compile_id,) = {one.compile_id for one in plain.outermost() if is_of(plain, one, "a layer of each costs more")}
     assert compile_id is not None
 
-    lines = {part.where.line for row in findings(plain) for part in row.parts if part.where is not None}
+    lines = {part.where.line for row in findings(Graphs(plain)) for part in row.parts if part.where is not None}
 
     assert moved(mended, compile_id) > moved(plain, compile_id)
     assert LINES["a layer of each costs more"] not in lines
@@ -173,7 +173,7 @@ def test_what_is_turned_around_is_no_copy_for_a_layout(recorded: tuple[Dump, Dum
 
     kinds = [
         row.kind
-        for row in findings(plain)
+        for row in findings(Graphs(plain))
         for part in row.parts
         if part.where is not None and part.where.line == LINES["turned around"]
     ]
@@ -199,7 +199,9 @@ def test_what_a_forward_saves_of_weights_does_not_tell_how_they_are_stored(recor
         if one.kind == "backward" and is_of(plain, one, "with a gradient in another layout")
     )
 
-    told = [row for row in findings(plain, backward.graph) if row.kind == "layout" and row.graph == backward.graph]
+    told = [
+        row for row in findings(Graphs(plain, backward.graph)) if row.kind == "layout" and row.graph == backward.graph
+    ]
 
     assert told
     assert all("keep them there" in row.to_do for row in told)
@@ -213,7 +215,7 @@ def test_what_an_earlier_join_has_written_is_copied_for_a_convolution_in_any_lay
     """
     plain, mended = recorded
 
-    (found,) = [row for row in findings(plain, plain.graphs_of_compile("9/0")[0].graph) if row.kind == "layout"]
+    (found,) = [row for row in findings(Graphs(plain, plain.graphs_of_compile("9/0")[0].graph)) if row.kind == "layout"]
 
     assert "conv2d to each part" in found.to_do
     assert found.bytes is not None
@@ -234,7 +236,7 @@ def test_an_optimizer_that_makes_its_state_is_compiled_twice(recorded: tuple[Dum
     """One step without torch.compile makes it, so that the compiled function is compiled once."""
     plain, mended = recorded
 
-    (found,) = [row for row in findings(plain) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(plain)) if row.kind == "recompile"]
 
     assert "run the first step without torch.compile" in found.to_do
-    assert [row for row in findings(mended) if row.kind == "recompile"] == []
+    assert [row for row in findings(Graphs(mended)) if row.kind == "recompile"] == []

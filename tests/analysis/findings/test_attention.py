@@ -12,11 +12,11 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.kernels.attention import Call, refusals
 from inspect_compile.lowering.intervention.cross_compile.attention import call as gpu
 from inspect_compile.lowering.intervention.cross_compile.attention.choice import choose
@@ -55,13 +55,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
 
 def told(dump: Dump) -> dict[str, Finding]:
     """The comment of a line → what is said of its attention."""
-    rows = [row for row in findings(dump) if row.kind == "attention"]
+    rows = [row for row in findings(Graphs(dump)) if row.kind == "attention"]
     return {LINES[row.parts[0].where.line]: row for row in rows if row.parts[0].where is not None}
 
 
 def moved(dump: Dump) -> int:
     """What the first graph moves."""
-    return launch_traffic(dump, dump.graphs_of_compile("0/0")[0].graph).moved
+    return CompiledGraph(dump, dump.graphs_of_compile("0/0")[0].graph).traffic.moved
 
 
 def test_each_reason_is_told_and_nothing_of_what_is_fused_or_cannot_be(recorded: tuple[Dump, Dump]) -> None:
@@ -84,7 +84,7 @@ def test_a_copy_without_which_no_fused_kernel_can_be_used_is_not_advised_against
     recorded: tuple[Dump, Dump],
 ) -> None:
     for dump in recorded:
-        copies = [row for row in findings(dump) if row.kind == "copy"]
+        copies = [row for row in findings(Graphs(dump)) if row.kind == "copy"]
         places = [part.where.line for row in copies for part in row.parts if part.where is not None]
         assert "copied" not in {LINES.get(place) for place in places}
 

@@ -11,6 +11,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.frontend.breaks import found
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.overview.findings import cost_words
 from tests.conftest import DumpOf
 from tests.handmade import made
@@ -31,7 +32,7 @@ def frame(
 
 
 def told(root: Path, *facts: Fact) -> list[Finding]:
-    return [row for row in findings(made(root, *facts)) if row.kind == "graph-break"]
+    return [row for row in findings(Graphs(made(root, *facts))) if row.kind == "graph-break"]
 
 
 def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ def test_the_break_of_an_optimizers_step_is_none_that_somebody_can_mend(dump_of:
     dump = Dump(dump_of("training_step").dump)
 
     assert len(dump.rows(GraphBreak)) == 2
-    assert [row for row in findings(dump) if row.kind == "graph-break"] == []
+    assert [row for row in findings(Graphs(dump)) if row.kind == "graph-break"] == []
 
 
 def at_main() -> Location:
@@ -114,7 +115,7 @@ def test_a_rest_that_is_compiled_again_is_mended_at_the_break(tmp_path: Path) ->
     )
     rest = "torch_dynamo_resume_in_forward_at_9"
     again = Recompile(graph="1/1", function=rest, file="net.py", line=9, reasons=("1/0: …",), failed=(failed,))
-    (one,) = [row for row in findings(made(tmp_path, again)) if row.kind == "recompile"]
+    (one,) = [row for row in findings(Graphs(made(tmp_path, again))) if row.kind == "recompile"]
 
     assert one.parts[0].operator == "the rest of forward"
     assert "___stack" not in one.why

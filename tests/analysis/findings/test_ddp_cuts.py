@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "ddp.py"
@@ -28,7 +28,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dump]:
 
 
 def cuts(dump: Dump) -> list[Finding]:
-    return [row for row in findings(dump) if row.kind == "ddp-cuts"]
+    return [row for row in findings(Graphs(dump)) if row.kind == "ddp-cuts"]
 
 
 def forward(dump: Dump) -> list[str]:
@@ -44,7 +44,7 @@ def test_what_kernels_hand_across_cuts_is_what_one_graph_does_not_move(dumps: di
 
     assert len(forward(dumps["whole"])) == 1
     before, after = (
-        sum(launch_traffic(dumps[name], one).moved for one in forward(dumps[name])) for name in ("cut", "whole")
+        sum(CompiledGraph(dumps[name], one).traffic.moved for one in forward(dumps[name])) for name in ("cut", "whole")
     )
     assert 0 < before - after <= found.bytes
 

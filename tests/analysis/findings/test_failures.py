@@ -10,6 +10,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.overview.compiler_errors import brief, errors_in
 from tests.running import inspected
 
@@ -49,7 +50,7 @@ def lines(row: Finding) -> Iterator[int]:
 
 
 def test_each_failed_compile_stands_before_all_else(ended: Ended) -> None:
-    rows = findings(ended.dump)
+    rows = findings(Graphs(ended.dump))
     failed = [row for row in rows if row.kind == "failed-compile"]
     assert rows[: len(failed)] == failed
     assert "incomplete" not in {row.kind for row in rows}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.roofline import roofline
 from inspect_compile.analysis.cost.roofs import roof_of
 from inspect_compile.analysis.findings.every import findings
@@ -14,6 +13,7 @@ from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.kernels.launch_times import measured
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Recompile
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.findings import WORDS
@@ -46,7 +46,7 @@ def known_roof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of_kind(dump: Dump, kind: str) -> list[Finding]:
-    return [row for row in findings(dump) if row.kind == kind]
+    return [row for row in findings(Graphs(dump)) if row.kind == kind]
 
 
 def line(found: Finding) -> int:
@@ -93,12 +93,12 @@ def test_one_copy_in_each_layer_is_one_finding_that_costs_all_of_them(recorded: 
         (graph.graph, row)
         for graph in recorded.outermost()
         if graph.kind != "backward"
-        for row in launch_traffic(recorded, graph.graph).all()
+        for row in CompiledGraph(recorded, graph.graph).traffic.all()
         if "clone" in row.kernel and not row.kernel.startswith("extern")
     ]
     assert found.count == len(copies) >= LAYERS
     assert found.bytes == sum(row.least for _, row in copies)
-    times = measured(recorded)
+    times = measured(Graphs(recorded))
     spent = [times[row.graph, row.kernel, row.line].milliseconds / 1e3 for _, row in copies]
     assert found.seconds == pytest.approx(sum(spent))
     assert (found.sure, found.calls) == (TIMED, 2), "of three calls the first does not count"
@@ -114,7 +114,7 @@ def test_an_operator_without_code_is_found_and_one_that_a_library_should_run_is_
 
 
 def test_the_most_expensive_stands_first_whatever_its_kind(recorded: Dump) -> None:
-    found = findings(recorded)
+    found = findings(Graphs(recorded))
 
     assert found[0].kind == "graph-break"  # what it costs is not known
     seconds = [row.seconds or 0.0 for row in found if row.kind != "graph-break"]
@@ -127,7 +127,7 @@ def test_the_demo_has_one_missed_fusion_which_its_user_can_mend(dump_of: DumpOf)
     """`make demo` tells of it in the overview, and ends on the `why` of this pair."""
     recipe = (SAMPLES.parent / "Makefile").read_text(encoding="utf-8")
 
-    (found,) = findings(Dump(dump_of("missed_fusion").dump))
+    (found,) = findings(Graphs(Dump(dump_of("missed_fusion").dump)))
 
     assert (found.kind, found.knob) == ("missed-fusion", "")
     assert found.bytes == 1024 * 512 * 4
@@ -138,7 +138,7 @@ def test_the_demo_has_one_missed_fusion_which_its_user_can_mend(dump_of: DumpOf)
 def test_gradients_of_biases_and_norms_are_missed_fusions_that_nobody_can_act_on(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
 
-    assert any(fusion(dump, graph.graph).apart for graph in dump.outermost())
+    assert any(fusion(CompiledGraph(dump, graph.graph)).apart for graph in dump.outermost())
     assert of_kind(dump, "missed-fusion") == []
 
 
@@ -152,7 +152,7 @@ def test_a_copy_that_was_not_measured_costs_what_the_roofline_says(
     (found,) = of_kind(recorded, "copy")
 
     graphs = [graph.graph for graph in recorded.outermost() if graph.kind != "backward"]
-    rows = [row for graph in graphs for row in roofline(recorded, graph, roof)]
+    rows = [row for graph in graphs for row in roofline(CompiledGraph(recorded, graph), roof)]
     least = [row.least_seconds for row in rows if "clone" in row.kernel and not row.kernel.startswith("extern")]
     assert found.seconds == pytest.approx(sum(least))
     assert found.sure == ESTIMATED
@@ -162,7 +162,7 @@ def test_a_pair_with_a_library_call_between_is_no_finding(dump_of: DumpOf) -> No
     dump = Dump(dump_of("attention_block").dump)
 
     (graph,) = dump.outermost()
-    assert fusion(dump, graph.graph).apart
+    assert fusion(CompiledGraph(dump, graph.graph)).apart
     assert of_kind(dump, "missed-fusion") == []
     assert of_kind(dump, "fallback") == []
 
@@ -170,6 +170,6 @@ def test_a_pair_with_a_library_call_between_is_no_finding(dump_of: DumpOf) -> No
 def test_the_findings_of_one_graph(recorded: Dump) -> None:
     forward = next(graph for graph in recorded.outermost() if graph.kind == "forward")
 
-    kinds = {row.kind for row in findings(recorded, forward.graph)}
+    kinds = {row.kind for row in findings(Graphs(recorded, forward.graph))}
     assert "copy" in kinds
     assert "recompile" not in kinds

@@ -13,6 +13,7 @@ from inspect_compile.analysis.findings.kept import findings_of, kept, overview_o
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Run
 from inspect_compile.finish import finish
+from inspect_compile.graph import Graphs
 from tests.conftest import TESTS, DumpOf
 from tests.handmade import ended, graph, made
 
@@ -38,7 +39,7 @@ def test_it_is_what_the_tables_tell(recorded: Path, tmp_path: Path) -> None:
     found = kept(Dump(tmp_path / "dump"))
 
     assert found is not None
-    assert found == computed(Dump(tmp_path / "dump"))
+    assert found == computed(Graphs(Dump(tmp_path / "dump")))
 
 
 @pytest.mark.parametrize("sample", ["training_step", "graph_breaks", "two_models"])
@@ -48,18 +49,18 @@ def test_a_run_leaves_it(dump_of: DumpOf, sample: str) -> None:
     found = kept(Dump(root))
 
     assert found is not None
-    assert msgspec.to_builtins(found) == msgspec.to_builtins(computed(Dump(root)))
+    assert msgspec.to_builtins(found) == msgspec.to_builtins(computed(Graphs(Dump(root))))
 
 
 def test_no_table_of_a_graph_is_read_for_it(finished: Path) -> None:
     dump = Dump(finished)
     for table in (finished / paths.GRAPHS).rglob("*.jsonl"):
         assert table.stat().st_size
-    before = computed(Dump(finished))
+    before = computed(Graphs(Dump(finished)))
 
-    assert overview_of(dump) == before
-    assert findings_of(dump) == before.findings
-    assert summaries_of(dump, dump.outermost()) == before.graphs
+    assert overview_of(Graphs(dump)) == before
+    assert findings_of(Graphs(dump)) == before.findings
+    assert summaries_of(dump, list(Graphs(dump))) == before.graphs
     assert not [name for _, name in dump._tables if paths.GRAPHS in name]
 
 
@@ -126,7 +127,7 @@ def test_it_is_not_taken_for_anything_else(finished: Path, change: Callable[[Pat
     change(finished)
 
     assert kept(Dump(finished)) is None
-    assert overview_of(Dump(finished)) == computed(Dump(finished))
+    assert overview_of(Graphs(Dump(finished))) == computed(Graphs(Dump(finished)))
 
 
 def test_another_version_makes_its_own(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,8 +147,8 @@ def test_figures_of_the_cpu_count(finished: Path, monkeypatch: pytest.MonkeyPatc
     keep(Host(cpu_name(), 2, "2026-01-01", "2.13", 1e10, {"float32": 1e11}))
 
     assert kept(Dump(finished)) is None
-    assert overview_of(Dump(finished)) == computed(Dump(finished))
-    assert {row.sure for row in overview_of(Dump(finished)).lines} == {"estimated"}
+    assert overview_of(Graphs(Dump(finished))) == computed(Graphs(Dump(finished)))
+    assert {row.sure for row in overview_of(Graphs(Dump(finished))).lines} == {"estimated"}
 
 
 @pytest.mark.parametrize("status", ["running", "ranks"])
@@ -168,15 +169,15 @@ def test_none_of_a_dump_with_lines_that_cannot_be_read(tmp_path: Path) -> None:
 def test_one_graph_is_computed(finished: Path) -> None:
     name = Dump(finished).outermost()[0].graph
 
-    assert [row.graph for row in overview_of(Dump(finished), name).graphs] == [name]
-    assert findings_of(Dump(finished), name) == computed(Dump(finished), name).findings
+    assert [row.graph for row in overview_of(Graphs(Dump(finished), name)).graphs] == [name]
+    assert findings_of(Graphs(Dump(finished), name)) == computed(Graphs(Dump(finished), name)).findings
 
 
 def test_a_table_of_graphs_is_the_same_without_it(finished: Path) -> None:
-    graphs = Dump(finished).outermost()[1:]
+    graphs = list(Graphs(Dump(finished)))[1:]
     expected = summaries_of(Dump(finished), graphs)
 
     (finished / paths.OVERVIEW).unlink()
 
-    assert [row.graph for row in expected] == [graph.graph for graph in graphs] != []
+    assert [row.graph for row in expected] == [graph.name for graph in graphs] != []
     assert summaries_of(Dump(finished), graphs) == expected

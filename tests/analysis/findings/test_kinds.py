@@ -28,6 +28,7 @@ from inspect_compile.facts import (
     Run,
     Timed,
 )
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import MEASURED, TIMED, sure_of
 from inspect_compile.tables.overview.findings import cost_words, to_do_words
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node, operation
@@ -37,7 +38,7 @@ CODE = (kernel("triton_poi_0", "op0", launches=(101,), kind="triton"), line(0, "
 
 
 def only(root: Path, kind: str, *facts: Fact, run: Run | None = None) -> Finding:
-    (found,) = [row for row in findings(made(root, *facts, run=run)) if row.kind == kind]
+    (found,) = [row for row in findings(Graphs(made(root, *facts, run=run))) if row.kind == kind]
     return found
 
 
@@ -161,7 +162,7 @@ def test_a_cache_without_an_entry_tells_what_differs_from_an_earlier_look_at_the
     ]
     dump = made(tmp_path, graph(), ended(), *frames, *looks, looks[0])
 
-    rows = [row for row in findings(dump) if row.kind == "cache-miss"]
+    rows = [row for row in findings(Graphs(dump)) if row.kind == "cache-miss"]
 
     assert sum(row.seconds or 0 for row in rows) == 9.0
     assert sorted(row.why for row in rows) == ["", "the key is that of 0/0 but for config"]
@@ -205,7 +206,7 @@ def test_a_cache_that_costs_nothing_is_no_finding(tmp_path: Path, outcome: str, 
     frame = Frame(graph="0/0", function="f", file="net.py", line=3, status="compiled", seconds=seconds)
     look = CacheLookup(graph="0/0", cache="fx_graph", outcome=outcome)
 
-    assert findings(made(tmp_path, graph(), ended(), frame, look)) == []
+    assert findings(Graphs(made(tmp_path, graph(), ended(), frame, look))) == []
 
 
 def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
@@ -233,7 +234,7 @@ def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
     hook = Hook(probe="p", target="torch.a.b", state="closed", seconds=5.0)
     run = Run(status="finished", argv=("net.py",), device="cpu", seconds=10.0)
     found = findings(
-        made(tmp_path, graph(), node("relu", "aten.relu.default", where=at(3)), ended(), wrong, hook, run=run)
+        Graphs(made(tmp_path, graph(), node("relu", "aten.relu.default", where=at(3)), ended(), wrong, hook, run=run))
     )
 
     assert [row.kind for row in found][:2] == ["numerics", "slow-probes"]
@@ -247,7 +248,7 @@ def test_a_graph_that_failed_and_a_probe_that_failed(tmp_path: Path) -> None:
     hook = Hook(probe="p", target="torch.a.b", state="failed", reason="KeyError: 3")
     other = Hook(probe="p", target="torch.a.c", state="missing", reason="this torch has no such function")
     failed = ended(status="failed", exception="InductorError: no compiler")
-    found = findings(made(tmp_path, graph(), failed, hook, other))
+    found = findings(Graphs(made(tmp_path, graph(), failed, hook, other)))
 
     assert {row.kind: row.why for row in found} == {
         "failed-compile": "InductorError: no compiler",
@@ -276,7 +277,7 @@ def test_an_operator_over_a_list_of_tensors_has_its_own_advice(tmp_path: Path, t
 def test_an_operator_that_torch_leaves_to_a_library_is_no_finding(tmp_path: Path) -> None:
     said = Remark(graph=GRAPH, kind="missed", code="fallback", message="x", numbers={"how": "explicit"}, ids=("mm",))
 
-    assert findings(made(tmp_path, graph(), ended(), said)) == []
+    assert findings(Graphs(made(tmp_path, graph(), ended(), said))) == []
 
 
 def remark_with_knob(value: str | None, root: Path, code: str = "same") -> Finding:
@@ -298,7 +299,7 @@ def remark_with_knob(value: str | None, root: Path, code: str = "same") -> Findi
         run = Run(status="finished", argv=("net.py",), device="cpu", replay_of=GRAPH, config=config)
         again = made(root / "replay_1", *facts, run=run)
         (again.folder(GRAPH) / "output_code.py").write_text(code, "utf-8")
-    (found,) = [row for row in findings(Dump(root)) if row.kind == "fallback"]
+    (found,) = [row for row in findings(Graphs(Dump(root))) if row.kind == "fallback"]
     return found
 
 
@@ -368,7 +369,7 @@ def test_what_is_known_in_bytes_alone_is_sorted_among_seconds(tmp_path: Path) ->
 def test_nested_graphs_are_counted_with_the_outermost(tmp_path: Path) -> None:
     inner = Graph(graph=f"{GRAPH}/true_graph_0", kind="subgraph", parent=GRAPH)
 
-    assert findings(made(tmp_path, graph(), inner, ended(), ended(inner.graph))) == []
+    assert findings(Graphs(made(tmp_path, graph(), inner, ended(), ended(inner.graph)))) == []
 
 
 def test_of_the_compiles_of_one_frame_the_measured_one_counts() -> None:

@@ -8,6 +8,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.line_costs import line_costs
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.text import lines_text, place_text
 from tests.conftest import run_once
 from tests.running import inspected
@@ -79,7 +80,7 @@ def test_a_librarys_line_is_told_with_the_module_that_ran_it(dump: Dump) -> None
 
 
 def test_a_row_of_a_librarys_lines_names_the_modules_of_all_its_calls(dump: Dump) -> None:
-    rows = [row for row in line_costs(dump) if row.is_inner]
+    rows = [row for row in line_costs(Graphs(dump)) if row.is_inner]
 
     assert {one.module for one in rows[0].lines} == {"layers.0.up", "layers.0.down", "layers.1.up", "layers.1.down"}
 
@@ -91,7 +92,7 @@ def test_without_a_line_of_the_users_the_module_leads() -> None:
 
 
 def test_advice_on_a_break_in_a_library_is_about_the_call_of_it(dump: Dump) -> None:
-    (row,) = [row for row in findings(dump) if row.kind == "graph-break"]
+    (row,) = [row for row in findings(Graphs(dump)) if row.kind == "graph-break"]
 
     assert "oplib, which is not yours to change; script.py:6 leads to it" in row.instead
     assert row.to_do.startswith("If you are attempting to call a logging function")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "written.py"
@@ -31,13 +31,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
 
 def told(dump: Dump) -> dict[str, Finding]:
     """The comment of a line → what is said of the input that it writes into."""
-    rows = [row for row in findings(dump) if row.kind == "mutation"]
+    rows = [row for row in findings(Graphs(dump)) if row.kind == "mutation"]
     return {LINES[row.parts[0].where.line]: row for row in rows if row.parts[0].where is not None}
 
 
 def moved(dump: Dump) -> int:
     (graph,) = dump.rows(Graph)
-    return launch_traffic(dump, graph.graph).moved
+    return CompiledGraph(dump, graph.graph).traffic.moved
 
 
 def test_each_that_is_copied_is_told_and_none_that_is_written_in_place(recorded: tuple[Dump, Dump]) -> None:

@@ -13,6 +13,7 @@ from torch._dynamo.testing import CompileCounter
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from tests.conftest import run_once
 from tests.private_names import version
 from tests.running import inspected
@@ -31,7 +32,7 @@ def found(shared_folder: Path) -> dict[str, Finding]:
     folder = shared_folder / "recompiles"
     done: subprocess.CompletedProcess[str] = run_once(folder, lambda folder: inspected([PROGRAM], folder))
     assert done.returncode == 0, done.stderr
-    return {row.parts[0].operator.partition(".")[0]: row for row in findings(Dump(folder / "dump"))}
+    return {row.parts[0].operator.partition(".")[0]: row for row in findings(Graphs(Dump(folder / "dump")))}
 
 
 @pytest.mark.parametrize(

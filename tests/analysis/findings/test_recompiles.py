@@ -10,6 +10,7 @@ from torch._dynamo.testing import CompileCounter
 
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.facts import FailedGuard, Guard, Location, Recompile, ShapeGuard
+from inspect_compile.graph import Graphs
 from tests.handmade import made
 
 
@@ -21,7 +22,7 @@ def advice(root: Path, *changes: tuple[str, str, str], function: str = "step") -
     row = Recompile(
         graph="0/1", function=function, file="/home/user/net.py", line=3, reasons=("0/0: …",), failed=failed
     )
-    (found,) = [row for row in findings(made(root, row)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(root, row))) if row.kind == "recompile"]
     return found.to_do
 
 
@@ -64,7 +65,7 @@ def test_a_list_that_is_no_longer_empty_has_another_length(tmp_path: Path) -> No
     row = Recompile(
         graph="0/1", function="step", file="net.py", line=3, reasons=("0/0: not caches[0]",), failed=(failed,)
     )
-    (found,) = [row for row in findings(made(tmp_path, row)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(tmp_path, row))) if row.kind == "recompile"]
 
     assert "another length" in found.to_do
 
@@ -126,7 +127,7 @@ def test_a_size_that_a_loop_needs_is_not_to_be_marked(tmp_path: Path) -> None:
         reason="range_refined_to_singleton",
         where=Location("net.py", 5, "looped"),
     )
-    (found,) = [row for row in findings(made(tmp_path, again, fixed)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(tmp_path, again, fixed))) if row.kind == "recompile"]
 
     assert found.to_do.startswith("net.py:5 needs a size that changes as a number")
     assert "pad" in found.to_do
@@ -150,7 +151,7 @@ def test_the_cause_is_what_recurs_against_the_newest_compile(tmp_path: Path) -> 
         again(2, changed(1, "name", "'b'", "'c'", 17), changed(0, "cfg.n", "0", "2", 18)),
         again(3, changed(2, "name", "'c'", "'d'", 17), changed(0, "cfg.n", "0", "3", 18)),
     ]
-    (found,) = [row for row in findings(made(tmp_path, *rows)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(tmp_path, *rows))) if row.kind == "recompile"]
 
     assert found.why == "name, in 2 of 3: 'b' → 'c' → 'd'; cfg.n, in 1 of 3: 0 → 1"
     assert found.to_do.startswith("name is a constant of each compile")
@@ -166,7 +167,7 @@ def test_what_else_has_changed_is_found_in_the_guards(tmp_path: Path) -> None:
         for number, letter in enumerate("abc")
     ]
     rows = [again(1, changed(0, "cfg.n", "0", "1")), again(2, changed(1, "name", "'b'", "'c'"))]
-    (found,) = [row for row in findings(made(tmp_path, *names, *rows)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(tmp_path, *names, *rows))) if row.kind == "recompile"]
 
     assert found.why == "name, in 2 of 2: 'a' → 'b' → 'c'; cfg.n, in 1 of 2: 0 → 1"
 
@@ -182,6 +183,6 @@ def test_an_older_compile_that_differs_in_less_is_the_one_to_compare_with(tmp_pa
         again(1, changed(0, "train", "True", "False")),
         again(2, changed(1, size, "8", "9"), changed(0, size, "8", "9")),
     ]
-    (found,) = [row for row in findings(made(tmp_path, *flags, *rows)) if row.kind == "recompile"]
+    (found,) = [row for row in findings(Graphs(made(tmp_path, *flags, *rows))) if row.kind == "recompile"]
 
     assert found.why == "train, in 1 of 2: True → False; size of x in dimension 0, in 1 of 2: 8 → 9"

@@ -9,6 +9,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.frontend.alike import alike_kernels
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.running import inspected
 
 PROGRAM = Path(__file__).resolve().parents[1] / "programs" / "repeated.py"
@@ -27,7 +28,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Dump:
 
 def told(dump: Dump) -> dict[str, Finding]:
     """The comment of a line → what is said of its rounds."""
-    rows = [row for row in findings(dump) if row.kind == "compile-time"]
+    rows = [row for row in findings(Graphs(dump)) if row.kind == "compile-time"]
     return {LINES[row.parts[0].where.line]: row for row in rows if row.parts[0].where is not None}
 
 
@@ -43,11 +44,11 @@ def test_layers_and_loops_are_told_apart_and_few_rounds_not_at_all(recorded: Dum
 
 
 def test_they_stand_behind_all_that_a_step_costs(recorded: Dump) -> None:
-    kinds = [row.kind for row in findings(recorded)]
+    kinds = [row.kind for row in findings(Graphs(recorded))]
     assert kinds[-2:] == ["compile-time", "compile-time"]
 
 
 def test_kernels_that_differ_in_numbers_are_counted(recorded: Dump) -> None:
     for graph in recorded.rows(Graph):
-        alike = alike_kernels(recorded, [graph])
+        alike = alike_kernels(recorded, [CompiledGraph(recorded, graph.graph)])
         assert alike is None or alike.kinds <= alike.several // 4 <= alike.all

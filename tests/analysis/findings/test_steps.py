@@ -21,6 +21,7 @@ from inspect_compile.facts import (
     StepsProfiled,
     StepTime,
 )
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.knowledge.tuning import Program, candidates
 from inspect_compile.profiles import GpuRun, HostCall, Profile, Span
@@ -47,7 +48,7 @@ def step(seconds: float, *rows: StepTime, device: str = "NVIDIA H200") -> tuple[
 
 
 def of_kind(root: Path, kind: str, *facts: Fact) -> list[Finding]:
-    return [row for row in findings(made(root, *facts, run=GPU)) if row.kind == kind]
+    return [row for row in findings(Graphs(made(root, *facts, run=GPU))) if row.kind == kind]
 
 
 def test_launches_and_the_wait_of_a_policy_stand_before_its_graph_break(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_launches_and_the_wait_of_a_policy_stand_before_its_graph_break(tmp_path
     assert (second.kind, second.parts[0].where) == ("synchronisation", ITEM)
 
     recorded = made(tmp_path / "recorded", BREAK, CALL, account.step, *account.rows, run=GPU)
-    assert [row.kind for row in findings(recorded)] == ["launch-bound", "synchronisation", "graph-break"]
+    assert [row.kind for row in findings(Graphs(recorded))] == ["launch-bound", "synchronisation", "graph-break"]
 
 
 def test_launches_are_no_finding_where_cuda_graphs_run_and_say_what_keeps_them_off(tmp_path: Path) -> None:
@@ -115,7 +116,7 @@ def test_what_an_optimizer_waits_for_is_a_part_of_its_cost(tmp_path: Path) -> No
         StepTime(kind=kinds.SYNCHRONISATION, what="aten::item", where=kinds.IN_OPTIMIZER, seconds=1e-4, count=30),
         StepTime(kind=kinds.SYNCHRONISATION, what="cudaEventSynchronize", seconds=5e-5, count=1, is_idle=True),
     )
-    found = [row for row in findings(made(tmp_path, *rows, run=GPU)) if row.share is not None]
+    found = [row for row in findings(Graphs(made(tmp_path, *rows, run=GPU))) if row.share is not None]
     assert [row.kind for row in found] == ["optimizer", "synchronisation"]
     assert [row.seconds for row in found] == pytest.approx([4e-4, 5e-5])
     assert found[1].to_do.startswith("leave the synchronize() out")
@@ -162,7 +163,9 @@ def test_float32_products_that_may_not_round_to_tf32(tmp_path: Path) -> None:
     assert half.seconds == pytest.approx(80 / 67 - 80 / 989.4, rel=1e-3)
     (half,) = of_kind(tmp_path / "half step", "half-precision", graph(tf32=False), *facts, *step_rows)
     assert half.share == pytest.approx(0.75 * (1 - 67 / 989.4), rel=1e-3)
-    assert findings(made(tmp_path / "last", graph(tf32=False), *facts, *step_rows, run=GPU))[-1].kind == half.kind
+    assert (
+        findings(Graphs(made(tmp_path / "last", graph(tf32=False), *facts, *step_rows, run=GPU)))[-1].kind == half.kind
+    )
     (half,) = of_kind(tmp_path / "half rounds", "half-precision", graph(tf32=True), *facts)
     assert half.seconds == pytest.approx(80 / 494.7 - 80 / 989.4, rel=1e-3)
 
@@ -211,7 +214,7 @@ def test_an_account_that_only_damage_can_make_is_none(tmp_path: Path, seconds: f
     dump = made(tmp_path, *step(seconds, StepTime(kind=kinds.INPUT, what="DataLoader", seconds=1.0, count=1e300)))
 
     assert recorded_account(dump) is None
-    assert [row for row in findings(dump) if row.share is not None] == []
+    assert [row for row in findings(Graphs(dump)) if row.share is not None] == []
 
 
 def test_a_recorded_step_is_told_as_it_is_without_the_profiler(tmp_path: Path) -> None:
@@ -229,5 +232,5 @@ def test_a_recorded_step_is_told_as_it_is_without_the_profiler(tmp_path: Path) -
     assert account.step.profiled_seconds == profiled.step.seconds
     assert sum(row.seconds for row in account.rows) == pytest.approx(8e-4)
     assert account.step.busy == profiled.step.busy
-    assert [row.kind for row in findings(dump)] == ["launch-bound", "synchronisation", "graph-break"]
-    assert (findings(dump)[0].seconds or 1.0) < 8e-4
+    assert [row.kind for row in findings(Graphs(dump))] == ["launch-bound", "synchronisation", "graph-break"]
+    assert (findings(Graphs(dump))[0].seconds or 1.0) < 8e-4

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from inspect_compile.analysis.frontend.call_path import call_path, call_rows, tree
 from inspect_compile.facts import Call
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.handmade import GRAPH, graph, made
 
 
@@ -31,12 +32,12 @@ def test_without_a_frame_it_is_the_tree_that_the_graph_is_in(tmp_path: Path) -> 
         call(2, None, "compile_fx"),
         call(3, 2, "inner", inner=other),
     )
-    assert [found.index for found in call_path(dump, GRAPH)] == [0, 1]
-    assert [found.index for found in call_path(dump, other)] == [2, 3]
-    assert call_path(dump, "no such graph") == ()
+    assert [found.index for found in call_path(CompiledGraph(dump, GRAPH))] == [0, 1]
+    assert [found.index for found in call_path(CompiledGraph(dump, other))] == [2, 3]
+    assert call_path(CompiledGraph(dump, "no such graph")) == ()
 
 
 def test_a_call_whose_caller_is_not_there_stands_at_the_top(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), call(7, 3, "inner", "0/0", GRAPH), call(8, 7, "lowering", "0/0", GRAPH))
-    assert [(found.depth, found.index) for found in tree(call_path(dump, GRAPH))] == [(0, 7), (1, 8)]
-    assert [(compile_id, len(calls)) for compile_id, calls in call_rows(dump).items()] == [("0/0", 2)]
+    assert [(found.depth, found.index) for found in tree(call_path(CompiledGraph(dump, GRAPH)))] == [(0, 7), (1, 8)]
+    assert [(compile_id, len(calls)) for compile_id, calls in call_rows(Graphs(dump)).items()] == [("0/0", 2)]

@@ -14,6 +14,7 @@ from inspect_compile.analysis.frontend.time_sums import TimeSum, time_rows, time
 from inspect_compile.analysis.frontend.times import StageTime, parts, stage_times
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, FailedGuard, Frame, Guard, Hook, Location, Pass, Recompile, Skip, Timed
+from inspect_compile.graph import Graphs
 from tests.handmade import FILE, GRAPH, at, graph, made
 
 RECORDED = Path(__file__).resolve().parents[2] / "data" / "h200-torch-2.11" / "tuned"
@@ -24,7 +25,7 @@ def stored(table: str) -> list[dict[str, object]]:
 
 
 def test_every_guard_is_in_one_row() -> None:
-    rows = guard_rows(Dump(RECORDED))
+    rows = guard_rows(Graphs(Dump(RECORDED)))
 
     assert Counter(kind for row in rows for kind in row.kinds) == Counter(row["kind"] for row in stored("guards"))
     assert {row.source for row in rows} == {row["source"] for row in stored("guards")}
@@ -41,14 +42,14 @@ def test_guards_that_say_the_same_are_one_row(tmp_path: Path) -> None:
         guard("0/1", "EQUALS_MATCH"),
     )
 
-    found = [(row.graph, row.expression, row.kinds) for row in guard_rows(dump)]
+    found = [(row.graph, row.expression, row.kinds) for row in guard_rows(Graphs(dump))]
 
     assert found == [
         ("0/0", "self.n", ("CONSTANT_MATCH", "EQUALS_MATCH")),
         ("0/0", "n", ("EQUALS_MATCH",)),
         ("0/1", "self.n", ("EQUALS_MATCH",)),
     ]
-    assert guard_rows(dump, GRAPH) == [row for row in guard_rows(dump) if row.graph == "0/0"]
+    assert guard_rows(Graphs(dump, GRAPH)) == [row for row in guard_rows(Graphs(dump)) if row.graph == "0/0"]
 
 
 def test_the_depth_of_a_call_is_the_number_of_its_callers() -> None:
@@ -60,7 +61,7 @@ def test_the_depth_of_a_call_is_the_number_of_its_callers() -> None:
             callers, above = callers + 1, parents[above]
         depths[index] = callers
 
-    rows = [row for made in call_rows(Dump(RECORDED)).values() for row in made]
+    rows = [row for made in call_rows(Graphs(Dump(RECORDED))).values() for row in made]
 
     assert {row.index: row.depth for row in rows} == depths
     assert max(depths.values()) > 3
@@ -85,7 +86,7 @@ def timed_dump(root: Path) -> Dump:
 def test_what_each_compile_pass_and_probe_took(tmp_path: Path) -> None:
     dump = timed_dump(tmp_path)
 
-    found = {(row.kind, row.name): row for row in time_sums(dump, None, parts(dump))}
+    found = {(row.kind, row.name): row for row in time_sums(Graphs(dump, None), parts(dump))}
 
     assert [row.seconds for row in found.values()] == sorted((row.seconds for row in found.values()), reverse=True)
     assert found["compile", "0/0"] == TimeSum("compile", "0/0", "forward", 1, 10.0)
@@ -98,7 +99,7 @@ def test_what_each_compile_pass_and_probe_took(tmp_path: Path) -> None:
 
 
 def test_stages_of_all_compiles_and_of_each(tmp_path: Path) -> None:
-    rows = [row for row in time_rows(timed_dump(tmp_path)) if isinstance(row, StageTime)]
+    rows = [row for row in time_rows(Graphs(timed_dump(tmp_path))) if isinstance(row, StageTime)]
 
     assert list(dict.fromkeys(row.graph for row in rows)) == [None, "0/0", ""]
     for compile_id in (None, "0/0", ""):
@@ -128,7 +129,7 @@ def test_frames_with_what_their_table_says_of_them(tmp_path: Path) -> None:
         Skip(function="helper", file=FILE, line=30, reason="no tensors", caller=Location(FILE, 3, "net")),
     )
 
-    rows = list(dynamo_rows(dump))
+    rows = list(dynamo_rows(Graphs(dump)))
 
     frames = [(row.graph, row.depth, row.guards) for row in rows if isinstance(row, FrameRow)]
     assert frames == [("0/0", 0, 1), ("0/1", 0, 2)]
@@ -137,4 +138,4 @@ def test_frames_with_what_their_table_says_of_them(tmp_path: Path) -> None:
     keys = [(row.nearest, tuple(one.part for one in row.differing)) for row in rows if isinstance(row, LookupRow)]
     assert keys == [(None, ()), ("0/0", ("inputs",))]
     assert [(row.function, row.depth) for row in rows if isinstance(row, SkipRow)] == [("helper", 1)]
-    assert {row.graph for row in dynamo_rows(dump, GRAPH) if isinstance(row, FrameRow)} == {"0/1"}
+    assert {row.graph for row in dynamo_rows(Graphs(dump, GRAPH)) if isinstance(row, FrameRow)} == {"0/1"}

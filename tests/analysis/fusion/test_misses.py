@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
-from inspect_compile.analysis.fusion.ledger import ledger
 from inspect_compile.analysis.fusion.misses import Miss, misses
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.fusion.pair_story import FusionStories, PairStory
@@ -16,6 +14,7 @@ from inspect_compile.analysis.lookup.pairs import Pair, standing
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Fact, FusionLooks, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.fusion.why_text import advice_lines, left_out_lines, miss_words, verdict_line
 from inspect_compile.tables.text import place_text
 from tests.handmade import GRAPH, at, attempt, graph, kernel, line, made, node, operation
@@ -106,13 +105,13 @@ def begun(*nodes: str) -> FusionRound:
 
 
 def only(dump: Dump) -> Miss:
-    (found,) = fusion(dump, GRAPH).apart
+    (found,) = fusion(CompiledGraph(dump, GRAPH)).apart
     return found
 
 
 def story(dump: Dump, a: str, b: str) -> PairStory:
-    recorded = ledger(dump, GRAPH)
-    stories = FusionStories(dump, recorded, misses(dump, recorded))
+    graph = CompiledGraph(dump, GRAPH)
+    stories = FusionStories(graph, misses(graph))
     return stories.pair(stories.meant(a), stories.meant(b))
 
 
@@ -122,10 +121,10 @@ def test_a_gather_is_worth_the_rows_that_it_touches_and_not_the_table(tmp_path: 
     found = only(dump)
 
     assert (found.saved_bytes, found.is_unsure, found.shared_bytes) == (PICKED + ROWS * 8, True, TABLE)
-    first, _, second = launch_traffic(dump, GRAPH).all()
+    first, _, second = CompiledGraph(dump, GRAPH).traffic.all()
     assert found.saved_bytes <= min(first.read, second.read)
     assert story(dump, "op0", "op2").saved.saved == found.saved_bytes
-    assert found.saved_bytes <= graph_bytes(dump, GRAPH).missed
+    assert found.saved_bytes <= graph_bytes(CompiledGraph(dump, GRAPH)).missed
     check_misses(dump)
 
 
@@ -144,7 +143,7 @@ def test_a_gather_beside_a_whole_read_or_write_saves_at_most_what_it_reads(tmp_p
 
 
 def test_two_gathers_at_places_from_elsewhere_share_no_rows(tmp_path: Path) -> None:
-    assert fusion(two_gathers(tmp_path, other="others"), GRAPH).apart == []
+    assert fusion(CompiledGraph(two_gathers(tmp_path, other="others"), GRAPH)).apart == []
 
 
 def test_what_stands_between_is_named_with_its_line_and_the_path(tmp_path: Path) -> None:
@@ -271,7 +270,7 @@ def test_refused_by_a_backend_says_whether_it_would_be_right(
     line_told = next(iter(advice_lines(found))).text
     assert line_told.startswith(words)
     assert told in line_told
-    miss = next(row for row in fusion(dump, GRAPH).apart if (row.a, row.b) == ("op0", "op2"))
+    miss = next(row for row in fusion(CompiledGraph(dump, GRAPH)).apart if (row.a, row.b) == ("op0", "op2"))
     assert ("not checked whether one kernel would be correct" in miss_words(miss)) == (legality == "unchecked")
 
 
@@ -314,7 +313,7 @@ def test_a_pair_that_is_asked_both_ways_is_two_looks(tmp_path: Path) -> None:
         FusionLooks(graph=GRAPH, round=1, texts=texts, looks=looks),
     )
 
-    found = ledger(dump, GRAPH).candidates
+    found = CompiledGraph(dump, GRAPH).ledger.candidates
 
     codes = [(row.a, row.b, row.verdict, row.code) for row in found]
     assert codes == [
@@ -329,7 +328,7 @@ def test_what_is_refused_one_way_and_allowed_the_other_is_overruled(tmp_path: Pa
     looks = (Look(0, 1, REFUSED, None, (Refusal(2),)), Look(1, 0, ALLOWED, 4))
     dump = made(tmp_path, graph(), FusionLooks(graph=GRAPH, round=1, texts=texts, looks=looks))
 
-    found = ledger(dump, GRAPH).candidates
+    found = CompiledGraph(dump, GRAPH).ledger.candidates
 
     assert [(row.a, row.verdict) for row in found] == [("op0", "overruled"), ("op1", "allowed")]
 
@@ -349,7 +348,7 @@ def test_what_ended_in_one_node_is_not_among_what_was_never_tried(tmp_path: Path
         FusionLooks(graph=GRAPH, round=1, texts=texts, looks=(Look(0, 1, ALLOWED), Look(2, 3, ALLOWED)), fused=fused),
     )
 
-    untried = [(row.a, row.b) for row in ledger(dump, GRAPH).untried()]
+    untried = [(row.a, row.b) for row in CompiledGraph(dump, GRAPH).ledger.untried()]
 
     assert untried == [("op0", "op3"), ("op1", "op3"), ("op2", "op3")]
 
@@ -371,8 +370,11 @@ def test_what_stays_inside_of_a_kernel_is_of_the_call_that_reads_it(tmp_path: Pa
         line(1, "launch", kernel="cpp_fused_0", arguments=("y", "buf3")),
     )
 
-    assert [launch.groups for launch in launch_traffic(dump, GRAPH).launches] == [("op0", "op1"), ("op2", "op3")]
-    assert fusion(dump, GRAPH).apart == []
+    assert [launch.groups for launch in CompiledGraph(dump, GRAPH).traffic.launches] == [
+        ("op0", "op1"),
+        ("op2", "op3"),
+    ]
+    assert fusion(CompiledGraph(dump, GRAPH)).apart == []
 
 
 def many(root: Path, count: int, *, parts: int = 1) -> Dump:
@@ -393,7 +395,7 @@ def test_what_many_launches_read_is_worth_all_of_it_but_not_listed_pair_by_pair(
     tmp_path: Path, count: int, parts: int
 ) -> None:
     dump = many(tmp_path, count, parts=parts)
-    found = fusion(dump, GRAPH)
+    found = fusion(CompiledGraph(dump, GRAPH))
 
     assert found.apart
     assert (found.left_out == []) == (count <= 64)
@@ -404,13 +406,13 @@ def test_what_many_launches_read_is_worth_all_of_it_but_not_listed_pair_by_pair(
         (left,) = found.left_out
         assert (left.buffer, left.nodes) == ("x", count)
         assert next(left_out_lines(found.left_out)).startswith(f"x is touched by {count} scheduler nodes: each is held")
-    assert graph_bytes(dump, GRAPH).missed == (count - parts) * PICKED, "each part is needed once"
+    assert graph_bytes(CompiledGraph(dump, GRAPH)).missed == (count - parts) * PICKED, "each part is needed once"
     check_misses(dump)
 
 
 def test_the_time_that_misses_take_grows_with_the_launches(tmp_path: Path) -> None:
     """Of so many pairs that the limit holds for all: not with their square."""
-    pairs = [len(fusion(many(tmp_path / str(count), count), GRAPH).misses) for count in (1500, 3000)]
+    pairs = [len(fusion(CompiledGraph(many(tmp_path / str(count), count), GRAPH)).misses) for count in (1500, 3000)]
 
     assert pairs[1] < 2.2 * pairs[0]
 
@@ -437,8 +439,8 @@ def test_what_is_scattered_into_is_filled_before_and_nobody_can_act_on_it(tmp_pa
         attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
     )
 
-    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).apart] == [("op0", "op1")]
-    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert [(miss.a, miss.b) for miss in fusion(CompiledGraph(dump, GRAPH)).apart] == [("op0", "op1")]
+    found = [row.names for row in findings(Graphs(dump)) if row.kind == "missed-fusion"]
     assert found == ([] if scatters else [("op0", "op1")])
 
 
@@ -457,7 +459,7 @@ def test_what_was_scattered_is_read_when_all_of_it_is_there(tmp_path: Path, scat
         attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
     )
 
-    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    found = [row.names for row in findings(Graphs(dump)) if row.kind == "missed-fusion"]
     assert found == ([] if scatters else [("op0", "op1")])
 
 
@@ -476,8 +478,8 @@ def test_a_loop_that_repeats_what_the_other_goes_over_once_is_none_that_somebody
         attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
     )
 
-    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).apart] == [("op0", "op1")]
-    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    assert [(miss.a, miss.b) for miss in fusion(CompiledGraph(dump, GRAPH)).apart] == [("op0", "op1")]
+    found = [row.names for row in findings(Graphs(dump)) if row.kind == "missed-fusion"]
     assert found == ([] if repeats else [("op0", "op1")])
 
 
@@ -497,5 +499,5 @@ def test_both_parts_of_one_operators_gradient_are_autograds(tmp_path: Path, kind
         attempt("op0", "op1", "refused", reason="no shared data", shared_bytes=0),
     )
 
-    found = [row.names for row in findings(dump) if row.kind == "missed-fusion"]
+    found = [row.names for row in findings(Graphs(dump)) if row.kind == "missed-fusion"]
     assert found == ([] if (kind, line) == ("backward", 3) else [("op0", "op1")])

@@ -4,11 +4,12 @@ from pathlib import Path
 
 from inspect_compile import tables
 from inspect_compile.analysis.cost.schedule_rows import fused_rows
-from inspect_compile.analysis.fusion.ledger import Candidate, candidates
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.fusion.shared_bytes import shared_bytes
 from inspect_compile.analysis.lookup.attempts import concerning
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from tests.handmade import GRAPH, at, attempt, graph, kernel, made, node, operation
 
 BETWEEN = "intermediate nodes between node1 & node2"
@@ -29,7 +30,7 @@ ATTEMPTS = (
 def test_groups_and_their_kernels(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), *OPERATIONS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3"))
 
-    assert [(group.name, group.kernel) for group in fused_rows(dump, GRAPH)] == [
+    assert [(group.name, group.kernel) for group in fused_rows(CompiledGraph(dump, GRAPH))] == [
         ("op0_op1", "cpp_fused_0"),
         ("op2", "cpp_fused_0"),
         ("op3", "cpp_fused_1"),
@@ -37,7 +38,7 @@ def test_groups_and_their_kernels(tmp_path: Path) -> None:
 
 
 def test_refusals_by_reason(tmp_path: Path) -> None:
-    found = fusion(made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS), GRAPH)
+    found = fusion(CompiledGraph(made(tmp_path, graph(), *OPERATIONS, *ATTEMPTS), GRAPH))
 
     assert found.rounds == 2
     assert found.verdicts == {"refused": 3, "fused": 1, "allowed": 1}
@@ -51,7 +52,7 @@ def test_misses_are_told_of_what_they_became(tmp_path: Path) -> None:
         tmp_path, graph(), *OPERATIONS, *ATTEMPTS, kernel("cpp_fused_0", "op0_op1", "op2"), kernel("cpp_fused_1", "op3")
     )
 
-    found = fusion(dump, GRAPH)
+    found = fusion(CompiledGraph(dump, GRAPH))
 
     assert [(miss.a, miss.b, miss.code, miss.saved_bytes) for miss in found.apart] == [
         ("op0_op1", "op3", "allowed", 400),
@@ -71,7 +72,7 @@ def test_a_miss_has_the_line_of_its_first_node_that_has_one(tmp_path: Path) -> N
     lines = (node("sub", "aten.sub"), node("sum", "aten.sum", where=at(5)), node("relu", "aten.relu", where=at(3)))
     dump = made(tmp_path, graph(), *lines, *OPERATIONS, *ATTEMPTS, kernel("cpp_fused_0", "op0_op1", "op2"))
 
-    (beside,) = fusion(dump, GRAPH).beside
+    (beside,) = fusion(CompiledGraph(dump, GRAPH)).beside
 
     assert (beside.where, beside.is_apart) == (at(5), False)
 
@@ -83,7 +84,7 @@ def test_what_is_handed_on_is_written_all_the_same_where_others_need_it(tmp_path
             operation("op1", reads={"buf0": 100}, writes={"buf1": 8}, order=1),
             *more,
         )
-        shared = shared_bytes(made(tmp_path / str(len(more) + len(users)), graph(), *rows), GRAPH)
+        shared = shared_bytes(CompiledGraph(made(tmp_path / str(len(more) + len(users)), graph(), *rows), GRAPH))
         return {pair: shared.of(*pair).saved for pair in shared.pairs()}
 
     assert saved() == {("op0", "op1"): 200}
@@ -105,7 +106,9 @@ def test_names_of_nested_operations(tmp_path: Path) -> None:
         attempt("true_graph_0_op0", "true_graph_0_op1", "refused", reason="c", shared_bytes=4, graph=inner),
     )
 
-    assert [(miss.a, miss.b) for miss in fusion(dump, GRAPH).misses] == [("true_graph_0_op0", "true_graph_0_op1")]
+    assert [(miss.a, miss.b) for miss in fusion(CompiledGraph(dump, GRAPH)).misses] == [
+        ("true_graph_0_op0", "true_graph_0_op1")
+    ]
 
 
 def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None:
@@ -121,8 +124,11 @@ def test_attempts_at_a_pair_include_those_at_their_parts(tmp_path: Path) -> None
     dump = made(tmp_path, graph(), *before, *OPERATIONS, *ATTEMPTS)
 
     def at(*names: str) -> list[tuple[str, str]]:
-        kept = [(row.a, row.b) for row in filter(concerning(dump, GRAPH, names), candidates(dump, GRAPH))]
-        of_json = (row for row in tables.rows("fusion", dump, None, names) if isinstance(row, Candidate))
+        kept = [
+            (row.a, row.b)
+            for row in filter(concerning(Graphs(dump, GRAPH), names), candidates(CompiledGraph(dump, GRAPH)))
+        ]
+        of_json = (row for row in tables.rows("fusion", Graphs(dump), names) if isinstance(row, Candidate))
         assert [(row.a, row.b) for row in of_json] == kept
         return kept
 

@@ -6,9 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
-from inspect_compile.analysis.kernels.binaries import configurations
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Fact, Kernel, Tuning
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.binaries import configurations
 from tests.handmade import GRAPH, graph, kernel, made
 
 
@@ -36,7 +37,7 @@ def binary(kernel: str, label: str, **more: Any) -> Binary:
 
 
 def only(root: Path, *facts: Fact) -> Autotuned:
-    (found,) = autotuned(made(root, graph(), *facts), GRAPH)
+    (found,) = autotuned(CompiledGraph(made(root, graph(), *facts), GRAPH))
     return found
 
 
@@ -106,13 +107,13 @@ def test_templates_have_their_own_registers_and_a_kernels_configurations_those_o
         binary("k", "2", registers=40),
     )
 
-    measured, combo = autotuned(dump, GRAPH)
+    measured, combo = autotuned(CompiledGraph(dump, GRAPH))
 
     assert [(row.registers, row.spills, row.shared) for row in measured.choices] == [(168, 16, 98304), (None,) * 3]
     assert (measured.spilled, measured.margin) == (1, 2.0)
     assert [(row.label, row.registers) for row in combo.choices] == [("2", 40), ("1", 32)]
     assert (combo.winner, combo.by, combo.margin) == ("2", "sequential", 2.0)
-    assert [row.choice for row in configurations(dump, GRAPH)] == ["slower", "chosen"]
+    assert [row.choice for row in configurations(CompiledGraph(dump, GRAPH))] == ["slower", "chosen"]
 
 
 def test_the_last_decision_counts(tmp_path: Path) -> None:
@@ -145,7 +146,7 @@ def test_what_this_run_did_not_measure_is_said(tmp_path: Path) -> None:
         binary("single", "1"),
     )
 
-    before, never = autotuned(dump, GRAPH)
+    before, never = autotuned(CompiledGraph(dump, GRAPH))
 
     assert (before.source, before.winner, before.by, before.number) == ("remembered", "1", "remembered", None)
     assert (never.source, never.winner) == ("not measured", "")
@@ -178,10 +179,10 @@ def test_the_winner_is_looked_for_in_the_generated_code(tmp_path: Path) -> None:
     head = "\n@triton_heuristics.template(\n    num_stages=2,\n    num_warps=4,\n)\n@triton.jit\ndef f():\n"
     source.write_text(f"{head}    BLOCK_M : tl.constexpr = 64\n")
 
-    assert [row.runs for row in autotuned(dump, GRAPH)] == [True, False, True, False, None]
+    assert [row.runs for row in autotuned(CompiledGraph(dump, GRAPH))] == [True, False, True, False, None]
     source.write_text(f"{head}    BLOCK_M : tl.constexpr = 32\n")
-    assert [row.runs for row in autotuned(dump, GRAPH)][2] is False
-    assert [row.operation for row in of_kernel(autotuned(dump, GRAPH), calls(dump)[0])] == ["op0"]
+    assert [row.runs for row in autotuned(CompiledGraph(dump, GRAPH))][2] is False
+    assert [row.operation for row in of_kernel(autotuned(CompiledGraph(dump, GRAPH)), calls(dump)[0])] == ["op0"]
 
 
 def test_lies_change_nothing_but_themselves(tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ def test_kernels_of_a_branch_are_tuned_when_the_outermost_graph_is_loaded(tmp_pa
         *(binary(f"triton_poi_{name}", label) for name in ("sin_1", "cos_2", "mul_3") for label in ("b", "a")),
     )
 
-    found = autotuned(dump, GRAPH)
+    found = autotuned(CompiledGraph(dump, GRAPH))
 
     assert [(row.graph, row.kernel, row.source, len(row.choices)) for row in found] == [
         (branches[0], "triton_poi_sin_1", "measured", 2),
@@ -238,4 +239,7 @@ def test_a_time_is_of_the_graph_that_it_was_measured_for(tmp_path: Path) -> None
         *(binary("k", "a"), replace(binary("k", "a"), graph=other)),
     )
 
-    assert [(row.graph, row.milliseconds) for row in configurations(dump, GRAPH)] == [(GRAPH, 1.0), (other, None)]
+    assert [(row.graph, row.milliseconds) for row in configurations(CompiledGraph(dump, GRAPH))] == [
+        (GRAPH, 1.0),
+        (other, None),
+    ]

@@ -10,15 +10,14 @@ from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.cost.extern_calls import extern_calls
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.kernels.statements import Annotated
 from inspect_compile.analysis.kernels.tiling import shape
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Remark, StatementNodes
 from inspect_compile.finish.kernels_text import kernels_text
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import traffic
@@ -101,20 +100,27 @@ def dump(tmp_path: Path) -> Dump:
 
 def shown(dump: Dump, name: str, *names: str, width: int = 180) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(kernel_page(dump, None, names) if name == "kernel" else tables.table(name, dump, None, names=names))
+    console.print(
+        kernel_page(Graphs(dump, None), names) if name == "kernel" else tables.table(name, Graphs(dump), names=names)
+    )
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 
 def test_lines_and_bytes_are_those_of_the_launch(dump: Dump) -> None:
-    assert [[where.line for where in call.lines] for call in launches(dump, GRAPH)] == [[5], [6], [9], [10]]
-    rows = LaunchTraffic(dump, GRAPH).all()
+    assert [[where.line for where in call.lines] for call in CompiledGraph(dump, GRAPH).launches] == [
+        [5],
+        [6],
+        [9],
+        [10],
+    ]
+    rows = CompiledGraph(dump, GRAPH).traffic.all()
     assert [(row.line, [where.line for where in row.lines]) for row in rows] == [
         (101, [5]),
         (102, [6]),
         (103, [9]),
         (104, [10]),
     ]
-    text = kernels_text(dump, GRAPH)
+    text = kernels_text(CompiledGraph(dump, GRAPH))
     assert "line 101   op0   reads 16 B, writes 16 B   net.py:5\n" in text
     assert "line 103   op2   reads 16 B, writes 16 B   net.py:9\n" in text
 
@@ -134,7 +140,7 @@ def test_the_page_tells_each_call_and_its_statements(dump: Dump) -> None:
     statements = [line for line in text.splitlines() if "tmp" in line]
     assert len(statements) == 3
     assert all("relu | relu_1" in line and "net.py:5 9" in line for line in statements)
-    rows = [row for row in kernel_rows(dump, None, (KERNEL,)) if isinstance(row, Annotated)]
+    rows = [row for row in kernel_rows(Graphs(dump, None), (KERNEL,)) if isinstance(row, Annotated)]
     assert [(row.operations, row.nodes) for row in rows] == [(("op0",), ("relu",))] * 3 + [(("op2",), ("relu_1",))] * 3
 
 
@@ -148,7 +154,7 @@ def test_the_page_of_an_extern_kernel(dump: Dump) -> None:
     )
     assert "extern because: its types (1 call: mm_1)" in text
     assert shown(dump, "kernel", "mm") == text
-    rows = extern_calls(dump, GRAPH)
+    rows = extern_calls(CompiledGraph(dump, GRAPH))
     assert [(row.line, row.nodes, row.flops, row.read, row.written) for row in rows] == [
         (102, ("mm",), 128, 32, 16),
         (104, ("mm_1",), 64, 32, 16),
@@ -160,11 +166,11 @@ def test_the_page_of_an_extern_kernel_for_programs(dump: Dump, capsys: pytest.Ca
     rows = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
     assert [row["fact"] for row in rows] == ["kernel", "kernel", "extern_call", "extern_call"]
     with pytest.raises(CommandError, match=r"extern_kernels\.bmm: no kernel of this name; near: extern_kernels\.mm; "):
-        list(kernel_rows(dump, None, ("extern_kernels.bmm",)))
+        list(kernel_rows(Graphs(dump, None), ("extern_kernels.bmm",)))
 
 
 def test_the_app_marks_what_one_call_computes(dump: Dump) -> None:
-    chain = Chain(dump, GRAPH)
+    chain = Chain(CompiledGraph(dump, GRAPH))
     rows = [row for row in traffic(dump, chain).rows if row.subject is not None]
     assert [row.key for row in rows] == [
         f"traffic {KERNEL} 101",
@@ -179,7 +185,7 @@ def test_the_app_marks_what_one_call_computes(dump: Dump) -> None:
 
 
 def test_the_apps_source_tells_the_nodes_of_all_calls(dump: Dump) -> None:
-    chain = Chain(dump, GRAPH)
+    chain = Chain(CompiledGraph(dump, GRAPH))
     code = kernel_source(dump, chain, next(row for row in chain.kernels if row.name == KERNEL), "output_code.py")
     texts = [one.text for one in code.lines]
     assert "line 101: computes relu (1 of 1 origin)" in texts

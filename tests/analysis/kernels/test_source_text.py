@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.kernels.source_text import source_layout
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
 
 MIXED = Path(__file__).resolve().parents[2] / "data" / "tui" / "mixed"
 FORWARD = "model__0_forward_1.0"
@@ -16,7 +16,7 @@ TRITON = ["import triton", "from torch import x", "", "@heuristics(", ")", "def 
 
 def test_no_statement_of_a_recorded_kernel_is_in_the_prologue() -> None:
     dump = Dump(MIXED)
-    statements = Statements(dump, FORWARD)
+    statements = CompiledGraph(dump, FORWARD).statements
     kernels = [kernel for kernel in dump.rows(Kernel, FORWARD) if kernel.kind == "cpp"]
 
     assert kernels

@@ -14,13 +14,13 @@ from inspect_compile.analysis.kernels.stage_lines import (
     coverage,
     of_assembly,
 )
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.lookup.kernels import find_configuration
 from inspect_compile.analysis.lookup.lines import find_source_lines
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, Location
 from inspect_compile.facts import Stage as Stage_
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.lookup_text import only
 from tests.handmade import FILE, GRAPH
 from tests.stages import KERNEL, LABELS, LAUNCHER, RECORDED, staged_dump
@@ -55,7 +55,7 @@ def test_from_the_source_and_back(dump: Dump, name: str) -> None:
 
 
 def test_each_line_has_its_nodes(dump: Dump) -> None:
-    stages, statements = of(dump), Statements(dump, GRAPH)
+    stages, statements = of(dump), CompiledGraph(dump, GRAPH).statements
     rows = annotated_lines(statements, stages.kernel, stages.stage(stages.compiled[0], "ptx"))
     (store,) = (row for row in rows if "st.global" in row.text)
     assert (store.source, store.nodes, store.line) == ((26,), ("relu",), 62)
@@ -68,7 +68,9 @@ def test_each_line_has_its_nodes(dump: Dump) -> None:
 
 def test_what_is_left_of_the_statements(dump: Dump) -> None:
     stages = of(dump)
-    found = coverage(stages.stage(stages.compiled[0], "ptx"), Statements(dump, GRAPH).all_annotated(stages.kernel))
+    found = coverage(
+        stages.stage(stages.compiled[0], "ptx"), CompiledGraph(dump, GRAPH).statements.all_annotated(stages.kernel)
+    )
     assert (found.instructions, found.mapped, found.statements, found.folded) == (20, 20, 4, (24,))
 
 
@@ -178,7 +180,7 @@ def test_a_kernel_of_the_program_is_of_its_node_as_a_whole(dump: Dump) -> None:
     own = replace(
         stages.kernel, name="blend", kind="user_triton", nodes=("wrapper",), lines=(Location(FILE, 3, "f", ""),)
     )
-    statements = Statements(dump, GRAPH)
+    statements = CompiledGraph(dump, GRAPH).statements
     rows = annotated_lines(statements, own, stages.stage(stages.compiled[0], "ptx"))
     stages.kernel = own
     everything = frozenset(range(1, 27))

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from inspect_compile.analysis.kernels.statement_flow import STORE, Flow, flow
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.statements import Annotated
 from tests.conftest import TESTS
 from tests.stored import stored
 
@@ -21,7 +22,7 @@ def kernels(dump: Dump) -> list[tuple[Flow, str]]:
     """The flow and the source of each kernel whose statements were recorded."""
     found = []
     for kernel in {(row.graph, row.name): row for row in dump.rows(Kernel) if row.source}.values():
-        rows = Statements(dump, kernel.graph).all_annotated(kernel)
+        rows = CompiledGraph(dump, kernel.graph).statements.all_annotated(kernel)
         source = dump.text(kernel.graph, kernel.source)
         if rows and source:
             found.append((flow(rows, source), source))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.kernels.torch_provenance import node_mappings
 from inspect_compile.dump import open_dump
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import SAMPLES, DumpOf
 
 WITNESS = """
@@ -51,7 +51,7 @@ def torch_says(sample: str, folder: Path, inductor_cache: Path) -> list[dict[str
 def test_the_same_as_torch(dump_of: DumpOf, tmp_path: Path, inductor_cache: Path, sample: str) -> None:
     dump = open_dump(dump_of(sample).dump)
 
-    ours = [node_mappings(dump, found.graph) for found in outermost(dump)]
+    ours = [node_mappings(CompiledGraph(dump, found.graph)) for found in dump.outermost()]
 
     theirs = torch_says(sample, tmp_path, inductor_cache)
     assert [_sets(mapping) for mapping in ours] == [_sets(_narrowed(mapping, sample)) for mapping in theirs]

@@ -6,7 +6,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.frontend.guards import guard_rows
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.lock.check import check
@@ -17,6 +16,7 @@ from inspect_compile.analysis.lock.rules import DEFAULT, parsed
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Frame, Graph
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.conftest import SAMPLES, DumpOf
 from tests.handmade import FILE, GRAPH, at, ended, graph, kernel, made, node
 
@@ -29,11 +29,11 @@ RULES = parsed(DEFAULT)
 def test_figures_are_those_of_the_tables(sample: str, dump_of: DumpOf) -> None:
     dump = Dump(dump_of(sample).dump)
     found = contract(dump, root=str(SAMPLES))
-    run, graphs = summarize_run(dump), outermost(dump)
+    run, graphs = summarize_run(dump), dump.outermost()
     frames = found.lock.frames
     assert sum(sum(one.graph_breaks.values()) for one in frames) == run.graph_breaks
     assert sum(sum(one.recompiles.values()) for one in frames) == run.recompiles
-    guards = Counter(kind for row in guard_rows(dump) for kind in row.kinds)
+    guards = Counter(kind for row in guard_rows(Graphs(dump)) for kind in row.kinds)
     assert sum((Counter(one.guards) for one in frames), Counter()) == guards
     assert sorted(found.names.values()) == sorted(graph.graph for graph in graphs)
     for index, name in found.names.items():
@@ -43,7 +43,7 @@ def test_figures_are_those_of_the_tables(sample: str, dump_of: DumpOf) -> None:
 
 def compare(dump: Dump, graph: Graph, lock: GraphLock) -> None:
     """Each figure of the contract with that of `show summary` and `show fusion`."""
-    told, fused = summarize(dump, graph), fusion(dump, graph.graph)
+    told, fused = summarize(CompiledGraph(dump, graph.graph)), fusion(CompiledGraph(dump, graph.graph))
     assert (lock.flops, lock.bytes, lock.peak, lock.launches) == (
         told.flops,
         told.moved_bytes,

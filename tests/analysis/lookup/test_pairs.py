@@ -9,6 +9,7 @@ from inspect_compile.analysis.lookup.pairs import Pair, find_members, find_pair,
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.lookup_text import only
 from tests.handmade import GRAPH, graph, kernel, lowered, made, operation
 
@@ -53,7 +54,7 @@ def dump(tmp_path: Path) -> Dump:
     ],
 )
 def test_a_name_means_operations(dump: Dump, name: str, operations: tuple[str, ...]) -> None:
-    assert only(find_members(dump, name, GRAPH))[1] == operations
+    assert only(find_members(CompiledGraph(dump, GRAPH), name))[1] == operations
 
 
 @pytest.mark.parametrize(
@@ -70,15 +71,15 @@ def test_a_name_means_operations(dump: Dump, name: str, operations: tuple[str, .
 )
 def test_what_can_not_be_meant_is_told(dump: Dump, a: str, b: str, told: str) -> None:
     with pytest.raises(CommandError) as raised:
-        only(find_pair(dump, a, b, GRAPH))
+        only(find_pair(CompiledGraph(dump, GRAPH), a, b))
 
     assert told in str(raised.value)
 
 
 def test_where_two_stand(dump: Dump) -> None:
-    fused = standing(dump, only(find_pair(dump, "op0", "op1", GRAPH)))
+    fused = standing(dump, only(find_pair(CompiledGraph(dump, GRAPH), "op0", "op1")))
     assert (fused.is_fused, fused.a, fused.kernels_a) == (True, ("op0_op1",), ("cpp_fused_0",))
-    beside = standing(dump, only(find_pair(dump, "op0", "op2", GRAPH)))
+    beside = standing(dump, only(find_pair(CompiledGraph(dump, GRAPH), "op0", "op2")))
     assert (beside.is_fused, beside.is_one_kernel) == (False, True)
     assert is_one_before(dump, Pair(GRAPH, ("op4",), ("op5",)))
     assert not is_one_before(dump, Pair(GRAPH, ("op0",), ("op1",)))

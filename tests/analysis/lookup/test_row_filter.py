@@ -2,10 +2,10 @@
 
 import pytest
 
-from inspect_compile.analysis.dumps.names import operations_in
-from inspect_compile.analysis.fusion.ledger import Candidate
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import Remark
+from inspect_compile.graph import operations_in
+from inspect_compile.graph.fusion.ledger import Candidate
 from tests.handmade import at, kernel, lowered, operation
 
 PAIR = Candidate(graph="g", round=1, a="op1", b="op2_op3", kind="", verdict="refused")

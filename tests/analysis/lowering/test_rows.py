@@ -5,6 +5,7 @@ from pathlib import Path
 from inspect_compile.analysis.lowering.rows import lowering_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Lowering, Operation, Realize
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made
 
@@ -24,7 +25,9 @@ def test_what_became_of_each_value(tmp_path: Path) -> None:
         asked,
     )
 
-    assert [(row.value, row.reason, row.realized_for, row.inlined_in) for row in lowering_rows(dump, GRAPH)] == [
+    assert [
+        (row.value, row.reason, row.realized_for, row.inlined_in) for row in lowering_rows(CompiledGraph(dump, GRAPH))
+    ] == [
         ("", "", "", None),
         ("realized", "why", "mul", None),
         ("inlined", "", "", None),
@@ -37,7 +40,7 @@ def test_a_row_for_each_lowering(dump_of: DumpOf) -> None:
     """What is realized is in a buffer that an operation writes, and what is inlined in none."""
     dump = Dump(dump_of("training_step").dump)
     for found in dump.graphs():
-        rows, facts = lowering_rows(dump, found.graph), dump.rows(Lowering, found.graph)
+        rows, facts = lowering_rows(CompiledGraph(dump, found.graph)), dump.rows(Lowering, found.graph)
         same = Lowering.__struct_fields__
         assert [[getattr(row, name) for name in same] for row in rows] == [
             [getattr(fact, name) for name in same] for fact in facts

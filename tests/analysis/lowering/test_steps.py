@@ -5,6 +5,7 @@ from pathlib import Path
 from inspect_compile.analysis.lowering.steps import lowering_steps
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import Lowering, Realize
+from inspect_compile.graph import CompiledGraph
 from tests.analysis.lowering.test_ir_text import VIRTUAL
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, graph, lowered, made, node
@@ -34,7 +35,7 @@ def test_a_value_is_virtual_until_someone_asks(tmp_path: Path) -> None:
         lowered("mm", "aten.mm.default", index=3, arguments=("[%alias, %add]",)),
     )
 
-    add, mul, alias, mm = lowering_steps(dump, GRAPH)
+    add, mul, alias, mm = lowering_steps(CompiledGraph(dump, GRAPH))
 
     assert add.arguments == []
     assert mul.arguments == [("add", add.result)]
@@ -51,7 +52,9 @@ def test_nested_graphs_have_names_of_their_own(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conditional").dump)
     outer = dump.graphs()[0].graph
 
-    steps = {(step.row.graph.removeprefix(outer), step.row.node): step for step in lowering_steps(dump, outer)}
+    steps = {
+        (step.row.graph.removeprefix(outer), step.row.node): step for step in lowering_steps(CompiledGraph(dump, outer))
+    }
 
     assert steps["/true_graph_0", "tanh"].arguments == [
         ("arg0_1", "TensorBox(StorageBox(InputBuffer true_graph_0_arg0_1 f32[8, 8]))")
@@ -66,7 +69,7 @@ def test_one_step_for_each_lowering(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("training_step").dump)
 
     for found in dump.graphs():
-        steps = list(lowering_steps(dump, found.graph))
+        steps = list(lowering_steps(CompiledGraph(dump, found.graph)))
         assert [step.row for step in steps] == dump.rows(Lowering, found.graph)
         assert sum(len(step.realizes) for step in steps) == len(dump.rows(Realize, found.graph))
         assert all(step.node is not None and step.node.name == step.row.node for step in steps)

@@ -6,6 +6,7 @@ import pytest
 
 from inspect_compile.analysis.memory.uncounted import Uncounted, uncounted
 from inspect_compile.facts import MemoryPlan, Run
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.memory.workspaces import cublas_workspace, library
 from inspect_compile.tables.memory.memory_words import uncounted_notes
 from tests.handmade import GRAPH, graph, line, made
@@ -27,7 +28,7 @@ def test_of_a_gpu_libraries_workspaces_and_blocks(tmp_path: Path) -> None:
         run=Run(status="finished", device=H200, versions={"torch": "2.11.0+cu130"}),
     )
 
-    found = uncounted(dump, GRAPH)
+    found = uncounted(CompiledGraph(dump, GRAPH))
 
     assert found == Uncounted({"cuBLAS": 1, "cuDNN": 1}, 32 << 20, 512 + 1024)
     assert [note.partition(" ")[0] for note in uncounted_notes(found)] == ["not", "not", "1,536"]
@@ -38,7 +39,7 @@ def test_of_a_gpu_libraries_workspaces_and_blocks(tmp_path: Path) -> None:
 def test_of_a_cpu_extern_kernels(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(device="cpu"), line(0, "extern", buffer="buf0", bytes=8, **MM))
 
-    assert uncounted(dump, GRAPH) == Uncounted({"extern kernels": 1})
+    assert uncounted(CompiledGraph(dump, GRAPH)) == Uncounted({"extern kernels": 1})
     assert uncounted_notes(Uncounted({})) == []
 
 

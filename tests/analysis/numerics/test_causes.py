@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from inspect_compile.analysis.numerics.causes import FAILED, HELPS, MENDS, MENDS_NOT, NOT_WRONG, STILL, causes, mending
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Checked, NumericsCall, Run
+from inspect_compile.graph import Graphs
 from tests.handmade import GRAPH, graph, made, operation
 
 ROW = Checked(
@@ -53,7 +54,7 @@ def outcome(tmp_path: Path, recorded: str, before: str, after: str, change: dict
     dump = checked(tmp_path, *recorded.split())
     checked(tmp_path / "replay_1", *before.split(), replay_of=GRAPH)
     checked(tmp_path / "replay_2", *after.split(), replay_of=GRAPH, **change)
-    return {row.change: row.outcome for row in causes(Dump(dump.root)) if row.replay is not None}
+    return {row.change: row.outcome for row in causes(Graphs(Dump(dump.root))) if row.replay is not None}
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_the_latest_compile_with_a_change_counts(tmp_path: Path) -> None:
     outcome(tmp_path, "wrong", "wrong", "exact", {"config": EMULATE})
     checked(tmp_path / "replay_3", "wrong", replay_of=GRAPH, config=EMULATE)
 
-    rows = causes(Dump(tmp_path))
+    rows = causes(Graphs(Dump(tmp_path)))
 
     assert [(row.replay, row.outcome) for row in rows if row.replay is not None] == [(1, STILL), (3, MENDS_NOT)]
     assert mending(rows) == []
@@ -96,4 +97,4 @@ def test_a_replay_without_a_check_is_none_of_them(tmp_path: Path) -> None:
     checked(tmp_path, "wrong")
     made(tmp_path / "replay_1", graph(), run=Run(status="finished", replay_of=GRAPH))
 
-    assert causes(Dump(tmp_path)) == []
+    assert causes(Graphs(Dump(tmp_path))) == []

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.fusion.outcome import fusion
 from inspect_compile.analysis.overview.summary import summarize, summarize_run
 from inspect_compile.commands import main
 from inspect_compile.dump import open_dump
 from inspect_compile.facts import GraphBreak, Hook, Run
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, ended, graph, made
 
@@ -18,7 +18,7 @@ from tests.handmade import GRAPH, ended, graph, made
 def test_the_convolution(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conv_bias").dump)
 
-    found = summarize(dump, outermost(dump)[0])
+    found = summarize(CompiledGraph(dump, dump.outermost()[0].graph))
 
     assert (found.kind, found.compile_id, found.status) == ("forward", "0/0", "compiled")
     assert (found.nodes, found.operations, found.groups, found.launches) == (7, 4, 4, 3)
@@ -32,8 +32,8 @@ def test_the_convolution(dump_of: DumpOf) -> None:
 def test_nested_graphs_count_with_the_one_around_them(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("conditional").dump)
 
-    (only,) = outermost(dump)
-    found = summarize(dump, only)
+    (only,) = dump.outermost()
+    found = summarize(CompiledGraph(dump, only.graph))
 
     assert found.nested == 2
     assert found.kernels == {"cpp": 4}
@@ -42,7 +42,7 @@ def test_nested_graphs_count_with_the_one_around_them(dump_of: DumpOf) -> None:
 
 def test_a_graph_that_is_still_compiled(tmp_path: Path) -> None:
     running = made(tmp_path / "running", graph(), run=Run(status="running", pid=os.getpid()))
-    found = summarize(running, graph())
+    found = summarize(CompiledGraph(running, graph().graph))
 
     assert (found.status, found.seconds, found.nodes, found.flops, found.peak_bytes) == ("open", None, 0, 0, 0)
 
@@ -60,7 +60,7 @@ def test_a_graph_that_is_still_compiled(tmp_path: Path) -> None:
 def test_a_graph_that_the_program_left_behind(run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = made(tmp_path, graph(), run=run)
 
-    assert summarize(dump, graph()).status == "unfinished"
+    assert summarize(CompiledGraph(dump, graph().graph)).status == "unfinished"
     assert main(["show", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "not finished" in told
@@ -92,7 +92,7 @@ def test_the_run(tmp_path: Path) -> None:
 def test_misses_across_kernels_come_first(dump_of: DumpOf) -> None:
     dump = open_dump(dump_of("attention_block").dump)
 
-    found = fusion(dump, outermost(dump)[0].graph)
+    found = fusion(CompiledGraph(dump, dump.outermost()[0].graph))
 
     assert found.misses == [*found.apart, *found.beside, *found.beside_calls]
     for part in (found.apart, found.beside, found.beside_calls):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.analysis.runtime.extern_order import MOST, shared_out
 from inspect_compile.analysis.runtime.launch_plan import Step
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.profiles import GpuRun
 from tests.handmade import kernel
 

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.rows import disabled
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.cudagraphs import again, cudagraph_rows, cudagraphs, state
 from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tui.models.run.pages import run_page
 from tests.conftest import TESTS, Golden
 
@@ -35,20 +36,20 @@ def test_each_launch_of_the_plan_was_timed(name: str, tmp_path: Path) -> None:
     dump = dump_of(name, tmp_path)
 
     (plan,) = plans(dump)
-    found = measured_graph(dump, plan.graph)
+    found = measured_graph(CompiledGraph(dump, plan.graph))
     assert found is not None
     assert [row.line for row in found.launches] == [step.launch.line for step in plan.steps]
     assert {row.calls for row in found.launches} == {7}
     assert all((row.milliseconds or 0) >= (row.least or 0) > 0 for row in found.launches)
     assert sum(row.share or 0 for row in found.launches) == pytest.approx(1)
-    assert set(measured(dump)) == {(row.graph, row.what[0], row.line) for row in found.launches}
+    assert set(measured(Graphs(dump))) == {(row.graph, row.what[0], row.line) for row in found.launches}
     assert found.call is None  # the host runs ahead
     (own,) = measuring(dump)
     assert (own.device, own.how) == ("cuda:0", "CUDA events")
     (hook,) = disabled(dump)
     assert hook.target == "torch._dynamo.convert_frame.add_skip_reason"  # of 2.13 on
     for by in ("kernel", "line", "module", "op"):
-        rows = measured_by(dump, plan.graph, by)
+        rows = measured_by(CompiledGraph(dump, plan.graph), by)
         assert sum(row.milliseconds or 0 for row in rows) == pytest.approx(found.milliseconds)
 
 
@@ -56,19 +57,19 @@ def test_launches_of_a_cuda_graph_are_timed_in_its_replays(tmp_path: Path) -> No
     dump = dump_of("reduce_overhead", tmp_path)
 
     (plan,) = plans(dump)
-    found = measured_graph(dump, plan.graph)
+    found = measured_graph(CompiledGraph(dump, plan.graph))
     assert found is not None
     assert {row.replayed for row in found.launches} == {6}
     (replay,) = found.replays
     assert (replay.calls, replay.timed) == (6, 5)
     assert found.milliseconds < (replay.milliseconds or 0) < 1.1 * found.milliseconds
-    assert [(row.recorded, row.replayed) for row in cudagraphs(dump)] == [(1, 5)]
+    assert [(row.recorded, row.replayed) for row in cudagraphs(Graphs(dump))] == [(1, 5)]
 
 
 def test_each_function_is_of_its_graph(scenes: Dump) -> None:
     graphs = {graph.graph: graph for graph in scenes.graphs()}
 
-    rows = [row for row in cudagraphs(scenes) if row.driver == "cudagraph trees"]
+    rows = [row for row in cudagraphs(Graphs(scenes)) if row.driver == "cudagraph trees"]
     assert len({row.graph for row in rows}) >= 8
     for row in rows:
         assert (row.compile_id, row.mode) == (graphs[row.graph].compile_id, graphs[row.graph].kind)
@@ -76,7 +77,7 @@ def test_each_function_is_of_its_graph(scenes: Dump) -> None:
 
 
 def test_all_that_can_become_of_a_function(scenes: Dump) -> None:
-    rows = cudagraphs(scenes)
+    rows = cudagraphs(Graphs(scenes))
 
     assert {"replayed", "skipped"} <= {state(row) for row in rows}
     assert {"cudagraph trees", "cudagraphs backend", "inductor", "program"} == {row.driver for row in rows}
@@ -99,7 +100,7 @@ def test_all_that_can_become_of_a_function(scenes: Dump) -> None:
 
 
 def test_the_rows_are_those_of_the_facts(scenes: Dump) -> None:
-    facts, rows = cudagraphs(scenes), cudagraph_rows(scenes)
+    facts, rows = cudagraphs(Graphs(scenes)), cudagraph_rows(Graphs(scenes))
 
     assert [(row.graph, row.number, row.recorded, row.replayed, row.skipped) for row in rows] == [
         (fact.graph, fact.number, fact.recorded, fact.replayed, fact.skipped) for fact in facts

@@ -9,6 +9,7 @@ import pytest
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Choice, Chosen, Hook, Kernel, LoopNest
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf, run_once
 from tests.private_names import astray
 from tests.running import inspected
@@ -33,7 +34,7 @@ def dump(tuned: subprocess.CompletedProcess[str], shared_folder: Path) -> Dump:
 
 
 def question(dump: Dump, graph: int) -> Autotuned:
-    (found,) = autotuned(dump, dump.graphs()[graph].graph)
+    (found,) = autotuned(CompiledGraph(dump, dump.graphs()[graph].graph))
     return found
 
 

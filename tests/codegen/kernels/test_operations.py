@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.analysis.cost.kernel_work import operations, works
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.running import inspected
 
@@ -79,7 +79,7 @@ def test_kernels_of_the_user(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")
     (graph,) = dump.graphs()
-    own = [row for row in works(dump, graph.graph) if row.launch.kernel.kind == "user_triton"]
+    own = [row for row in works(CompiledGraph(dump, graph.graph)) if row.launch.kernel.kind == "user_triton"]
     told = {
         row.work.kernel.rpartition("_")[0]: [row.work.heavy, row.work.scalar, row.work.transcendental]
         for row in own
@@ -96,7 +96,7 @@ def test_kernels_of_the_user(tmp_path: Path) -> None:
     assert (left.kernel, left.uncounted) == ("until_small_3", "a loop runs as often as values decide")
 
     floats = {"a": 64 * 96 * 4, "b": 96 * 32 * 4, "out": 64 * 32 * 4}
-    moved = {row.kernel: (row.read, row.written) for row in LaunchTraffic(dump, graph.graph).all()}
+    moved = {row.kernel: (row.read, row.written) for row in CompiledGraph(dump, graph.graph).traffic.all()}
     assert moved["softmax_rows_0"] == moved["until_small_3"] == (floats["a"], floats["a"])
     assert moved["product_1"] == (floats["a"] + floats["b"], floats["out"])
     assert moved["add_up_2"] == (floats["out"] + 4, 4)

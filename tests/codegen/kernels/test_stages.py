@@ -12,15 +12,15 @@ import pytest
 import torch
 
 from inspect_compile.analysis.kernels.autotuning import autotuned
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations
 from inspect_compile.analysis.kernels.debug_lines import assembly_lines, machine_lines
-from inspect_compile.analysis.kernels.occupancy import occupancy
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, coverage
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.analysis.kernels.tiling import shape
 from inspect_compile.codegen.kernels.resources import of_amdgcn, of_cubin
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Choice, Hook, Kernel, Tiling
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.binaries import Configuration, configurations
+from inspect_compile.graph.kernels.occupancy import occupancy
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from tests.conftest import run_once
@@ -80,7 +80,7 @@ def tool(name: str) -> str:
 
 def rows_of(dump: Dump) -> list[Configuration]:
     (graph,) = dump.graphs()
-    return configurations(dump, graph.graph)
+    return configurations(CompiledGraph(dump, graph.graph))
 
 
 def text(dump: Dump, row: Binary, stage: str) -> str:
@@ -253,7 +253,7 @@ def test_each_instruction_is_of_a_line_of_the_kernel(compiled: Compiled) -> None
     for target, assembly in (("sm_90", "ptx"), ("gfx942", "amdgcn")):
         dump = compiled(target)
         (graph,) = dump.graphs()
-        statements = Statements(dump, graph.graph)
+        statements = CompiledGraph(dump, graph.graph).statements
         for kernel in (row for row in dump.rows(Kernel) if row.kind == "triton"):
             stages, rows = KernelStages(dump, kernel), statements.all_annotated(kernel)
             defined = next(number for number, line in enumerate(stages.source, 1) if line.startswith("def triton"))
@@ -381,7 +381,7 @@ def test_what_templates_ask_for_is_what_their_code_says(shared_folder: Path, ind
             said = plain_tool(tool("cuobjdump"), "--dump-resource-usage", file).stdout
             assert f"REG:{row.registers} STACK:{row.spills} " in said
         assert (row.shared or 0) > 0
-    (sheet,) = (row for row in autotuned(dump, dump.graphs()[0].graph) if row.about == "operation")
+    (sheet,) = (row for row in autotuned(CompiledGraph(dump, dump.graphs()[0].graph)) if row.about == "operation")
     assert next(row.kind for row in sheet.choices if row.is_winner) == "triton template"
     assert {row.label: row.registers for row in sheet.choices if row.registers is not None} == {
         name: choices[name].registers for name in files

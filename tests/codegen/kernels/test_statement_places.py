@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.statements import Annotated, Statements
 from inspect_compile.codegen.kernels.statement_lines import Version, lines_of
 from inspect_compile.codegen.kernels.statement_places import Body, Line, block, places
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.kernels.statements import Annotated
 from tests.conftest import DumpOf
 from tests.running import inspected
 from tests.statements import statements_missing
@@ -35,7 +36,7 @@ def test_two_softmaxes_in_one_kernel_keep_their_accumulators(mixed: Dump) -> Non
     assert statements_missing(mixed) == []
     assert statements_astray(mixed) == []
     (kernel,) = (row for row in mixed.rows(Kernel) if row.kind == "cpp" and "argmax" in row.name)
-    rows = Statements(mixed, kernel.graph).all_annotated(kernel)
+    rows = CompiledGraph(mixed, kernel.graph).statements.all_annotated(kernel)
     starts = [row for row in rows if row.text.startswith(("float tmp_acc0 =", "IndexValue<float> tmp_acc0 ="))]
     assert [row.nodes for row in starts] == [("amax",), ("sum_1",), ("argmax",), ("amax_1",), ("sum_2",)]
     assert _nodes(rows, "at::vec::maximum(tmp_acc0_vec, tmp0)") == [("amax",), ("amax_1",)]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.codegen.kernels.statement_lines import Version, lines_of
 from inspect_compile.codegen.kernels.statements import is_cpp
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Kernel, KernelBody
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 from tests.running import inspected
 from tests.statements import statements_missing
@@ -42,7 +42,7 @@ def test_every_statement_of_triton_kernels(forms: Dump) -> None:
 @pytest.mark.harmless
 def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
     graph = forms.graphs()[0].graph
-    statements = Statements(forms, graph)
+    statements = CompiledGraph(forms, graph).statements
     rows = [row for kernel in forms.rows(Kernel, graph) for row in statements.all_annotated(kernel)]
     for call, node, code in (
         ("libdevice.exp(", "exp", "y = x.exp()"),
@@ -59,7 +59,7 @@ def test_a_statement_is_of_the_node_that_computes_it(forms: Dump) -> None:
 def test_what_two_kernels_compute_is_told(forms: Dump) -> None:
     again, staged = 0, 0
     for graph in forms.graphs():
-        statements = Statements(forms, graph.graph)
+        statements = CompiledGraph(forms, graph.graph).statements
         for bodies in statements.bodies.values():
             for row in statements.computed(bodies[0]):
                 again += row.node == "exp" and bool(row.recomputed)

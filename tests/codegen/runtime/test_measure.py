@@ -9,6 +9,7 @@ from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Launched
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.private_names import astray
 from tests.running import COMMAND, run
 
@@ -52,7 +53,7 @@ def test_the_program_notices_nothing(runs: dict[str, tuple[str, Dump]]) -> None:
 
 def test_each_launch_of_the_plan_has_one_row(dump: Dump) -> None:
     (plan,) = plans(dump)
-    found = measured_graph(dump, plan.graph)
+    found = measured_graph(CompiledGraph(dump, plan.graph))
     assert found is not None
 
     steps = [(step.launch.graph, step.launch.kernel.name, step.launch.line) for step in plan.steps]
@@ -61,7 +62,7 @@ def test_each_launch_of_the_plan_has_one_row(dump: Dump) -> None:
     assert {row.calls for row in ran} == {CALLS}
     # Of two branches one ran.
     assert {row.graph.partition("/")[2] for row in found.launches if not row.calls} == {"false_graph_0"}
-    assert set(measured(dump)) == {(row.graph, row.what[0], row.line) for row in ran}
+    assert set(measured(Graphs(dump))) == {(row.graph, row.what[0], row.line) for row in ran}
     assert any(row.what[0].startswith("torch.ops.aten.sort") for row in ran)
     assert any(row.what[0].startswith("extern_kernels.mm") for row in ran)
 
@@ -94,10 +95,10 @@ def test_launches_take_less_than_the_call(dump: Dump) -> None:
 @pytest.mark.parametrize("by", ["kernel", "line", "module", "op"])
 def test_sums_add_up(dump: Dump, by: str) -> None:
     (plan,) = plans(dump)
-    whole = measured_graph(dump, plan.graph)
+    whole = measured_graph(CompiledGraph(dump, plan.graph))
     assert whole is not None
 
-    rows = measured_by(dump, plan.graph, by)  # type: ignore[arg-type]
+    rows = measured_by(CompiledGraph(dump, plan.graph), by)  # type: ignore[arg-type]
     assert sum(row.milliseconds or 0 for row in rows) == pytest.approx(whole.milliseconds)
     assert sum(row.share or 0 for row in rows) == pytest.approx(1)
     assert sum(row.bytes or 0 for row in rows) == whole.bytes

@@ -9,6 +9,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Hook, StepsProfiled
+from inspect_compile.graph import Graphs
 from tests.private_names import astray
 from tests.running import inspected, plain
 
@@ -36,7 +37,7 @@ def test_steps_in_which_nothing_is_compiled_are_timed_and_profiled(tmp_path: Pat
     assert (account.step.by, account.step.steps, account.step.plain_steps) == ("Optimizer.step#SGD.step", 15, 8)
     assert sum(row.seconds for row in account.rows) == pytest.approx(account.step.seconds)
     assert "optimizer" in {row.kind for row in account.rows}
-    assert "optimizer" in {row.kind for row in findings(dump)}
+    assert "optimizer" in {row.kind for row in findings(Graphs(dump))}
     assert (dump.root / paths.STEPS_TRACE).stat().st_size < 100_000
 
 

@@ -9,6 +9,7 @@ import torch
 from inspect_compile.analysis.caches.lookups import LookupRow, lookup_rows
 from inspect_compile.analysis.caches.words import difference_text
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from tests.conftest import run_once
 from tests.private_names import version
 from tests.running import inspected, plain
@@ -65,7 +66,7 @@ def recorded(shared_folder: Path) -> tuple[list[str], list[LookupRow]]:
     own = {**OFF, "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor")}
     done = run_once(folder, lambda folder: inspected([PROGRAM], folder, options=["--cache", "keep"], environment=own))
     assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1], lookup_rows(Dump(folder / "dump"))
+    return done.stdout.split("\n")[:-1], lookup_rows(Graphs(Dump(folder / "dump")))
 
 
 @pytest.fixture(scope="module")

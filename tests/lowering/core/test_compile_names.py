@@ -11,6 +11,7 @@ from inspect_compile.analysis.frontend.frames import frames
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, Graph, Guard, JointNode, Pass, Recompile, Timed
 from inspect_compile.facts.compile_id import compile_name, compile_order, frame_id, torch_id
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.lowering.core.compile_names import CompileNames
 from tests.conftest import run_once
 from tests.running import inspected
@@ -96,7 +97,7 @@ def test_graphs_are_of_the_compile_that_they_came_from(dump: Dump) -> None:
     for graph in dump.rows(Graph):
         assert graph.compile_id is not None
         kinds.setdefault(graph.compile_id, []).append(graph.kind)
-        path = call_path(dump, graph.graph)
+        path = call_path(CompiledGraph(dump, graph.graph))
         assert {call.graph for call in path} == {graph.compile_id}
         assert sum(call.stage == "backend" for call in path) == 1
     assert {len(kinds.pop(name)) for name in ("0/0#3", "1/0#3")} == {2}, "torch mixes their kinds at times"

@@ -7,6 +7,7 @@ import torch
 from inspect_compile.analysis.frontend.call_path import call_path, tree
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Call
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf
 
 ONE_GRAPH = (
@@ -33,7 +34,7 @@ def test_a_forward_graph(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("conv_bias").dump)
     (graph,) = dump.graphs()
 
-    calls = call_path(dump, graph.graph)
+    calls = call_path(CompiledGraph(dump, graph.graph))
 
     assert stations(calls) == ONE_GRAPH
     by_stage = {call.stage: call for call in calls}
@@ -63,9 +64,9 @@ def test_a_backward_that_is_compiled_later_is_of_the_same_compile(dump_of: DumpO
         next(graph for graph in dump.graphs() if graph.kind == kind) for kind in ("forward", "backward")
     )
 
-    calls = call_path(dump, forward.graph)
+    calls = call_path(CompiledGraph(dump, forward.graph))
 
-    assert calls == call_path(dump, backward.graph)
+    assert calls == call_path(CompiledGraph(dump, backward.graph))
     assert {call.inductor_graph for call in calls} == {None, forward.graph, backward.graph}
     stages = [(called.depth, called.stage) for called in tree(calls)]
     assert {(3, "partition"), (3, "forward")} <= set(stages)

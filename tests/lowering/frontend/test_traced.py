@@ -12,10 +12,11 @@ import pytest
 import torch
 from rich.console import Console
 
-from inspect_compile.analysis.dumps.rows import hooks
+from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.aot_rows import aot_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, Artifact, Frame, Metrics, Settings, ShapeGuard, SideEffect
+from inspect_compile.graph import Graphs
 from inspect_compile.tables import table
 from inspect_compile.tables.text import file_name
 from tests.conftest import run_once
@@ -158,7 +159,7 @@ def test_settings_are_told_once_and_where_they_are_not_the_default(dump: Dump) -
 
 
 def test_what_is_written_and_what_is_a_view(dump: Dump) -> None:
-    rows = aot_rows(dump)
+    rows = aot_rows(Graphs(dump))
     changed = {(row.graph, row.index): row.changes for row in rows if row.changed}
     assert set(changed.values()) == {("data",)}
     assert "0/0" in {graph for graph, _ in changed}
@@ -178,7 +179,7 @@ def test_inner_tensors_of_subclasses_are_those_of_torchs_trace(dump: Dump, told:
         assert torchs[graph].count("InputAliasInfo(") == len(row.inner_inputs) == 2 * len(row.inputs) == 4
         assert torchs[graph].count("OutputAliasInfo(") == len(row.inner_outputs) > len(row.outputs)
         assert [one.changes for one in row.inner_inputs] == [("data",), ("data",), (), ()]
-    rows = [row for row in aot_rows(dump) if row.what.startswith("inner ")]
+    rows = [row for row in aot_rows(Graphs(dump)) if row.what.startswith("inner ")]
     assert [row.index for row in rows if row.what == "inner input"] == [0, 1, 2, 3]
 
 
@@ -195,7 +196,7 @@ def test_a_failure_has_its_traceback_and_its_line(dump: Dump) -> None:
 @pytest.mark.parametrize("name", ["aot", "artifacts", "metrics", "settings"])
 def test_each_is_a_table(name: str, dump: Dump) -> None:
     console = Console(width=200, file=io.StringIO(), record=True)
-    console.print(table(name, dump))
+    console.print(table(name, Graphs(dump)))
     lines = console.export_text().splitlines()
     assert len(lines) > 5
 

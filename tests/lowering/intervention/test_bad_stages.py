@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
 
@@ -25,11 +25,11 @@ def test_the_stage_with_the_mistake_is_named(tmp_path: Path, inductor_cache: Pat
     assert done.returncode == 1, done.stderr
     planted = [json.loads(line) for line in done.stdout.splitlines()]
     dump = Dump(tmp_path / "dump")
-    graphs = sorted((graph.graph for graph in outermost(dump)), key=lambda name: int(name.split("_")[2]))
+    graphs = sorted((graph.graph for graph in dump.outermost()), key=lambda name: int(name.split("_")[2]))
     assert len(planted) == len(graphs) >= 20
     for row, graph in zip(planted, graphs, strict=True):
         assert row["apart"] > 1e-3, row
-        wrong = [each for each in judged(dump, graph) if each.verdict == WRONG]
+        wrong = [each for each in judged(Graphs(dump, graph)) if each.verdict == WRONG]
         levels = {each.level for each in wrong if each.level}
         kernels = {each.kernel for each in wrong if not each.level}
         if row["where"] == "lowering":

@@ -8,6 +8,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
@@ -23,7 +24,7 @@ def test_no_kernel_and_no_level_is_accused(tmp_path: Path, inductor_cache: Path)
     done = run([*COMMAND, "numerics", "--dump", "dump", PROGRAM], tmp_path, environment=environment)
 
     assert done.returncode == 0, done.stderr
-    rows = list(judged(Dump(tmp_path / "dump")))
+    rows = list(judged(Graphs(Dump(tmp_path / "dump"))))
     assert [(row.graph, row.level or row.kernel, row.node) for row in rows if row.verdict == WRONG] == []
     means = [row for row in rows if row.node == "getitem_1" and row.kernel]
     assert len({row.graph for row in means}) == 3

@@ -7,6 +7,7 @@ from pathlib import Path
 from inspect_compile.analysis.numerics.verdicts import summary
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Checked, NumericsCall
+from inspect_compile.graph import Graphs
 from tests.child.test_capture import table_sizes
 from tests.running import COMMAND, plain, run
 
@@ -51,8 +52,8 @@ with inspect_compile.capture("again"):
     assert done.returncode == 0, done.stderr
     checked = Dump(tmp_path / "checked")
     assert table_sizes(checked) == table_sizes(Dump(tmp_path / "command"))
-    assert (summary(checked).calls, summary(checked).trouble, checked.run.notes) == (1, (), ())
-    assert summary(checked).compared > 0
+    assert (summary(Graphs(checked)).calls, summary(Graphs(checked)).trouble, checked.run.notes) == (1, (), ())
+    assert summary(Graphs(checked)).compared > 0
     for name in ("unchecked", "again"):
         dump = Dump(tmp_path / name)
         assert len(dump.graphs()) == 1

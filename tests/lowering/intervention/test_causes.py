@@ -7,6 +7,7 @@ import pytest
 
 from inspect_compile.analysis.numerics.causes import MENDS, causes
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.settings import SETTINGS
 from tests.running import COMMAND, run
 
@@ -36,7 +37,7 @@ def test_the_setting_that_mends_it_is_named(tmp_path: Path, inductor_cache: Path
     assert outcomes["max_fusion_size=1"] == outcomes["emulate_precision_casts=True"] == "does not mend it"
     assert {row["reason"] for row in rows if row["outcome"] == "not tried"} >= {"not on this device", "it was so"}
     assert next(row for row in rows if row["change"] == "max_fusion_size=1")["first_launches"] == rows[0]["launches"]
-    again = [row.outcome for row in causes(Dump(tmp_path / "dump"))]
+    again = [row.outcome for row in causes(Graphs(Dump(tmp_path / "dump")))]
     assert again == [row["outcome"] for row in rows]
     shown = run([*COMMAND, "show", "dump", "numerics"], tmp_path).stdout
     assert "mends it: cpp.simdlen=1 (vectorized C++ code)" in shown

@@ -8,6 +8,7 @@ import torch
 from inspect_compile.analysis.numerics.verdicts import summary
 from inspect_compile.commands.numerics import NOT_COMPARED
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.lowering.intervention.numerics.continued import Form, in_form
 from tests.running import COMMAND, plain, run
 
@@ -26,7 +27,7 @@ def test_the_program_gets_what_the_graph_gives(tmp_path: Path, inductor_cache: P
 
     assert alone.stdout.splitlines() == [f"{name} False" for name in NAMES]
     assert (done.returncode, done.stdout.splitlines()) == (1, [f"{name} True" for name in NAMES]), done.stderr
-    found = summary(Dump(tmp_path / "dump"))
+    found = summary(Graphs(Dump(tmp_path / "dump")))
     assert (found.trouble, found.not_continued) == ((), {})
     assert found.continued == found.calls
     assert f"the program got the reference's results from {found.calls} checked calls" in done.stderr

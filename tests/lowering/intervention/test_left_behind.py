@@ -8,6 +8,7 @@ import torch
 
 from inspect_compile.analysis.numerics.verdicts import Judged, judged, summary
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, COMPILED, PARTITIONER, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.private_names import version
@@ -42,7 +43,7 @@ def found(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> tup
 
 def of_function(dump: Dump, at: int) -> list[Judged]:
     """The rows of the graphs of one function."""
-    return [row for row in judged(dump) if row.graph.startswith(f"model__{at}_")]
+    return [row for row in judged(Graphs(dump)) if row.graph.startswith(f"model__{at}_")]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -63,7 +64,7 @@ def test_a_function_that_keeps_what_it_makes_is_no_reference(found: tuple[str, D
     _, dump = found
 
     assert {row.verdict for row in of_function(dump, len(FUNCTIONS))} == {EXACT}
-    (trouble,) = summary(dump).trouble
+    (trouble,) = summary(Graphs(dump)).trouble
     assert "it keeps tensors that it makes for its next call" in trouble.reason
 
 
@@ -94,5 +95,5 @@ def test_a_saved_value_that_the_forward_changes_is_the_partitioner_s(tmp_path: P
 
     is_wrong = done.stdout == "False\n"
     assert done.returncode == is_wrong, done.stderr
-    wrong = {row.level for row in judged(Dump(tmp_path / "dump")) if row.verdict == WRONG}
+    wrong = {row.level for row in judged(Graphs(Dump(tmp_path / "dump"))) if row.verdict == WRONG}
     assert wrong == ({PARTITIONER} if is_wrong else set())

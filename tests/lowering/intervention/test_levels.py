@@ -7,6 +7,7 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.commands.numerics import NOT_COMPARED
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import EXACT, WORSE, WRONG
 from inspect_compile.tables.numerics.story import result_story
@@ -55,7 +56,7 @@ def test_the_level_with_the_mistake_is_named(
     status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
 
     assert (status, said.strip()) == (1, "True"), told
-    wrong = [row for row in judged(dump) if row.verdict == WRONG]
+    wrong = [row for row in judged(Graphs(dump)) if row.verdict == WRONG]
     assert {row.level for row in wrong} == {level}
     assert wrong[0].measured.operator == operator
     assert f"{level} make" in told
@@ -69,7 +70,7 @@ def test_what_is_right_is_not_accused(words: str, tmp_path: Path, inductor_cache
     status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
 
     assert (status, said.strip()) == (0, "False"), told
-    found = summary(dump)
+    found = summary(Graphs(dump))
     assert found.trouble == ()
     assert all(compared == results for compared, results in found.graph_results.values())
     assert ("Dynamo's graph" in found.graph_results, "the joint graph" in found.graph_results) == (
@@ -84,7 +85,7 @@ def test_what_a_later_pass_takes_away_is_not_wrong(words: str, tmp_path: Path, i
     status, said, told, dump = checked("bad_level.py", words, tmp_path, inductor_cache)
 
     assert (status, said.strip()) == (0, "False"), told
-    mended = [row for row in judged(dump) if row.measured.is_mended]
+    mended = [row for row in judged(Graphs(dump)) if row.measured.is_mended]
     assert {(row.level, row.verdict) for row in mended} == {(AOT, WORSE)}
     assert any("took the error away" in line for line in result_story(mended[0]))
     shown = run([*COMMAND, "show", "dump", "numerics"], tmp_path, environment={"COLUMNS": "300"}).stdout
@@ -95,7 +96,7 @@ def test_a_kernel_that_takes_away_what_a_pass_did_is_not_wrong(tmp_path: Path, i
     status, said, told, dump = checked("other_layout.py", "", tmp_path, inductor_cache)
 
     assert (status, said.strip()) == (0, "True"), told
-    mended = [row for row in judged(dump) if row.measured.is_mended]
+    mended = [row for row in judged(Graphs(dump)) if row.measured.is_mended]
     levels = ["post_grad_custom_pre_pass", "", COMPILED]
     assert [(row.level, row.verdict) for row in mended] == [(level, WORSE) for level in levels]
 
@@ -105,7 +106,7 @@ def test_an_element_on_an_edge_excuses_no_other(words: str, status: int, tmp_pat
     ended, _, told, dump = checked("edge.py", words, tmp_path, inductor_cache)
 
     assert ended == status, told
-    (row,) = (row for row in judged(dump) if row.level == AOT)
+    (row,) = (row for row in judged(Graphs(dump)) if row.level == AOT)
     assert (row.verdict == WRONG) == bool(status)
     if status:
         assert row.measured.noise_worst is not None
@@ -117,7 +118,7 @@ def test_python_values_are_compared_unless_they_come_from_a_tensor(tmp_path: Pat
     status, _, told, dump = checked("python_values.py", "--eager", tmp_path, inductor_cache)
 
     assert status == 1, told
-    rows = [row for row in judged(dump) if row.measured.against == FUNCTION]
+    rows = [row for row in judged(Graphs(dump)) if row.measured.against == FUNCTION]
     found = [(row.level, row.measured.buffer, row.verdict, row.measured.mismatch) for row in rows]
     assert found == [
         (CALL, "result[0]", EXACT, ""),
@@ -135,7 +136,7 @@ def test_calling_the_function_too_changes_no_tensor(tmp_path: Path, inductor_cac
 
     assert status == NOT_COMPARED, told  # one function is not: see below
     assert said == alone.stdout
-    found = summary(dump)
+    found = summary(Graphs(dump))
     assert found.graph_results["the program's function"][0] > 0
     (trouble,) = found.trouble
     assert "it changes a tensor in place that depends on others with gradients" in trouble.reason

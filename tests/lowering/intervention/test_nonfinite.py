@@ -6,6 +6,7 @@ from pathlib import Path
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from tests.running import COMMAND, plain, run
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -22,7 +23,7 @@ def test_what_makes_them_is_named(tmp_path: Path, inductor_cache: Path) -> None:
 
     assert (done.returncode, done.stdout) == (1, alone.stdout), done.stderr
     dump = Dump(tmp_path / "dump")
-    rows = {line_of(row, program): row for row in nonfinite_rows(dump)}
+    rows = {line_of(row, program): row for row in nonfinite_rows(Graphs(dump))}
     attend = rows["return torch.softmax(scores, -1) @ weight.t()"]
     assert (attend.kind, attend.call, attend.node, attend.element) == ("NaN", 2, "sub", (2, 0))
     assert [(one.node, one.value) for one in attend.operands] == [("where", "-inf"), ("amax", "-inf")]
@@ -40,11 +41,11 @@ def test_what_makes_them_is_named(tmp_path: Path, inductor_cache: Path) -> None:
     assert (in_place.kind, in_place.node, in_place.operands[1].value) == ("Inf", "div", "0.0")
     in_order = rows["return torch.sort(torch.log(x - 1))[0] * 2"]
     assert (in_order.kind, in_order.node, in_order.operands[0].value) == ("NaN", "log", "-0.5")
-    came_in = next(row for row in nonfinite_rows(dump) if row.came_in)
+    came_in = next(row for row in nonfinite_rows(Graphs(dump)) if row.came_in)
     assert (came_in.kind, came_in.kernel, came_in.node) == ("Inf", "", "")
-    assert len(list(nonfinite_rows(dump))) == 6
-    about = [row for row in remark_rows(dump) if row.code == "numerics-not-finite"]
-    assert [row.graph for row in about] == [row.graph for row in nonfinite_rows(dump)]
+    assert len(list(nonfinite_rows(Graphs(dump)))) == 6
+    about = [row for row in remark_rows(Graphs(dump)) if row.code == "numerics-not-finite"]
+    assert [row.graph for row in about] == [row.graph for row in nonfinite_rows(Graphs(dump))]
     page = run([*COMMAND, "show", "dump", "node", "log", "--graph", logarithm.graph], tmp_path).stdout
     assert "numerics-not-finite a result has NaN in call 2: log makes it" in " ".join(page.split())
     assert done.stderr.count("\nfirst ") + done.stderr.startswith("first ") == 6
@@ -66,4 +67,4 @@ def test_finite_results_are_no_findings(tmp_path: Path, inductor_cache: Path) ->
 
     assert done.returncode == 0, done.stderr
     assert "no result of a compiled graph has NaN or Inf" in done.stderr
-    assert list(nonfinite_rows(Dump(tmp_path / "dump"))) == []
+    assert list(nonfinite_rows(Graphs(Dump(tmp_path / "dump")))) == []

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.numerics.verdicts import judged, summary
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, inspected, plain, run
 
@@ -34,7 +34,7 @@ def test_no_sample_is_accused(sample: str, tmp_path: Path, inductor_cache: Path)
     done = run([*COMMAND, "numerics", "--dump", "dump", SAMPLES / f"{sample}.py"], tmp_path, environment=environment)
 
     assert done.returncode == 0, done.stderr
-    found = summary(Dump(tmp_path / "dump"))
+    found = summary(Graphs(Dump(tmp_path / "dump")))
     assert found.wrong == 0
     assert found.compared > 0
     assert found.trouble == ()
@@ -53,10 +53,10 @@ def test_forms_of_memory(tmp_path: Path, inductor_cache: Path) -> None:
     recorded = inspected([PROGRAMS / "forms.py"], tmp_path, options=("--dump", "plain"), environment=environment)
     assert recorded.stdout == alone.stdout
     assert codes(tmp_path / "dump") == codes(tmp_path / "plain")
-    found = summary(Dump(tmp_path / "dump"))
+    found = summary(Graphs(Dump(tmp_path / "dump")))
     assert found.trouble == ()
     assert found.compared >= 0.9 * found.results
-    rows = list(judged(Dump(tmp_path / "dump")))
+    rows = list(judged(Graphs(Dump(tmp_path / "dump"))))
     assert {row.reason.rpartition(" ")[0] for row in rows if row.reason and not row.level} <= {
         "a step of the lowering of"
     }
@@ -72,19 +72,19 @@ def test_results_that_differ_each_time_are_named(tmp_path: Path, inductor_cache:
 
     assert done.returncode == 1, done.stderr
     dump = Dump(tmp_path / "dump")
-    found = summary(dump)
-    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    found = summary(Graphs(dump))
+    unsteady, steady = sorted(graph.graph for graph in dump.outermost())
     assert found.wrong == 0
     assert found.repeated
-    assert {row.graph for row in judged(dump) if row.measured.unstable} == {unsteady}
-    assert {row.node for row in judged(dump, unsteady) if row.measured.unstable} == {"scale"}
+    assert {row.graph for row in judged(Graphs(dump)) if row.measured.unstable} == {unsteady}
+    assert {row.node for row in judged(Graphs(dump, unsteady)) if row.measured.unstable} == {"scale"}
     assert 1 <= found.unstable_results <= 2  # two threads may add in the same order twice
     assert "not deterministic" in done.stderr
-    kernel = next(row.kernel for row in judged(dump, unsteady) if row.node == "scale")
+    kernel = next(row.kernel for row in judged(Graphs(dump, unsteady)) if row.node == "scale")
     page = " ".join(run([*COMMAND, "show", "dump", "kernel", kernel], tmp_path).stdout.split())
     assert "not the same when it runs again" in page
-    assert {row.call for row in judged(dump)} == {2, 3}
-    assert list(judged(dump, steady))
+    assert {row.call for row in judged(Graphs(dump))} == {2, 3}
+    assert list(judged(Graphs(dump, steady)))
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ def test_which_calls_are_checked(
     run(words, tmp_path, environment=environment)
 
     dump = Dump(tmp_path / "dump")
-    unsteady, steady = sorted(graph.graph for graph in outermost(dump))
+    unsteady, steady = sorted(graph.graph for graph in dump.outermost())
     found = {"unsteady": unsteady, "steady": steady}
-    assert {name: {row.call for row in judged(dump, graph)} for name, graph in found.items()} == calls
+    assert {name: {row.call for row in judged(Graphs(dump, graph))} for name, graph in found.items()} == calls
 
 
 @pytest.mark.parametrize("calls", ["0", "3-2", "x", "1,,2", "-1"])
@@ -142,8 +142,8 @@ def test_a_pass_that_changes_the_result_is_named(
 
     assert (done.returncode, done.stdout.strip()) == ((0, "False") if blamed is None else (1, "True")), done.stderr
     dump = Dump(tmp_path / "dump")
-    assert {row.level for row in judged(dump) if row.verdict == WRONG} == ({blamed} if blamed else set())
-    assert {row.measured.against for row in judged(dump)} >= {"the graph before the passes", "Dynamo's graph"}
+    assert {row.level for row in judged(Graphs(dump)) if row.verdict == WRONG} == ({blamed} if blamed else set())
+    assert {row.measured.against for row in judged(Graphs(dump))} >= {"the graph before the passes", "Dynamo's graph"}
     if blamed:
         assert f"first wrong: pass {blamed}" in done.stderr
 

@@ -7,6 +7,7 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import Judged, judged, summary
 from inspect_compile.commands.numerics import NOT_COMPARED
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE
 from tests.running import COMMAND, run
 
@@ -19,8 +20,8 @@ def checked(program: str, tmp_path: Path, inductor_cache: Path, status: int = 0)
     done = run([*COMMAND, "numerics", "--dump", "dump", PROGRAMS / program], tmp_path, environment=environment)
     assert done.returncode == status, done.stderr
     dump = Dump(tmp_path / "dump")
-    assert summary(dump).trouble == ()
-    return dump, [row for row in judged(dump) if not row.level]
+    assert summary(Graphs(dump)).trouble == ()
+    return dump, [row for row in judged(Graphs(dump)) if not row.level]
 
 
 def test_each_run_of_a_nested_graph_is_compared(tmp_path: Path, inductor_cache: Path) -> None:
@@ -46,7 +47,7 @@ def test_frozen_weights(tmp_path: Path, inductor_cache: Path) -> None:
     # Freezing compiles another graph than Dynamo's, with which nothing is compared.
     dump, rows = checked("frozen.py", tmp_path, inductor_cache, status=NOT_COMPARED)
 
-    found = summary(dump)
+    found = summary(Graphs(dump))
     assert found.compared == found.results > 4
     assert any("mkldnn" in row.kernel for row in rows)
     assert any("mkl_linear" in row.kernel for row in rows)

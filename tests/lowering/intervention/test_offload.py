@@ -9,6 +9,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
@@ -89,7 +90,7 @@ def test_a_check_finds_the_same(fault: str, status: int, tmp_path: Path, inducto
         words: list[str | Path] = ["numerics", *options, "--dump", name, PROGRAMS / "bad_pass.py", fault, "train"]
         done = run([*COMMAND, *words], tmp_path, environment=environment)
         assert done.returncode == status, done.stderr
-        rows[name] = [(row.kernel, row.buffer, row.level, row.verdict) for row in judged(Dump(tmp_path / name))]
+        rows[name] = [(row.kernel, row.buffer, row.level, row.verdict) for row in judged(Graphs(Dump(tmp_path / name)))]
 
     assert rows["file"] == rows["memory"]
     assert rows["file"]

@@ -11,6 +11,7 @@ import pytest
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics import error_kinds as kinds
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
@@ -93,12 +94,12 @@ def outcomes(tmp_path: Path, inductor_cache: Path, *words: str) -> list[Outcome]
     assert "the program itself ended" not in done.stderr, done.stderr
     wrong: dict[str, set[str]] = {}
     dump = Dump(tmp_path / "dump")
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         number = re.match(r"model__(\d+_[a-z]+)_", row.graph)
         if row.verdict == WRONG and number:
             wrong.setdefault(number[1], set()).add(row.kernel or row.level)
     statements = {}
-    for found in kernel_statements(dump):
+    for found in kernel_statements(Graphs(dump)):
         if found.blamed is not None and (number := re.match(r"model__(\d+_[a-z]+)_", found.graph)):
             place = (number[1], found.kernel, found.blamed.line, found.blamed.text)
             statements[place] = "" if found.kind is None else found.kind.kind

@@ -15,6 +15,7 @@ from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics import levels
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
@@ -113,7 +114,7 @@ def outcomes(tmp_path: Path, inductor_cache: Path, *words: str) -> list[Outcome]
 
 def found_in(dump: Dump, planted: list[dict[str, Any]]) -> list[Outcome]:
     wrong: dict[str, list[Judged]] = {}
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         if row.verdict == WRONG:
             wrong.setdefault(_number(row.graph), []).append(row)
     lines: dict[str, set[int]] = {}
@@ -121,10 +122,10 @@ def found_in(dump: Dump, planted: list[dict[str, Any]]) -> list[Outcome]:
         for row in rows:
             if row.where is not None and row.level != levels.CALL:
                 lines.setdefault(_number(row.graph), set()).add(row.where.line)
-    for statements in kernel_statements(dump):
+    for statements in kernel_statements(Graphs(dump)):
         if statements.blamed is not None and statements.blamed.where is not None:
             lines.setdefault(_number(statements.graph), set()).add(statements.blamed.where.line)
-    left_out = {_number(one.graph) for one in uncompared(dump)}
+    left_out = {_number(one.graph) for one in uncompared(Graphs(dump))}
     found = []
     for at, printed in enumerate(planted, start=1):
         graphs = [*printed["graphs"], f"compile {at}"]

@@ -9,6 +9,7 @@ import pytest
 
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import ALL_PASSES
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.running import COMMAND, run
@@ -31,7 +32,7 @@ def checked(tmp_path: Path, inductor_cache: Path) -> Checked:
         done = run(words, tmp_path, environment=environment)
         assert done.returncode == 1, done.stderr
         assert "unwaited collective" not in done.stderr
-        first, second = (list(judged(Dump(tmp_path / "dump" / f"rank_{rank}"))) for rank in (0, 1))
+        first, second = (list(judged(Graphs(Dump(tmp_path / "dump" / f"rank_{rank}")))) for rank in (0, 1))
         return first, second
 
     return ran

@@ -9,6 +9,7 @@ from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_ca
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FlaggedCalls, Graph
+from inspect_compile.graph import Graphs
 from tests.running import COMMAND, plain, run
 
 PROGRAM = Path(__file__).parent / "programs" / "recorded.py"
@@ -37,8 +38,8 @@ def test_the_step_that_goes_wrong(kind: str, tmp_path: Path, inductor_cache: Pat
     if kind == "half":
         assert done.stdout == plain([PROGRAM, kind], tmp_path, environment=environment).stdout
     dump = Dump(tmp_path / "dump")
-    graphs, rows = kinds(dump), list(nonfinite_rows(dump))
-    flagged = {row.graph: row for row in flagged_calls(dump)}
+    graphs, rows = kinds(dump), list(nonfinite_rows(Graphs(dump)))
+    flagged = {row.graph: row for row in flagged_calls(Graphs(dump))}
     assert flagged.keys() == {graphs["forward"].graph, graphs["backward"].graph}
     for seen in flagged.values():
         assert (seen.calls, seen.examinable, seen.reason) == (STEPS, STEPS, "")
@@ -68,7 +69,7 @@ def test_the_step_that_goes_wrong(kind: str, tmp_path: Path, inductor_cache: Pat
         assert code(rows[0]) == "product = (x * level).half() @ (10 * self.up.weight.t()).half()"
         assert (rows[0].dtype, rows[0].node) == ("float16", "mm")
     assert not any(row.came_in or row.reason or row.again for row in rows)
-    remarks = [row for row in remark_rows(dump) if row.code == "numerics-not-finite"]
+    remarks = [row for row in remark_rows(Graphs(dump)) if row.code == "numerics-not-finite"]
     assert [row.graph for row in remarks] == [row.graph for row in rows]
     assert "in call 6 (step 6): " in remarks[0].message
     page = " ".join(run([*COMMAND, "show", "dump", "nonfinite"], tmp_path).stdout.split())
@@ -86,7 +87,7 @@ def test_a_program_that_ends_by_an_exception(tmp_path: Path, inductor_cache: Pat
     assert done.returncode == 1
     assert "FloatingPointError: loss in step 6" in done.stderr
     assert "the program itself ended with status 1" in done.stderr
-    (row,) = nonfinite_rows(Dump(tmp_path / "dump"))
+    (row,) = nonfinite_rows(Graphs(Dump(tmp_path / "dump")))
     assert (row.node, row.call, row.reason) == ("log", BAD, "")
 
 
@@ -109,12 +110,12 @@ def test_what_is_not_kept_is_said(tmp_path: Path, inductor_cache: Path) -> None:
     assert done.returncode == 1
     dump = Dump(tmp_path / "dump")
     forward, backward = (kinds(dump)[kind].graph for kind in ("forward", "backward"))
-    first, second = nonfinite_rows(dump)
+    first, second = nonfinite_rows(Graphs(dump))
     assert (first.graph, first.kind, first.call, first.kernel) == (backward, "NaN", BAD, "")
     assert "was not kept" in first.reason
     assert (second.graph, second.call) == (forward, BAD + 1)
     assert "--keep" in second.reason
-    assert {(row.calls, row.examinable, row.kept_bytes) for row in flagged_calls(dump)} == {(STEPS, 0, 0)}
+    assert {(row.calls, row.examinable, row.kept_bytes) for row in flagged_calls(Graphs(dump))} == {(STEPS, 0, 0)}
     assert f"could not have been examined: {STEPS} of {STEPS} calls of {forward}" in done.stderr
     assert "what makes it is not known" in done.stderr
 
@@ -152,13 +153,13 @@ def test_graphs_that_train_nothing(tmp_path: Path, inductor_cache: Path) -> None
 
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump")
-    steady, divided = (row.graph for row in flagged_calls(dump))
-    rows = list(nonfinite_rows(dump))
+    steady, divided = (row.graph for row in flagged_calls(Graphs(dump)))
+    rows = list(nonfinite_rows(Graphs(dump)))
     assert [(row.graph, row.kind, row.call, row.step, row.again, row.node) for row in rows] == [
         (divided, "Inf", 3, 3, False, "div"),
         (divided, "Inf", 7, 7, True, "div"),
     ]
-    seen = {row.graph: (row.calls, row.flagged, row.first, row.last) for row in flagged_calls(dump)}
+    seen = {row.graph: (row.calls, row.flagged, row.first, row.last) for row in flagged_calls(Graphs(dump))}
     assert seen == {steady: (9, 1, 9, 9), divided: (8, 3, 3, 7)}
     batch, parameter = 2 * 4 * 4, 4 * 4 * 4
     kept = [row.kept_bytes for row in dump.rows(FlaggedCalls) if row.graph == steady]
@@ -174,7 +175,7 @@ def test_graphs_that_are_not_chosen(tmp_path: Path, inductor_cache: Path) -> Non
     done = run([*COMMAND, "numerics", *options, PROGRAM, "backward"], tmp_path, environment=environment)
 
     assert done.returncode == 0, done.stderr
-    (seen,) = flagged_calls(Dump(tmp_path / "dump"))
+    (seen,) = flagged_calls(Graphs(Dump(tmp_path / "dump")))
     assert (seen.graph, seen.calls) == (kinds(Dump(tmp_path / "dump"))["backward"].graph, 4)
 
 
@@ -214,9 +215,9 @@ def test_each_rank_has_its_own(tmp_path: Path, inductor_cache: Path) -> None:
 
     assert done.returncode == 1, done.stderr
     first, second = (Dump(tmp_path / "dump" / f"rank_{rank}") for rank in (0, 1))
-    (made,) = [row for row in nonfinite_rows(second) if not row.came_in]
+    (made,) = [row for row in nonfinite_rows(Graphs(second)) if not row.came_in]
     assert (made.node, made.call, made.step) == ("log", BAD, BAD)
-    assert all(row.came_in for row in nonfinite_rows(first))
-    assert {row.first for row in flagged_calls(first)} == {BAD + 1}
+    assert all(row.came_in for row in nonfinite_rows(Graphs(first)))
+    assert {row.first for row in flagged_calls(Graphs(first))} == {BAD + 1}
     assert "rank 1: first NaN: log" in done.stderr
     assert "rank 0: first NaN" in done.stderr

@@ -8,6 +8,7 @@ import torch
 from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, CALL, DYNAMO, DYNAMO_GRAPH, FUNCTION, JOINT_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WRONG
 from tests.private_names import version
@@ -29,7 +30,7 @@ def checked(words: str, where: Path, cache: Path) -> dict[str, list[Judged]]:
     done = run([*COMMAND, "numerics", *options, "--dump", "dump", PROGRAM, *rest], where, environment=environment)
     assert done.stdout.split() == names, done.stderr
     graphs: dict[str, list[Judged]] = {}
-    for row in judged(Dump(where / "dump")):
+    for row in judged(Graphs(Dump(where / "dump"))):
         graphs.setdefault(row.graph.partition("/")[0], []).append(row)
     return dict(zip(names, graphs.values(), strict=True))
 
@@ -71,7 +72,7 @@ def test_the_program_itself_has_a_veto(tmp_path: Path, inductor_cache: Path) -> 
 def test_a_backward_of_the_programs_own_that_dynamo_leaves_out(tmp_path: Path, inductor_cache: Path) -> None:
     """Its graph is run as it is, so that without the program's function nothing shows what is left out."""
     checked("clipped pushed mapped", tmp_path, inductor_cache)
-    found = {one.graph: one for one in uncompared(Dump(tmp_path / "dump"))}
+    found = {one.graph: one for one in uncompared(Graphs(Dump(tmp_path / "dump")))}
     beside = checked("--eager clipped pushed mapped", tmp_path / "eager", inductor_cache)
 
     assert [one.step for one in found.values()] == ([FUNCTION, FUNCTION] if IS_OLD else [FUNCTION])
@@ -96,6 +97,6 @@ def test_a_backward_without_operations(tmp_path: Path, inductor_cache: Path) -> 
     environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
     done = run([*COMMAND, "numerics", "--dump", "dump", PROGRAM, "added"], tmp_path, environment=environment)
 
-    rows = [row for row in judged(Dump(tmp_path / "dump")) if "backward" in row.graph]
+    rows = [row for row in judged(Graphs(Dump(tmp_path / "dump"))) if "backward" in row.graph]
     assert done.returncode == 0, done.stderr
     assert [(row.measured.against, row.verdict) for row in rows] == [(DYNAMO_GRAPH, EXACT), (JOINT_GRAPH, EXACT)]

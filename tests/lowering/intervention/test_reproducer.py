@@ -16,6 +16,7 @@ from inspect_compile.analysis.numerics.kept import kept_calls, kept_launches
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.dump import Dump
 from inspect_compile.facts import KeptInputs
+from inspect_compile.graph import Graphs
 from tests.handmade import graph, made
 from tests.running import COMMAND, run
 
@@ -47,7 +48,7 @@ def alone(script: Path, cache: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_page_of_a_node_has_its_wrong_statement(checked: Path, tmp_path: Path) -> None:
-    found = next(row for row in kernel_statements(Dump(checked)) if row.blamed is not None and row.blamed.node)
+    found = next(row for row in kernel_statements(Graphs(Dump(checked))) if row.blamed is not None and row.blamed.node)
     blamed = found.blamed
     assert blamed is not None
     words: list[str | Path] = [*COMMAND, "show", checked, "node", blamed.node, "--graph", found.graph]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.dumps.graphs import outermost
-from inspect_compile.analysis.fusion.ledger import candidates
 from inspect_compile.child.setting import Setting
 from inspect_compile.commands.run import first_record
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.launch.bisect import Check
 from tests.running import inspected
 
@@ -36,7 +36,7 @@ def test_denials_and_a_limit(tmp_path: Path, no_graphs: Path, monkeypatch: pytes
     assert (done.status, done.trouble) == (0, ""), log
     ((root, (counted,)),) = done.parts
     dump = Dump(root)
-    attempts = candidates(dump, outermost(dump)[0].graph)
+    attempts = candidates(CompiledGraph(dump, dump.outermost()[0].graph))
     assert [(row.a, row.b, row.into) for row in attempts if row.verdict == "fused"] == [
         (counted.a, counted.b, counted.into)
     ]

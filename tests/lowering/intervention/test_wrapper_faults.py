@@ -10,6 +10,7 @@ import pytest
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import LoadedLine
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.running import COMMAND, run
@@ -47,7 +48,7 @@ def outcomes(tmp_path: Path, inductor_cache: Path, *words: str) -> tuple[list[Ou
     assert done.returncode == 1, done.stderr
     dump = Dump(tmp_path / "dump")
     wrong: dict[str, list[Judged]] = {}
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         if row.verdict == WRONG:
             wrong.setdefault(_number(row.graph), []).append(row)
     changed: dict[str, list[LoadedLine]] = {}

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 import torch._inductor.config
 
-from inspect_compile.analysis.dumps.rows import symbols
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.lowering.inlining import inlined
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Hook, Realize, Remark
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.overview.findings import NO_CUDAGRAPH
 from tests.conftest import run_once
 from tests.running import COMMAND, inspected, run
@@ -102,10 +102,10 @@ def test_layout_constraints(told: Told) -> None:
 def test_a_cpu_has_no_cuda_graphs(dump: Dump, told: Told) -> None:
     """torch says "multiple devices" of it: nothing that a program could change."""
     assert told("no-cudagraphs", "4") == []
-    (row,) = cudagraph_rows(dump)
+    (row,) = cudagraph_rows(Graphs(dump))
     assert (row.state, row.is_on_cpu) == ("skipped", True)
     assert row.skipped.startswith("a CPU has none, so that what asks for them")
-    assert [one for one in findings(dump) if one.kind == NO_CUDAGRAPH] == []
+    assert [one for one in findings(Graphs(dump)) if one.kind == NO_CUDAGRAPH] == []
 
 
 def test_reasons_have_the_numbers_that_torch_weighed(dump: Dump) -> None:
@@ -125,7 +125,7 @@ def test_reasons_have_the_numbers_that_torch_weighed(dump: Dump) -> None:
 
 def test_what_was_never_real(dump: Dump) -> None:
     graph = dump.graphs()[-3].graph
-    found = inlined(dump, graph)
+    found = inlined(CompiledGraph(dump, graph))
     assert {row.node for row in dump.rows(Realize, graph) if row.realized}.isdisjoint(node for _, node in found)
     doubled = next(row for row in found.values() if row.target == "aten.mul.Tensor" and "amax" in row.consumers[0])
     assert (doubled.count, len(doubled.operations)) == (1, 1)
@@ -133,12 +133,12 @@ def test_what_was_never_real(dump: Dump) -> None:
 
 def test_symbols(dump: Dump) -> None:
     graph = next(graph.graph for graph in dump.graphs() if graph.compile_id == "4/0")
-    rows, columns = symbols(dump, graph)
+    rows, columns = CompiledGraph(dump, graph).symbols
     assert (rows.hint, rows.lower, rows.upper, rows.source) == ("8", "2", "int_oo", "L['x'].size()[0]")
     assert (columns.hint, columns.source) == ("9", "L['x'].size()[1]")
     assert rows.where is not None
     assert f"{rows.where.file}:{rows.where.line}" == _line("x.sin().sum(0)")
-    assert symbols(dump, dump.graphs()[0].graph) == ()
+    assert CompiledGraph(dump, dump.graphs()[0].graph).symbols == ()
 
 
 def test_one_node(dump: Dump, tmp_path: Path) -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph
 from tests.misses import check_misses
 from tests.running import inspected
 
@@ -28,20 +27,20 @@ def of_table(dump: Dump, graph: str) -> list[int]:
     """Bytes of the table that each launch reads."""
     reads = (one for row in dump.rows(Operation, graph) for one in row.reads)
     (table,) = {one.buffer for one in reads if one.whole == WORDS * WIDTH * 4}
-    return [one.read for row in launch_traffic(dump, graph).all() for one in row.buffers if one.buffer == table]
+    return [one.read for row in CompiledGraph(dump, graph).traffic.all() for one in row.buffers if one.buffer == table]
 
 
 def test_rows_that_one_kernel_gathers_twice_count_once(tmp_path: Path) -> None:
     dump = recorded(tmp_path, "same", "nested")
 
-    assert [of_table(dump, graph.graph) for graph in outermost(dump)] == [[ONE], [ONE]]
+    assert [of_table(dump, graph.graph) for graph in dump.outermost()] == [[ONE], [ONE]]
     check_misses(dump)
 
 
 @pytest.mark.harmless
 def test_which_gathers_are_of_the_same_rows(tmp_path: Path) -> None:
     dump = recorded(tmp_path, *ALL)
-    graphs = dict(zip(ALL, (graph.graph for graph in outermost(dump)), strict=True))
+    graphs = dict(zip(ALL, (graph.graph for graph in dump.outermost()), strict=True))
 
     told = {name: of_table(dump, graph) for name, graph in graphs.items()}
     assert {name: told[name] for name, size in ALL.items() if size} == {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.kernels.launches import launches
-from inspect_compile.analysis.provenance.lineage import Lineage, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import JointNode, Kernel, Node, Pass
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.provenance.lineage import NodeRef
 from tests.running import inspected
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "made_by_patterns.py"
@@ -76,9 +76,9 @@ def test_a_matmul_and_its_sum(dumps: dict[str, Dump]) -> None:
         row for row in dump.rows(Kernel) if (row.graph, row.kind) == (node.graph, "extern") and node.name in row.nodes
     )
     assert LINES["the sum"] in {where.line for where in kernel.lines}
-    assert kernel in [launch.kernel for launch in launches(dump, node.graph) if node.name in launch.nodes]
+    assert kernel in [launch.kernel for launch in CompiledGraph(dump, node.graph).launches if node.name in launch.nodes]
     after = [one for one in dump.rows(Node) if (one.graph, one.stage) == (node.graph, "post_grad")]
     (feeds,) = (one for one in after if one.name == node.inputs[0])
     assert feeds.where == node.where  # only the new node reads it
-    lineage = Lineage(dump, node.graph)
+    lineage = CompiledGraph(dump, node.graph).lineage
     assert any(link.kin.stage == "dynamo" for link in lineage.ancestors(NodeRef.of(node)))

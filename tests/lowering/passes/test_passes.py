@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.analysis.passes.changes import stages, steps
 from inspect_compile.dump import Dump
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.passes.changes import stages, steps
 from tests.accounted import without_gaps
 from tests.conftest import DumpOf
 from tests.running import inspected
@@ -43,7 +44,10 @@ def test_patterns_are_those_that_torch_counted(tmp_path: Path) -> None:
     forward, backward = (
         next(found for found in dump.graphs() if found.kind == kind) for kind in ("forward", "backward")
     )
-    (_, joint, post), told = stages(dump, forward), steps(dump, forward, stages(dump, forward))
+    (_, joint, post), told = (
+        stages(CompiledGraph(dump, forward.graph)),
+        steps(CompiledGraph(dump, forward.graph), stages(CompiledGraph(dump, forward.graph))),
+    )
     assert [(step.before, step.after) for step in told][-1] == (joint.after, post.before)
     assert {run.name for run in post.changed} == {"view_to_reshape"}
-    assert stages(dump, backward)[1] == joint  # one joint graph has both
+    assert stages(CompiledGraph(dump, backward.graph))[1] == joint  # one joint graph has both

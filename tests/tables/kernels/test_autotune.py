@@ -10,6 +10,7 @@ from rich.console import Console
 from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Loop, LoopNest, Tiling, Tuning
+from inspect_compile.graph import Graphs
 from inspect_compile.tui.models.kernels import autotune_sheet
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
@@ -108,24 +109,24 @@ def shown(found: object, width: int) -> str:
 
 @pytest.mark.parametrize("width", [80, 120, 160])
 def test_the_sheets(dump: Dump, golden: Golden, width: int) -> None:
-    golden.check(shown(tables.table("autotune", dump), width))
+    golden.check(shown(tables.table("autotune", Graphs(dump)), width))
 
 
 def test_a_name_chooses_and_a_limit_says_what_is_left(dump: Dump, golden: Golden) -> None:
-    golden.check(shown(tables.table("autotune", dump, names=(POINTWISE,), limit=2, dump_argument="d1"), 100))
+    golden.check(shown(tables.table("autotune", Graphs(dump), names=(POINTWISE,), limit=2, dump_argument="d1"), 100))
 
 
 def test_nothing_was_chosen_by_measuring(tmp_path: Path) -> None:
-    assert "nothing was autotuned" in shown(tables.table("autotune", made(tmp_path, graph())), 100)
+    assert "nothing was autotuned" in shown(tables.table("autotune", Graphs(made(tmp_path, graph()))), 100)
 
 
 def test_the_shape_of_kernels(dump: Dump, golden: Golden) -> None:
-    golden.check(shown(tables.page("kernel", dump, None, (POINTWISE, REDUCTION, CPP)), 120))
+    golden.check(shown(tables.page("kernel", Graphs(dump), (POINTWISE, REDUCTION, CPP)), 120))
 
 
 def test_the_summary_has_a_line(dump: Dump) -> None:
     assert "tuned: 1 operation, 1 kernel, 6 choices; 12.8 s spent on benchmarking" in shown(
-        tables.table("summary", dump), 120
+        tables.table("summary", Graphs(dump)), 120
     )
 
 

@@ -10,6 +10,7 @@ from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Stage, Tuning
 from inspect_compile.finish.kernels_text import kernels_text
+from inspect_compile.graph import CompiledGraph, Graphs
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
 
@@ -60,10 +61,10 @@ def dump(tmp_path: Path) -> Dump:
 @pytest.mark.parametrize("name", ["binaries", "kernels"])
 def test_the_table(dump: Dump, golden: Golden, name: str, width: int) -> None:
     file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.table(name, dump))
+    Console(file=file, width=width, highlight=False).print(tables.table(name, Graphs(dump)))
     assert "\x1b" not in file.getvalue()
     golden.check(file.getvalue())
 
 
 def test_kernels_txt(dump: Dump, golden: Golden) -> None:
-    golden.check(kernels_text(dump, GRAPH))
+    golden.check(kernels_text(CompiledGraph(dump, GRAPH)))

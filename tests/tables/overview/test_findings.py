@@ -16,6 +16,7 @@ from inspect_compile.analysis.findings.finding import Finding, Trial
 from inspect_compile.analysis.overview.looked_for import KindLookedFor
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Run
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.overview import findings as kinds_module
 from inspect_compile.knowledge.overview.findings import KINDS, RECOMPILE_LIMIT, WORDS
 from inspect_compile.tables import rows, table
@@ -33,7 +34,7 @@ from tests.normalised import normalised, of_golden_code
 
 def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 40) -> str:
     file = io.StringIO()
-    found = table(name, dump, limit=limit, dump_argument="step")
+    found = table(name, Graphs(dump), limit=limit, dump_argument="step")
     Console(file=file, width=width, highlight=False).print(found)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
@@ -59,15 +60,15 @@ def test_the_summary_ends_with_the_first_five(dump_of: DumpOf) -> None:
 
     text = printed(dump, 120, "summary")
     _, _, told = text.partition("\nFindings, most expensive first ")
-    assert told.count(" ▲ ") == min(5, len(findings(dump)))
+    assert told.count(" ▲ ") == min(5, len(findings(Graphs(dump))))
     assert "show step findings" in told
 
 
 def test_programs_get_all_that_people_see(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("graph_breaks").dump)
 
-    found = list(rows("findings", dump))
-    assert found == findings(dump)
+    found = list(rows("findings", Graphs(dump)))
+    assert found == findings(Graphs(dump))
     assert all(isinstance(row, Finding) and row.what and row.sure for row in found)
 
 
@@ -77,7 +78,7 @@ def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
     told = " ".join(printed(dump, 80).split())
     assert told.startswith(f"{nothing_words(dump)} show")
     assert told.endswith("findings --kinds")
-    looked = [row for row in rows("findings", dump, kinds=True) if isinstance(row, KindLookedFor)]
+    looked = [row for row in rows("findings", Graphs(dump), kinds=True) if isinstance(row, KindLookedFor)]
     assert nothing_words(dump) == f"None of the {sum(not row.why_not for row in looked)} kinds that are looked for"
     assert {"numerics", "spill"} <= {row.kind for row in looked if row.why_not}
 
@@ -118,7 +119,7 @@ def test_a_copy_that_broke_off_says_nothing_else(dump_of: DumpOf, tmp_path: Path
     assert "this dump is not complete" in told
     assert "nothing was compiled" not in told
     assert "None of the" not in told
-    assert [row.kind for row in findings(dump)] == ["incomplete"]
+    assert [row.kind for row in findings(Graphs(dump))] == ["incomplete"]
     for name in ("overview", "summary"):
         page = " ".join(printed(dump, 200, name).split())
         assert "this dump is not complete" in page.lower()

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.facts import Remark
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.fusion.why_text import order_words
 from inspect_compile.tables.overview.summary import summary
 from inspect_compile.tables.parts import Request
@@ -37,7 +38,7 @@ def test_a_remark_of_a_line_that_runs_several_times_stands_once(tmp_path: Path) 
     other = Remark(graph=GRAPH, kind="missed", code="fallback", message="aten.sort", where="net.py:6")
     more = [Remark(graph=GRAPH, kind="missed", code="x", message=f"m{at}", where="net.py:7") for at in range(3)]
     console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(summary(Request(made(tmp_path, graph(), *rows, other, *more))))
+    console.print(summary(Request(Graphs(made(tmp_path, graph(), *rows, other, *more)))))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert text.count("net.py:5  aten.sort   4 times") == 1
     assert text.count("net.py:6  aten.sort") == 1

@@ -15,6 +15,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Checked, Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
@@ -25,7 +26,7 @@ Capture = pytest.CaptureFixture[str]
 
 def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) -> str:
     file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.page("node", dump, graph, names, "net"))
+    Console(file=file, width=width, highlight=False).print(tables.page("node", Graphs(dump, graph), names, "net"))
     return file.getvalue()
 
 
@@ -178,4 +179,4 @@ def test_symbols_of_its_sizes(tmp_path: Path) -> None:
 
     assert "  symbol  s0 = 8, 2 …: L['x'].size()[0], net.py:4\n" in page(dump, "relu")
     assert "s2" not in page(dump, "relu")
-    assert "  symbol  s2 = 3\n" in lowering_text(dump, GRAPH)
+    assert "  symbol  s2 = 3\n" in lowering_text(CompiledGraph(dump, GRAPH))

@@ -18,6 +18,7 @@ from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Run, StepAccount, StepTime, Tuned
 from inspect_compile.facts.trials import Place, Repeated
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.overview.overview import LINES, Section, rooms
 from inspect_compile.tui.models.run.overview import OverviewPage
 from tests.conftest import DumpOf
@@ -29,7 +30,7 @@ HEIGHT = 24
 
 def printed(dump: Dump, width: int = 80, dump_argument: str = "d1") -> list[str]:
     console = Console(file=io.StringIO(), width=width, highlight=False, markup=False)
-    console.print(tables.table("overview", dump, limit=40, dump_argument=dump_argument))
+    console.print(tables.table("overview", Graphs(dump), limit=40, dump_argument=dump_argument))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 
@@ -81,7 +82,7 @@ def test_where_steps_were_profiled_it_begins_with_what_bounds_them(tmp_path: Pat
     slower = "tune: 2 ms, without torch.compile 1 ms; it is slower compiled"
     assert slower in printed(made(tmp_path / "tuned", *facts, tuned), 200)[1]
     assert shown[3].split()[:5] == ["waiting", "for", "the", "host", "2.1"]
-    rows = [json.loads(msgspec.json.encode(row)) for row in tables.rows("overview", dump)]
+    rows = [json.loads(msgspec.json.encode(row)) for row in tables.rows("overview", Graphs(dump))]
     assert [row["fact"] for row in rows].count("step_time") == 8
     page = OverviewPage(dump, "", has_program=False).sheet(78, 30)
     told = [page.plain(index) for index in range(len(page))]
@@ -112,10 +113,10 @@ def test_sections_share_the_lines_that_there_are() -> None:
 def test_costs_of_lines_add_up_to_those_of_the_launches(dump_of: DumpOf) -> None:
     dump = Dump(dump_of("training_step").dump)
 
-    found = line_costs(dump)
+    found = line_costs(Graphs(dump))
 
     own = [row for row in found if not row.is_inner]
-    traffic = [row for row in tables.rows("traffic", dump) if type(row).__name__ == "KernelTraffic"]
+    traffic = [row for row in tables.rows("traffic", Graphs(dump)) if type(row).__name__ == "KernelTraffic"]
     assert sum(row.bytes for row in own) == sum(row.read + row.written for row in traffic)  # type: ignore[attr-defined]
     assert sum(row.launches for row in own) == len(traffic)
     assert [row.share for row in own] == sorted((row.share for row in own), reverse=True)
@@ -145,5 +146,5 @@ def test_what_is_piped_is_never_cut(
     assert re.search(r"\w…(\s|$)", text) is None
     assert not any(line.endswith("   ") for line in text.splitlines())
     if table == "kernels":
-        names = {kernel.name for kernel in tables.rows("kernels", Dump(dump))}  # type: ignore[attr-defined]
+        names = {kernel.name for kernel in tables.rows("kernels", Graphs(Dump(dump)))}  # type: ignore[attr-defined]
         assert all(name in text for name in names)

@@ -11,6 +11,7 @@ from inspect_compile.analysis.findings.line_costs import line_costs, only_cold
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, Launched, Measuring
+from inspect_compile.graph import Graphs
 from tests.handmade import GRAPH, graph, kernel, line, made, node, operation
 
 
@@ -105,10 +106,10 @@ def test_a_cold_call_is_not_added_to_those_of_another_compile(
     names = {one: f"model__{one.replace('/', '_')}" for one in compiles}
     dump = made(tmp_path, *(fact for one, took in compiles.items() for fact in _compiled(names[one], one, took)))
 
-    (row,) = line_costs(dump)
+    (row,) = line_costs(Graphs(dump))
     assert only_cold(dump) == {names[one] for one in cold}
     assert row.seconds == pytest.approx(milliseconds / 1e3)
-    (alone,) = line_costs(dump, names["0/0"])
+    (alone,) = line_costs(Graphs(dump, names["0/0"]))
     assert alone.seconds == pytest.approx((compiles["0/0"] or 9.0) / 1e3)
 
     monkeypatch.setenv("COLUMNS", "300")  # on less room, by the length of the dump's path, the title is shorter

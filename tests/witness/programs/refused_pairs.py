@@ -12,7 +12,7 @@ import torch._inductor.config
 import torch._inductor.scheduler as scheduling
 from torch._inductor.virtualized import V
 
-from inspect_compile.analysis.indexing.difference import differences
+from inspect_compile.graph.indexing.difference import differences
 from inspect_compile.lowering.fusion.fusion_numbers import fail_reason
 from inspect_compile.lowering.schedule.schedule import access
 

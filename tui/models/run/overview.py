@@ -6,16 +6,16 @@ from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len
 
-from inspect_compile.analysis.dumps.graphs import outermost
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.overview.records import GraphSummary
-from inspect_compile.analysis.provenance.chain import Line
 from inspect_compile.analysis.runtime.step_bound import StepPart
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
+from inspect_compile.graph import Graphs, outermost
+from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tables.columns import Column, Span, cell, plain, used
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.overview.overview import Section, rooms, sections
@@ -110,16 +110,16 @@ class OverviewPage:
         self._progress = progress
         self._sections: list[Section] = []
         self._head: list[OverviewRow] = []
-        self._graphs = {found.graph for found in outermost(dump)}
+        self._graphs = {found.graph for found in dump.outermost()}
         self._frames = {row.graph for row in dump.rows(Frame)}
-        self._of_frame = {found.compile_id: found.graph for found in reversed(outermost(dump))}
+        self._of_frame = {found.compile_id: found.graph for found in reversed(dump.outermost())}
         """Compile id → the first of its graphs, in whose list of findings those of the compile are, too."""
         self.leads: dict[str, Lead] = {}
         """View → what it shows first: the most expensive line, the most expensive finding, the highest peak."""
         self.frame = ""
         """The frame to look at first for graph breaks and recompiles."""
-        if outermost(dump) and not is_only_parts(dump):
-            found = overview_of(dump)
+        if dump.outermost() and not is_only_parts(dump):
+            found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
             self._head.append(OverviewRow("run", run_words(dump, found.run)))
             for number, told in enumerate(warnings(dump, found.run)):
@@ -173,7 +173,7 @@ class OverviewPage:
             return None
         if isinstance(row, GraphSummary):
             return Lead(row.graph, "source")
-        graph = row.graph.partition("/")[0]
+        graph = outermost(row.graph)
         if isinstance(row, LineCost):
             where = row.lines[0] if row.lines else None
             return Lead(graph, "source", None if where is None else Line(where.file, where.line))

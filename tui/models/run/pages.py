@@ -7,7 +7,7 @@ from typing import Final
 from inspect_compile.analysis.caches.lookups import outcome_of
 from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
 from inspect_compile.analysis.compare.replays import replays
-from inspect_compile.analysis.dumps.graphs import outermost
+from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import (
     Part,
@@ -18,7 +18,6 @@ from inspect_compile.analysis.dumps.parts import (
     parts,
     run_around,
 )
-from inspect_compile.analysis.dumps.rows import disabled
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.frontend.recompiles import change_words
 from inspect_compile.analysis.frontend.guards import merged
@@ -26,6 +25,7 @@ from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.measured import measured_graph
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, GraphBreak, GraphEnd, Guard, Launched, Location, Recompile
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.caches.lookup_text import OUTCOMES, cache_name
@@ -109,7 +109,7 @@ def _section(title: str, lines: Iterable[Paragraph], hint: str = "") -> list[Par
 def _runtime(dump: Dump) -> list[Paragraph]:
     """A line for each graph; empty if nothing was recorded."""
     shown: list[Paragraph] = []
-    if rows := cudagraph_rows(dump):
+    if rows := cudagraph_rows(Graphs(dump)):
         names = dict.fromkeys(row.graph for row in rows)
         shown += _section("CUDA graphs", (), f"inspect-compile show {dump.root} cudagraphs")
         for name in list(names)[:_MOST_GRAPHS]:
@@ -120,8 +120,8 @@ def _runtime(dump: Dump) -> list[Paragraph]:
             shown.append([Span(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim")])
     if dump.rows(Launched):
         shown += _section("Measured", (), f"inspect-compile show {dump.root} measured")
-        for graph in outermost(dump)[:_MOST_GRAPHS]:
-            if (found := measured_graph(dump, graph.graph)) is not None:
+        for graph in dump.outermost()[:_MOST_GRAPHS]:
+            if (found := measured_graph(CompiledGraph(dump, graph.graph))) is not None:
                 shown.append([Span(graph.graph, "name"), Span(f"  {sum_words(found)}")])
     return shown
 

@@ -6,11 +6,11 @@ from inspect_compile.analysis.compare.causes.compiled import Call, Compiled
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.records import LEVELS
 from inspect_compile.analysis.compare.causes.texts import plain
-from inspect_compile.analysis.kernels.binaries import RUNS
-from inspect_compile.analysis.kernels.chosen import TuningQuery
 from inspect_compile.analysis.kernels.stage_lines import STAGES, KernelStages
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
+from inspect_compile.graph.kernels.binaries import RUNS
+from inspect_compile.graph.kernels.chosen import TuningQuery
 
 _STAGES: Final = tuple(stage for stage in LEVELS if stage in STAGES)
 

@@ -12,17 +12,16 @@ import msgspec
 from inspect_compile.analysis.compare.causes.alignment import Key
 from inspect_compile.analysis.compare.causes.records import Cost
 from inspect_compile.analysis.compare.content import GraphContent
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.cost.kernel_work import launch_work
-from inspect_compile.analysis.dumps.rows import grouped, scheduled
-from inspect_compile.analysis.fusion.ledger import Ledger, ledgers
-from inspect_compile.analysis.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
-from inspect_compile.analysis.kernels.chosen import TuningQuery, asked
 from inspect_compile.analysis.kernels.launch_times import measured
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
 from inspect_compile.dump.paths import FX_RUNNABLE
 from inspect_compile.facts import LoopNest, Lowering, Operation, Realize, Settings, Tiling
+from inspect_compile.graph import CompiledGraph, Graphs, grouped, nested_path
+from inspect_compile.graph.fusion.ledger import Ledger
+from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
+from inspect_compile.graph.kernels.chosen import TuningQuery, asked
+from inspect_compile.graph.kernels.launches import Launch
 
 _SETTING: Final = re.compile(r"^torch\.(_\w+)\.config\.([\w.]{1,200}) = (.{1,500})$", re.MULTILINE)
 _FOR_TUNING: Final = re.compile(r"^    inductor_meta=.*$", re.MULTILINE)
@@ -58,7 +57,7 @@ class Compiled:
 
     def path(self, graph: str) -> str:
         """The path of a nested graph in this one; empty for this one."""
-        return graph.partition("/")[2]
+        return nested_path(graph)
 
     @cached_property
     def lowering(self) -> dict[Key, Lowering]:
@@ -74,7 +73,7 @@ class Compiled:
     @cached_property
     def before(self) -> list[Operation]:
         """The scheduler nodes before fusion."""
-        return scheduled(self.dump, self.graph)
+        return CompiledGraph(self.dump, self.graph).operations
 
     @cached_property
     def operations(self) -> dict[Key, Operation]:
@@ -84,7 +83,7 @@ class Compiled:
     @cached_property
     def group_of(self) -> dict[Key, str]:
         """Operation → its scheduler node after fusion."""
-        rows = scheduled(self.dump, self.graph, "post_fusion")
+        rows = CompiledGraph(self.dump, self.graph).groups
         return {(self.path(row.graph), member): row.name for row in rows for member in row.members}
 
     @cached_property
@@ -96,7 +95,7 @@ class Compiled:
     @cached_property
     def questions(self) -> tuple[dict[Key, TuningQuery], dict[str, TuningQuery]]:
         """Node → what was asked about how to compute it; kernel → what was asked about its configurations."""
-        rows = asked(self.dump, self.graph)
+        rows = asked(CompiledGraph(self.dump, self.graph))
         nodes = {
             (self.path(row.tuning.graph), node): row
             for row in rows
@@ -108,7 +107,7 @@ class Compiled:
     @cached_property
     def ledgers(self) -> dict[str, Ledger]:
         """Path of a nested graph → its fusion."""
-        return {self.path(one.graph): one for one in ledgers(self.dump, self.graph)}
+        return {self.path(one.graph): one for one in CompiledGraph(self.dump, self.graph).ledgers}
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -129,13 +128,13 @@ class Compiled:
     def calls(self) -> list[Call]:
         """The launches, in order."""
         moved, work, times = (
-            launch_traffic(self.dump, self.graph),
-            launch_work(self.dump, self.graph),
-            measured(self.dump, self.graph),
+            CompiledGraph(self.dump, self.graph).traffic,
+            launch_work(CompiledGraph(self.dump, self.graph)),
+            measured(Graphs(self.dump, self.graph)),
         )
         codes = (_FOR_TUNING.sub("", source) for source in self.content.kernels)
         sources = dict(zip(self.content.kernel_names, codes, strict=True))
-        running = of_kernels(configurations(self.dump, self.graph))
+        running = of_kernels(configurations(CompiledGraph(self.dump, self.graph)))
         found = []
         for launch in moved.launches:
             kernel, path = launch.kernel, self.path(launch.graph)

@@ -17,6 +17,7 @@ from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Stages
 from inspect_compile.analysis.compare.causes.upstream import Upstream
 from inspect_compile.analysis.compare.pairing import GraphPair, Pairing
 from inspect_compile.facts import Kernel, Location
+from inspect_compile.facts.nesting import outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _SETTINGS_OF: Final = (
@@ -129,7 +130,7 @@ def counterparts(both: Pairing, kernel: Kernel, *, is_b: bool) -> list[Kernel]:
     """The kernels of the other side that compute the same as `kernel`, of which side `b` is with `is_b`; else those
     that compute a part of it, the largest part first.
     """
-    outer = kernel.graph.partition("/")[0]
+    outer = outermost(kernel.graph)
     for pair in _graphs(both):
         mine = pair.b if is_b else pair.a
         if mine is None or mine.graph != outer or pair.a is None or pair.b is None:

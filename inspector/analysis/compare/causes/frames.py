@@ -9,11 +9,10 @@ from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources, edit_finding
 from inspect_compile.analysis.compare.content import FrameContent, GraphContent, own
 from inspect_compile.analysis.compare.pairing import Pairing
-from inspect_compile.analysis.dumps.names import script_name, unless_script
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Frame, GraphBreak, Location, Recompile
+from inspect_compile.graph import grouped, script_name, unless_script
 
 
 class FrameCauses:

@@ -9,8 +9,8 @@ from inspect_compile.analysis.compare.causes.alignment import Alignment, Key
 from inspect_compile.analysis.compare.causes.compiled import Compiled
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.content import own
-from inspect_compile.analysis.kernels.chosen import TuningQuery
 from inspect_compile.facts import Lowering, Realize
+from inspect_compile.graph.kernels.chosen import TuningQuery
 from inspect_compile.knowledge.lowering.realize_reasons import SEVERAL_STEPS
 
 _PLACE: Final = re.compile(r"\s\S+:\d+$")

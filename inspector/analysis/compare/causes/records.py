@@ -4,8 +4,8 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.dumps.names import short
 from inspect_compile.facts import Location
+from inspect_compile.graph import short
 
 LEVELS: Final = (
     "source", "dynamo", "aot", "partition", "pass", "lowering", "autotune", "realize", "fusion", "tiling", "codegen",

@@ -9,8 +9,9 @@ from inspect_compile.analysis.compare.causes.alignment import Alignment, Key
 from inspect_compile.analysis.compare.causes.compiled import Call, Compiled
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.regions import Region
-from inspect_compile.analysis.fusion.ledger import Candidate, last_word
 from inspect_compile.facts import Location, LoopNest, Operation, Tiling
+from inspect_compile.graph import nested_path
+from inspect_compile.graph.fusion.ledger import Candidate, last_word
 from inspect_compile.knowledge.fusion.reasons import words_of
 
 _DONE: Final = "fused"
@@ -39,7 +40,7 @@ class Scheduled:
         return found
 
     def _identity(self, row: Operation, *, is_b: bool) -> Hashable:
-        path = row.graph.partition("/")[2]
+        path = nested_path(row.graph)
         nodes = [(path, name) for name in row.nodes]
         if is_b:
             nodes = [self._aligned.to_a.get(node, ("only b", node[1])) for node in nodes]

@@ -9,10 +9,9 @@ import msgspec
 from inspect_compile.analysis.compare.causes.alignment import calls_to, in_order
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.content import own
-from inspect_compile.analysis.dumps.names import unless_script
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.facts import Location, Node
+from inspect_compile.graph import grouped, unless_script
 
 _Function = tuple[str, str]
 """Name of the file, empty for the program that was run, and of the function."""

@@ -6,11 +6,11 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.compare.causes.alignment import Alignment, Key, Side
 from inspect_compile.analysis.compare.causes.sources import Edit, Sources
-from inspect_compile.analysis.dumps.names import script_name
-from inspect_compile.analysis.passes.changes import passes_of
-from inspect_compile.analysis.provenance.lineage import STAGES, Lineage, Link, NodeRef
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Pass
+from inspect_compile.graph import CompiledGraph, outermost, script_name
+from inspect_compile.graph.passes.changes import passes_of
+from inspect_compile.graph.provenance.lineage import STAGES, Link, NodeRef
 
 LOWERED: Final = "post_grad"
 _BEFORE: Final = {"joint": ("pre_grad", "joint"), "aot": ("pre_grad", "joint"), LOWERED: (LOWERED,)}
@@ -34,10 +34,10 @@ class Half:
 
     def __init__(self, dump: Dump, graph: str) -> None:
         self.dump, self.graph = dump, graph
-        self.lineage = Lineage(dump, graph)
+        self.lineage = CompiledGraph(dump, graph).lineage
         self.refs: dict[str, list[NodeRef]] = {stage: [] for stage in STAGES}
         for ref in self.lineage.nodes:
-            if ref.stage in ("dynamo", "joint") or ref.graph.partition("/")[0] == graph:
+            if ref.stage in ("dynamo", "joint") or outermost(ref.graph) == graph:
                 self.refs[ref.stage].append(ref)
         self.has_calls = any(node.where is not None and node.where.site for node in self.lineage.nodes.values())
         """Whether the dump knows which calls led to a line; older ones do not."""
@@ -72,7 +72,10 @@ class Half:
     @cached_property
     def passes(self) -> list[Pass]:
         """The passes over its graphs, in order."""
-        return sorted(passes_of(self.dump, self.lineage.compile_id, [self.graph]), key=lambda row: row.index)
+        return sorted(
+            passes_of(self.dump, self.lineage.compile_id, [CompiledGraph(self.dump, self.graph)]),
+            key=lambda row: row.index,
+        )
 
     @cached_property
     def touched(self) -> dict[str, list[Pass]]:

@@ -7,9 +7,8 @@ from inspect_compile.analysis.compare.causes.alignment import Key, results_of
 from inspect_compile.analysis.compare.causes.finding import Finding
 from inspect_compile.analysis.compare.causes.sources import Edit, edit_finding
 from inspect_compile.analysis.compare.causes.stages import LOWERED, Half, Origin, Stages
-from inspect_compile.analysis.dumps.names import few
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.facts import Location, Node, Pass
+from inspect_compile.graph import few, grouped
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _MOST_TOLD: Final = 2

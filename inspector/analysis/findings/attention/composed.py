@@ -5,15 +5,14 @@ hand and Inductor's patterns did not recognize.
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import ResultCache, grouped, lowered_nodes
 from inspect_compile.analysis.findings.attention.calls import Attention, of_graph
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import AotMetadata, DynamoNode, Graph, Location, Node, Tensor
+from inspect_compile.facts import AotMetadata, DynamoNode, Location, Node, Tensor
+from inspect_compile.graph import CompiledGraph, Id, Once, grouped, outermost
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.kernels.attention import Refusal, refusals
 from inspect_compile.knowledge.overview.findings import ATTENTION, ATTENTION_BY_HAND, WORDS
 
@@ -23,42 +22,39 @@ _OPERATOR: Final = "scaled_dot_product_attention"
 _BACKWARD: Final = 2
 """How often a fused backward moves what the forward does."""
 
-Place = tuple[str, str]
-"""A graph and the name of an FX node in it."""
-
 
 class Composed(NamedTuple):
     """One attention of a graph that no fused kernel computes."""
 
     attention: Attention
-    nodes: frozenset[Place]
+    nodes: frozenset[Id]
     """The FX nodes that compute it."""
     result: Node
     refused: tuple[Refusal, ...]
     """Why no fused kernel can be used for it; of one by hand, what a call would have to mind."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each attention that a change of the program makes one kernel."""
     for graph in graphs:
-        for composed in of(dump, graph):
+        for composed in of(graph):
             refused = composed.refused
             if not refused and not composed.attention.is_by_hand:
                 continue  # the program has switched fused kernels off
             if composed.attention.is_by_hand and not all(one.is_free for one in refused):
                 continue  # as a call it would be no fused kernel, either
-            launches = [*_launches(dump, graph, composed), *_launches_back(dump, graph, composed)]
-            saved = _saved(dump, graph, composed, launches)
+            launches = [*_launches(graph, composed), *_launches_back(graph, composed)]
+            saved = _saved(graph, composed, launches)
             if saved < LEAST_BYTES:
                 continue
             cost = costs.of_bytes(saved, launches)
-            own = [one for one in launches if one.graph.partition("/")[0] == graph.graph]
-            largest = max(own, key=lambda one: launch_traffic(dump, graph.graph).of(one).least, default=launches[0])
+            own = [one for one in launches if outermost(one.graph) == graph.name]
+            largest = max(own, key=lambda one: graph.traffic.of(one).least, default=launches[0])
             words = WORDS[ATTENTION_BY_HAND if composed.attention.is_by_hand else ATTENTION]
             to_do = "; ".join(one.to_do for one in refused)
             yield Finding(
                 kind=ATTENTION,
-                graph=graph.graph,
+                graph=graph.name,
                 what=words.what,
                 parts=(Part(composed.result.name, _OPERATOR, composed.attention.nodes[-1].where),),
                 seconds=cost.seconds,
@@ -72,28 +68,25 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def of(dump: Dump, graph: Graph) -> tuple[Composed, ...]:
+@Once
+def of(graph: CompiledGraph) -> tuple[Composed, ...]:
     """The attention of a forward or inference graph that no fused kernel computes."""
-    if graph.kind not in ("forward", "inference") or graph.compile_id is None:
+    compile_id = graph.fact.compile_id
+    if graph.fact.kind not in ("forward", "inference") or compile_id is None:
         return ()
-    compile_id = graph.compile_id
-    rows = len(dump.rows(Node, graph.graph)), len(dump.rows_of_compile(DynamoNode, compile_id))
-    return _FOUND.of(dump, graph.graph, rows, lambda: tuple(_composed(dump, graph, compile_id)))
+    return tuple(_composed(graph, compile_id))
 
 
-_FOUND: Final = ResultCache[tuple[Composed, ...]]()
-
-
-def nodes_of(dump: Dump, graph: Graph) -> frozenset[Place]:
+def nodes_of(graph: CompiledGraph) -> frozenset[Id]:
     """The FX nodes of all attention that no fused kernel computes."""
-    return frozenset(place for one in of(dump, graph) for place in one.nodes)
+    return frozenset(place for one in of(graph) for place in one.nodes)
 
 
-def _composed(dump: Dump, graph: Graph, compile_id: str) -> Iterator[Composed]:
-    lowered = lowered_nodes(dump, graph.graph)
+def _composed(graph: CompiledGraph, compile_id: str) -> Iterator[Composed]:
+    lowered = graph.nodes
     of_origin = grouped(((origin, node) for node in lowered for origin in node.origins), lambda one: one[0])
     fused = {_line(node.where) for node in lowered if _FUSED in node.target}
-    for nodes in grouped(dump.rows_of_compile(DynamoNode, compile_id), lambda node: node.graph).values():
+    for nodes in grouped(graph.dump.rows_of_compile(DynamoNode, compile_id), lambda node: node.graph).values():
         by_name = {node.name: node for node in nodes}
         for attention in of_graph(by_name):
             own = [
@@ -106,12 +99,12 @@ def _composed(dump: Dump, graph: Graph, compile_id: str) -> Iterator[Composed]:
             if not products or any(_line(node.where) in fused for node in own):
                 continue
             call = attention.call._replace(
-                device="cuda" if graph.device.startswith("cuda") else graph.device or "cpu",
-                torch=_torch(dump),
-                is_mask_learnt=graph.kind == "forward" and _is_learnt(dump, compile_id, attention, by_name),
+                device="cuda" if graph.fact.device.startswith("cuda") else graph.fact.device or "cpu",
+                torch=_torch(graph.dump),
+                is_mask_learnt=graph.fact.kind == "forward" and _is_learnt(graph.dump, compile_id, attention, by_name),
             )
             refused = tuple(refusals(call))
-            names = frozenset((node.graph, node.name) for node in own)
+            names = frozenset(Id.of(node) for node in own)
             yield Composed(attention._replace(call=call), names, products[-1], refused)
 
 
@@ -134,32 +127,34 @@ def _is_learnt(dump: Dump, compile_id: str, attention: Attention, nodes: Mapping
     return False
 
 
-def _launches(dump: Dump, graph: Graph, composed: Composed) -> list[Launch]:
+def _launches(graph: CompiledGraph, composed: Composed) -> list[Launch]:
     """Those that compute nothing else."""
-    launches = launch_traffic(dump, graph.graph).launches
-    return [one for one in launches if one.nodes and {(one.graph, name) for name in one.nodes} <= composed.nodes]
+    launches = graph.traffic.launches
+    return [one for one in launches if one.nodes and {Id(one.graph, name) for name in one.nodes} <= composed.nodes]
 
 
-def _launches_back(dump: Dump, graph: Graph, composed: Composed) -> list[Launch]:
+def _launches_back(graph: CompiledGraph, composed: Composed) -> list[Launch]:
     """Those of the backward graph that compute gradients of its lines alone."""
     lines = {_line_in_module(node) for node in composed.attention.nodes}
     found = []
-    for other in dump.graphs_of_compile(graph.compile_id) if graph.compile_id is not None else ():
+    for other in graph.dump.graphs_of_compile(graph.fact.compile_id) if graph.fact.compile_id is not None else ():
         if other.kind == "backward":
-            moved = launch_traffic(dump, other.graph)
+            moved = CompiledGraph(graph.dump, other.graph).traffic
             for one in moved.launches:
-                nodes = [node for name in one.nodes if (node := moved.groups.nodes.get((one.graph, name))) is not None]
+                nodes = [
+                    node for name in one.nodes if (node := moved.groups.nodes.get(Id(one.graph, name))) is not None
+                ]
                 if nodes and all(_line_in_module(node) in lines for node in nodes):
                     found.append(one)
     return found
 
 
-def _saved(dump: Dump, graph: Graph, composed: Composed, launches: list[Launch]) -> int:
+def _saved(graph: CompiledGraph, composed: Composed, launches: list[Launch]) -> int:
     """What these launches move, less what a fused kernel does, and copies that it needs."""
-    moved = sum(launch_traffic(dump, one.graph.partition("/")[0]).of(one).least for one in launches)
+    moved = sum(CompiledGraph(graph.dump, outermost(one.graph)).traffic.of(one).least for one in launches)
     call, result = composed.attention.call, composed.attention.nodes[-1].values[:1]
     fused = sum(tensor.bytes or 0 for tensor in (call.query, call.key, call.value, *result))
-    if any(one.graph.partition("/")[0] != graph.graph for one in launches):
+    if any(outermost(one.graph) != graph.name for one in launches):
         fused += _BACKWARD * fused
     fused += call.mask.bytes or 0 if call.mask is not None else 0
     copied: list[Tensor] = [tensor for one in composed.refused for tensor in one.copied]

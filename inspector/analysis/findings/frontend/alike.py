@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Kernel
+from inspect_compile.facts import Kernel
+from inspect_compile.graph import CompiledGraph, grouped
 
 _NUMBERS: Final = re.compile(r"\b\d[\w.+-]*")
 _GENERATED: Final = ("cpp", "triton")
@@ -24,11 +24,11 @@ class Alike(NamedTuple):
     """Of how many forms they are."""
 
 
-def alike_kernels(dump: Dump, graphs: Iterable[Graph]) -> Alike | None:
+def alike_kernels(dump: Dump, graphs: Iterable[CompiledGraph]) -> Alike | None:
     """Those of some graphs; None if there are none."""
     sources = []
     for graph in graphs:
-        for kernel in {one.name: one for one in dump.rows(Kernel, graph.graph) if one.kind in _GENERATED}.values():
+        for kernel in {one.name: one for one in dump.rows(Kernel, graph.name) if one.kind in _GENERATED}.values():
             text = dump.text(kernel.graph, kernel.source) if kernel.source else None
             if text is not None:
                 sources.append(_NUMBERS.sub("0", text.replace(kernel.name, "")))

@@ -10,8 +10,9 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphBreak, Guard, Location
+from inspect_compile.facts import Frame, GraphBreak, Guard, Location
 from inspect_compile.facts.compile_id import compile_order, frame_id
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.overview.findings import BREAK, BREAK_BUILTIN, BREAK_MASK, BREAK_NUMBER, WORDS
 
@@ -46,7 +47,7 @@ Place = tuple[str, str, int]
 """A file, a function in it and a line of that function."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Graph breaks. What compiling the parts took is not their cost: without the break the whole is compiled, which
     takes no less. What the parts lose in each call is told without a time.
     """

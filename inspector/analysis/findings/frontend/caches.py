@@ -5,13 +5,13 @@ from typing import Final
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.caches.words import differences_text
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import CacheLookup, Frame, Graph, Location
+from inspect_compile.facts import CacheLookup, Frame, Location
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.knowledge.caches.keys import OF_GRAPH
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.overview.findings import CACHE, CACHE_MISS, WORDS
@@ -21,11 +21,11 @@ _LEAST_SECONDS: Final = 0.1
 """A cache that saves less is no finding."""
 
 
-def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def caches(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's caches could not keep: the same time is spent at each start."""
     times = CompileTimes(dump)
     for (graph, reason), rows in grouped(
-        (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: (row.graph, row.reason or "")
+        (row for row in dump.rows(CacheLookup) if row.outcome == "bypass"), lambda row: Id(row.graph, row.reason or "")
     ).items():
         seconds = times.of(graph)
         if seconds is not None and seconds >= _LEAST_SECONDS:
@@ -42,7 +42,7 @@ def caches(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def cache_misses(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def cache_misses(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Compiles that torch's cache of FX graphs had no entry for. A look-up that this tool made to miss is none."""
     times = CompileTimes(dump)
     lookups = Lookups(dump)

@@ -1,9 +1,9 @@
 """How long the compiles of a program took."""
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.frontend.times import compile_seconds, parts
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
+from inspect_compile.graph import grouped
 
 
 class CompileTimes:

@@ -6,13 +6,14 @@ Nothing is said of a cut at which a library reads or writes: no kernel would be 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import AotMetadata, Call, Graph, Node
+from inspect_compile.facts import AotMetadata, Call, Node
+from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import DDP_CUTS, WORDS
 
@@ -36,11 +37,12 @@ class _Handed(NamedTuple):
         return self.value.values[0].bytes or 0
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each frame that is cut."""
     cut = {row.graph for row in dump.rows(Call) if row.function.startswith(_CUTS)}
-    for compile_id in sorted(cut & {graph.compile_id for graph in graphs if graph.compile_id is not None}):
-        pieces = [graph for graph in dump.graphs_of_compile(compile_id) if graph.kind in _FORWARD]
+    for compile_id in sorted(cut & {graph.fact.compile_id for graph in graphs if graph.fact.compile_id is not None}):
+        of_compile = (CompiledGraph(dump, fact.graph) for fact in dump.graphs_of_compile(compile_id))
+        pieces = [graph for graph in of_compile if graph.fact.kind in _FORWARD]
         handed = list(_handed(dump, compile_id, pieces)) if len(pieces) >= _SEVERAL else []
         saved = 2 * sum(one.bytes for one in handed)
         if saved < LEAST_BYTES:
@@ -73,9 +75,9 @@ class _Piece(NamedTuple):
     """What it gives to others."""
 
     @classmethod
-    def of(cls, dump: Dump, graph: Graph, made: AotMetadata) -> "_Piece":
-        moved = launch_traffic(dump, graph.graph)
-        nodes = [node for node in moved.groups.nodes.values() if node.graph == graph.graph]
+    def of(cls, graph: CompiledGraph, made: AotMetadata) -> "_Piece":
+        moved = graph.traffic
+        nodes = [node for node in moved.groups.nodes.values() if node.graph == graph.name]
         placeholders = [node for node in nodes if node.op == "placeholder"]
         given = zip(placeholders, made.inputs, strict=False)
         names = [name for node in nodes if node.op == "output" for name in node.inputs[: len(made.outputs)]]
@@ -98,12 +100,12 @@ class _Piece(NamedTuple):
         ]
 
 
-def _handed(dump: Dump, compile_id: str, graphs: list[Graph]) -> Iterator[_Handed]:
+def _handed(dump: Dump, compile_id: str, graphs: list[CompiledGraph]) -> Iterator[_Handed]:
     """Of several values that an input could be, all have to be written by generated kernels."""
     made = sorted(dump.rows_of_compile(AotMetadata, compile_id), key=lambda row: row.aot_id or 0)
     if len(made) != len(graphs):
         return
-    pieces = [_Piece.of(dump, *both) for both in zip(graphs, made, strict=True)]
+    pieces = [_Piece.of(*both) for both in zip(graphs, made, strict=True)]
     for place, piece in enumerate(pieces):
         for given in piece.given:
             like = [

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import lowered_by_name, stage_nodes
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.statements import Statements
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Graph, GraphEnd, Kernel, Lowering, Remark
+from inspect_compile.facts import Frame, GraphEnd, Kernel, Lowering, Remark
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.knowledge.cost.sure import MEASURED
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.compiler_errors import CompilerError, errors_in
@@ -32,10 +32,10 @@ class _Statement(NamedTuple):
     nodes: tuple[str, ...]
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each graph whose compile failed, and for each frame that failed without one."""
     told = set()
-    names = {graph.graph: graph for graph in graphs}
+    names = {graph.name: graph.fact for graph in graphs}
     ends = [end for end in dump.rows(GraphEnd) if end.status == "failed"]
     for end in ends:
         if end.graph in names:
@@ -70,17 +70,17 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
 
 
 def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
-    statements = Statements(dump, end.graph)
+    statements = CompiledGraph(dump, end.graph).statements
     error = next(iter(errors_in(exception)), None)
-    at = None if error is None else _statement(dump, end.graph, statements, error)
-    nodes = at.nodes if at is not None and at.nodes else end.nodes or _failed_lowering(dump, end.graph)
+    at = None if error is None else _statement(CompiledGraph(dump, end.graph), statements, error)
+    nodes = at.nodes if at is not None and at.nodes else end.nodes or _failed_lowering(CompiledGraph(dump, end.graph))
     graph = end.graph if at is None else at.graph
     lines: dict[tuple[str, int] | None, Part] = {}
     # Of a graph that a pass failed on only the nodes before the passes are known.
-    known = {(node.graph, node.name): node for node in stage_nodes(dump, end.graph, "aot")}
-    known |= lowered_by_name(dump, end.graph)
+    known = {Id.of(node): node for node in CompiledGraph(dump, end.graph).stage("aot")}
+    known |= CompiledGraph(dump, end.graph).node_of
     for name in reversed(nodes):
-        node = known.get((graph, name))
+        node = known.get(Id(graph, name))
         where = statements.line_of(graph, name) or (None if node is None else node.where)
         operator = "" if node is None else operator_name(node.original_aten or node.target)
         lines.setdefault(None if where is None else (where.file, where.line), Part(name, operator, where))
@@ -105,16 +105,16 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
     )
 
 
-def _failed_lowering(dump: Dump, graph: str) -> tuple[str, ...]:
-    return tuple(row.node for row in dump.rows(Lowering, graph) if row.error is not None)[:1]
+def _failed_lowering(graph: CompiledGraph) -> tuple[str, ...]:
+    return tuple(row.node for row in graph.rows(Lowering) if row.error is not None)[:1]
 
 
-def _statement(dump: Dump, graph: str, statements: Statements, error: CompilerError) -> _Statement | None:
+def _statement(graph: CompiledGraph, statements: Statements, error: CompilerError) -> _Statement | None:
     """The line of a kernel that the compiler quotes, and its nodes; the compiler's number is that of another file."""
     if not error.code:
         return None
-    for kernel in dump.rows(Kernel, graph):
-        source = dump.text(kernel.graph, kernel.source) if kernel.source else None
+    for kernel in graph.rows(Kernel):
+        source = graph.dump.text(kernel.graph, kernel.source) if kernel.source else None
         lines = [n for n, line in enumerate((source or "").splitlines(), 1) if line.strip() == error.code]
         body = statements.body(kernel.graph, kernel.name)
         if lines and source is not None:

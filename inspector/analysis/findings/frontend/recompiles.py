@@ -5,8 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from inspect_compile.analysis.dumps.names import few
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, ONCE, Finding, parts_at
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
@@ -15,7 +13,8 @@ from inspect_compile.analysis.frontend.frames import plain_source, resumed
 from inspect_compile.analysis.frontend.recompile_causes import Recurring, nearest, recurring
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import FailedGuard, Frame, Graph, Location, Recompile, Remark, ShapeGuard
+from inspect_compile.facts import FailedGuard, Frame, Location, Recompile, Remark, ShapeGuard
+from inspect_compile.graph import CompiledGraph, Id, few, grouped
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
 from inspect_compile.knowledge.frontend.guard_words import no_longer_words
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
@@ -35,7 +34,7 @@ _SPECIALIZED: Final = "specialization"
 _MOST_CHANGES: Final = 3
 
 
-def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def recompiles(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Functions that were compiled again, each with all of its recompiles, and those that were given up."""
     times = CompileTimes(dump)
     stopped = {frame.graph for frame in dump.rows(Frame) if frame.limit}
@@ -49,7 +48,7 @@ def recompiles(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Findin
         called = next((frame.caller for frame in frames), None)
         dynamic = next((frame.dynamic for frame in frames if frame.dynamic), "")
         said = _to_do(function, file, found, len(rows or each), dynamic, _fixed(dump, rows, found))
-        to_do.update((row.graph, said) for row in each)
+        to_do.update(Id(row.graph, said) for row in each)
         if not rows:
             continue
         seconds = [took for row in rows if (took := times.of(row.graph)) is not None]

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.dumps.rows import grouped
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.alike import alike_kernels
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
 from inspect_compile.analysis.fusion.part import Part
 from inspect_compile.dump import Dump
-from inspect_compile.facts import DynamoNode, Graph, Location
+from inspect_compile.facts import DynamoNode, Location
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.overview.findings import LAYERS, UNROLLED, WORDS
 
@@ -51,10 +51,10 @@ class _Place(NamedTuple):
     """What was traced in it and in what it calls."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each compile of which more than half is a repetition."""
     times = CompileTimes(dump)
-    for compile_id in dict.fromkeys(graph.compile_id for graph in graphs if graph.compile_id is not None):
+    for compile_id in dict.fromkeys(graph.fact.compile_id for graph in graphs if graph.fact.compile_id is not None):
         nodes = [node for node in dump.rows_of_compile(DynamoNode, compile_id) if node.op in _CALLS]
         repeated = repetition(nodes)
         if repeated is None or repeated.nodes < _LEAST_SHARE * len(nodes):
@@ -62,7 +62,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         share = repeated.nodes / len(nodes)
         took = times.of(compile_id)
         kind = LAYERS if repeated.layers else UNROLLED
-        alike = alike_kernels(dump, [graph for graph in graphs if graph.compile_id == compile_id])
+        alike = alike_kernels(dump, [graph for graph in graphs if graph.fact.compile_id == compile_id])
         kernels = "" if alike is None else f"; {alike.several} of {alike.all} kernels are {alike.kinds} but for numbers"
         holder = f"layers of {repeated.layers}" if repeated.layers else "rounds"
         yield Finding(

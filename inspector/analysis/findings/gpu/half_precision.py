@@ -16,7 +16,7 @@ from inspect_compile.analysis.findings.gpu.precision import of_calls
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.step_kinds import IN_ANOTHER_LAYOUT, LIBRARY
 from inspect_compile.knowledge.overview.findings import HALF_PRECISION
 
@@ -27,17 +27,17 @@ _LEAST: Final = 0.25
 """Share of what these calls take at the roofline that must be saved: casts cost something, too."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for all graphs: what bfloat16 saves by the roofline, as a part of the calls' time where it was measured."""
     yield from of_account(dump, graphs, recorded_account(dump))
 
 
-def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iterator[Finding]:
+def of_account(dump: Dump, graphs: list[CompiledGraph], account: Account | None) -> Iterator[Finding]:
     """The same with the account of a step, if there is one."""
     roof = roof_of(dump)
     if roof is None or not any(_is_faster(roof, peak) for peak in _PEAKS):
         return
-    rows = [row for graph in graphs for row in roofline(dump, graph.graph, roof)]
+    rows = [row for graph in graphs for row in roofline(graph, roof)]
     calls = [row for row in rows if row.heavy and row.peak in _PEAKS and _is_faster(roof, row.peak)]
     whole = sum(row.least_seconds for row in calls)
     part = 1 - sum(_in_half(row, roof) for row in calls) / whole if whole else 0.0

@@ -3,25 +3,25 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.binaries import configurations, of_kernels
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Remark
+from inspect_compile.facts import Remark
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.knowledge.cost.sure import NOT_KNOWN
 from inspect_compile.knowledge.overview.findings import CUDAGRAPH_AGAIN, NO_CUDAGRAPH, SPILL, WORDS
 
 _CODES: Final = ("no-cudagraphs", "cudagraph-again")
 
 
-def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def spills(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Kernels whose running configuration spills. What that costs is not known: the kernel's time bounds it."""
     for graph in graphs:
-        launches = launch_traffic(dump, graph.graph).launches
-        for (of, kernel), rows in of_kernels(configurations(dump, graph.graph)).items():
+        launches = graph.traffic.launches
+        for (of, kernel), rows in of_kernels(configurations(graph)).items():
             if not rows[0].spills:
                 continue
             calls = [one for one in launches if one.kernel.name == kernel]
@@ -43,15 +43,15 @@ def spills(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def cudagraphs(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def cudagraphs(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """Graphs that do not run as a CUDA graph, and those that are recorded again and again."""
-    names = {graph.graph for graph in graphs}
+    names = {graph.name for graph in graphs}
     rows = dump.rows(Remark)
     places = {(row.graph, row.code): row.place for row in rows if row.code in _CODES}
-    for row in cudagraph_rows(dump):
+    for row in cudagraph_rows(Graphs(dump)):
         if row.graph and row.graph not in names:
             continue
-        launches = len(launch_traffic(dump, row.graph).launches) if row.graph else 0
+        launches = len(CompiledGraph(dump, row.graph).traffic.launches) if row.graph else 0
         if row.skipped and not row.is_on_cpu:
             cost = costs.of_launching(launches)
             yield Finding(

@@ -11,7 +11,7 @@ from inspect_compile.analysis.findings.gpu.precision import of_calls
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.cost.step_kinds import LIBRARY
 from inspect_compile.knowledge.kernels.library_kernels import CALLS, library_of
 from inspect_compile.knowledge.overview.findings import MATMUL_PRECISION
@@ -23,18 +23,18 @@ _LEAST: Final = 0.05
 _MATMULS: Final = frozenset(f"aten::{name}" for name in CALLS["matmul"] if "convolution" not in name)
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for all graphs: what TF32 saves by the roofline, as a part of the products' time where it was measured."""
     account = recorded_account(dump)
     yield from of_account(dump, graphs, account)
 
 
-def of_account(dump: Dump, graphs: list[Graph], account: Account | None) -> Iterator[Finding]:
+def of_account(dump: Dump, graphs: list[CompiledGraph], account: Account | None) -> Iterator[Finding]:
     """The same with the account of a step, if there is one."""
     roof = roof_of(dump)
     if roof is None or _TF32 not in roof.peak or roof.peak[_TF32] <= roof.peak.get(_FLOAT, 0.0):
         return
-    rows = [row for graph in graphs if graph.tf32 is False for row in roofline(dump, graph.graph, roof)]
+    rows = [row for graph in graphs if graph.fact.tf32 is False for row in roofline(graph, roof)]
     products = [row for row in rows if row.heavy and row.peak == _FLOAT and "convolution" not in row.kernel]
     whole = sum(row.least_seconds for row in products)
     saved = sum(row.least_seconds - _with_tf32(row, roof) for row in products)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from inspect_compile.analysis.cost.roofline import Bounds
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, Finding, parts_at
 from inspect_compile.analysis.runtime.step_account import Account
+from inspect_compile.graph import outermost
 from inspect_compile.knowledge.cost.sure import ESTIMATED, sure_of
 from inspect_compile.knowledge.overview.findings import WORDS
 
@@ -18,7 +19,7 @@ def of_calls(
     steps = None if account is None else account.step.steps
     return Finding(
         kind=kind,
-        graph=largest.graph.partition("/")[0],
+        graph=outermost(largest.graph),
         what=WORDS[kind].what,
         parts=parts_at(largest.lines[0] if largest.lines else None, largest.nodes[-1] if largest.nodes else ""),
         count=len(calls),

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-from inspect_compile.analysis.cost.kernel_traffic import launch_traffic
-from inspect_compile.analysis.dumps.rows import grouped, scheduled
 from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import Finding, parts_at
 from inspect_compile.analysis.findings.trials import trial_of
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Operation
+from inspect_compile.facts import Operation
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.knowledge.overview.findings import SECOND_STAGES, WORDS
 
 _KNOB: Final = "triton.cooperative_reductions"
@@ -20,15 +19,15 @@ _FEWEST: Final = 2
 """Second stages behind one kernel: for a single one torch's choice of two stages is the usual one."""
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each graph on a GPU that has kernels with several second stages behind them, if these are a noticeable
     part of its time.
     """
     for graph in graphs:
-        followed = {first: names for first, names in _followed(dump, graph.graph).items() if len(names) >= _FEWEST}
+        followed = {first: names for first, names in _followed(graph).items() if len(names) >= _FEWEST}
         if not followed:
             continue
-        launches = launch_traffic(dump, graph.graph).launches
+        launches = graph.traffic.launches
         every = together(costs.of_launch(launch) for launch in launches)
         many = sum(map(len, followed.values()))
         cost = costs.of_launching(many)
@@ -37,7 +36,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
         lines = next((one.lines for one in launches if next(iter(followed)) in one.groups), ())
         yield Finding(
             kind=SECOND_STAGES,
-            graph=graph.graph,
+            graph=graph.name,
             what=WORDS[SECOND_STAGES].what,
             parts=parts_at(next(iter(lines), None)),
             count=len(followed),
@@ -46,16 +45,16 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             is_bound=True,
             why=f"{many} kernels that are nothing but second stages, of the time of a launch each",
             knob=_KNOB,
-            trial=trial_of(dump, graph.graph, _KNOB),
+            trial=trial_of(graph, _KNOB),
             names=tuple(name for first, own in followed.items() for name in (first, *own)),
         )
 
 
-def _followed(dump: Dump, graph: str) -> dict[str, list[str]]:
+def _followed(graph: CompiledGraph) -> dict[str, list[str]]:
     """Scheduler node after fusion with first stages → those that begin with the second stages of these."""
-    after = scheduled(dump, graph, "post_fusion", nested=False)
+    after = graph.own(graph.groups)
     within = {member: group.name for group in after for member in group.members}
-    stages = _second_stages(scheduled(dump, graph, nested=False))
+    stages = _second_stages(graph.own(graph.operations))
     behind = [(stages[group.members[0]], group.name) for group in after if group.members and group.members[0] in stages]
     pairs = [(within[first], name) for first, name in behind if within.get(first, name) != name]
     return {first: [name for _, name in own] for first, own in grouped(pairs, lambda pair: pair[0]).items()}

@@ -7,14 +7,14 @@ a slice is one of several writes, it makes a new tensor of the whole input, and 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.cost.kernel_traffic import LaunchTraffic, launch_traffic
-from inspect_compile.analysis.dumps.rows import scheduled
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.fusion.part import Part
-from inspect_compile.analysis.kernels.launches import Launch
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Graph, Node, Operation
+from inspect_compile.facts import Node, Operation
+from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
+from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.frontend.operator_names import operator_name
 from inspect_compile.knowledge.overview.findings import MUTATION, WORDS
 
@@ -33,10 +33,10 @@ class _Written(NamedTuple):
     back: Node
 
 
-def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
+def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each input that is copied as a whole because a slice of it is one of several writes."""
     for graph in graphs:
-        moved, before = launch_traffic(dump, graph.graph), scheduled(dump, graph.graph)
+        moved, before = graph.traffic, graph.operations
         for written in _written(moved.groups.nodes):
             names = {written.back.name, *(node.name for node in written.writes)}
             launches = [
@@ -49,7 +49,7 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             slices = [node for node in reversed(written.writes) if node.target.startswith(_SLICES)]
             yield Finding(
                 kind=MUTATION,
-                graph=graph.graph,
+                graph=graph.name,
                 what=WORDS[MUTATION].what,
                 parts=tuple(Part(node.name, operator_name(node.target), node.where) for node in slices[:2]),
                 seconds=cost.seconds,
@@ -65,15 +65,15 @@ def found(dump: Dump, graphs: list[Graph], costs: Costs) -> Iterator[Finding]:
             )
 
 
-def _written(nodes: Mapping[tuple[str, str], Node]) -> Iterator[_Written]:
+def _written(nodes: Mapping[Id, Node]) -> Iterator[_Written]:
     for back in nodes.values():
         if not back.target.startswith(_COPIES_BACK) or len(back.inputs) != _SEVERAL:
             continue
-        given, node = (nodes.get((back.graph, name)) for name in back.inputs)
+        given, node = (nodes.get(Id(back.graph, name)) for name in back.inputs)
         writes = []
         while node is not None and node.target.startswith((*_SLICES, *_INDICES)) and node.inputs:
             writes.append(node)
-            node = nodes.get((back.graph, node.inputs[0]))
+            node = nodes.get(Id(back.graph, node.inputs[0]))
         if given is None or node is not given or given.op != _INPUT or not given.values or len(writes) < _SEVERAL:
             continue  # behind a view an index would be no better
         if any(one.target.startswith(_SLICES) for one in writes):
@@ -89,7 +89,7 @@ def _moved(moved: LaunchTraffic, before: list[Operation], launches: list[Launch]
     return sum(one.read + one.written for one in traffic)
 
 
-def _needed(written: _Written, nodes: Mapping[tuple[str, str], Node]) -> int:
+def _needed(written: _Written, nodes: Mapping[Id, Node]) -> int:
     """What writing in place moves: each value is read where it is, and written."""
-    values = [nodes.get((node.graph, node.inputs[-1])) for node in written.writes]
+    values = [nodes.get(Id(node.graph, node.inputs[-1])) for node in written.writes]
     return 2 * sum(value.bytes or 0 for node in values if node is not None for value in node.values)

@@ -9,6 +9,7 @@ import torch
 from inspect_compile.analysis.numerics.verdicts import Judged, judged, summary
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
+from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import CALL
 from inspect_compile.knowledge.numerics.verdicts import WRONG
 from tests.lowering.intervention.closed_issues.issues import ISSUES, KERNEL, RELEASES
@@ -27,7 +28,7 @@ def checked(where: Path, cache: Path, *words: str) -> Dump:
     done = run([*command, *words], where, environment={"TORCHINDUCTOR_CACHE_DIR": str(cache)})
     assert done.returncode in (0, 1), done.stderr
     dump = Dump(where / "dump")
-    assert summary(dump).trouble == ()
+    assert summary(Graphs(dump)).trouble == ()
     assert "failed" not in done.stdout, done.stderr
     return dump
 
@@ -41,7 +42,7 @@ def rows_of(dump: Dump) -> dict[int, list[Judged]]:
                 program.setdefault(frame.graph, int(Path(file).stem.removeprefix("issue_")))
     compiled = {graph.graph: graph.compile_id or "" for graph in dump.outermost()}
     found: dict[int, list[Judged]] = {}
-    for row in judged(dump):
+    for row in judged(Graphs(dump)):
         found.setdefault(program[compiled[row.graph]], []).append(row)
     return found
 
