@@ -53,7 +53,7 @@ class Graphs:
 
     def alone(self, kind: type[F]) -> list[F]:
         """The same without those of graphs nested in the one that was asked for."""
-        return [row for row in self.dump.rows(kind) if self.name in (None, row.graph)]
+        return [row for row in self.rows(kind) if self.name in (None, row.graph)]
 
     def of_compiles(self, kind: type[F]) -> list[F]:
         """The facts of a kind that belong to compiles: those of the compiles of these graphs."""
