@@ -43,11 +43,6 @@ class Graphs:
         return [graph.fact for graph in self]
 
     @property
-    def names(self) -> set[str] | None:
-        """The names of those that were asked for; None for all."""
-        return None if self.name is None else {graph.name for graph in self}
-
-    @property
     def compiles(self) -> set[str] | None:
         """The compile ids of those that were asked for, empty for one without a frame; None for all."""
         return None if self.name is None else {graph.fact.compile_id or "" for graph in self}
@@ -55,6 +50,15 @@ class Graphs:
     def rows(self, kind: type[F]) -> list[F]:
         """The facts of one kind, those of nested graphs included."""
         return self.dump.rows(kind, self.name)
+
+    def alone(self, kind: type[F]) -> list[F]:
+        """The same without those of graphs nested in the one that was asked for."""
+        return [row for row in self.rows(kind) if self.name in (None, row.graph)]
+
+    def of_compiles(self, kind: type[F]) -> list[F]:
+        """The facts of a kind that belong to compiles: those of the compiles of these graphs."""
+        wanted = self.compiles
+        return [row for row in self.dump.rows(kind) if wanted is None or row.graph in wanted]
 
     @Once
     def nodes(self) -> list[Node]:

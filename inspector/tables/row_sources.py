@@ -84,10 +84,8 @@ def _dynamo(*kinds: type[Fact]) -> Rows:
     """Dynamo's facts belong to compile ids: for a graph, those of its compile."""
 
     def rows(graphs: "Graphs") -> list[Fact]:
-        facts = [row for kind in kinds for row in graphs.dump.rows(kind)]
+        facts: list[Fact] = [row for kind in kinds for row in graphs.of_compiles(kind)]
         order = {compile_id: index for index, compile_id in enumerate(dict.fromkeys(row.graph for row in facts))}
-        if (wanted := graphs.compiles) is not None:
-            facts = [row for row in facts if row.graph in wanted]
         return sorted(facts, key=lambda row: order[row.graph])
 
     return rows
@@ -177,14 +175,9 @@ def _numerics(graphs: "Graphs") -> "Iterator[msgspec.Struct]":
     yield from judged(graphs)
     yield from uncompared(graphs)
     yield from kernel_statements(graphs)
-    for kind in (LoadedLine, KeptInputs):
-        yield from (row for row in graphs.dump.rows(kind) if graphs.name in (None, row.graph))
+    yield from graphs.alone(LoadedLine)
+    yield from graphs.alone(KeptInputs)
     yield from causes(graphs)
-
-
-def _call_facts(graphs: "Graphs") -> list[Call]:
-    wanted = graphs.compiles
-    return [row for row in graphs.dump.rows(Call) if wanted is None or row.graph in wanted]
 
 
 def _findings(graphs: "Graphs", *, kinds: bool | None = None) -> "Iterable[msgspec.Struct]":
@@ -257,7 +250,7 @@ FACTS: Final[dict[str, Rows]] = {
     "settings": lambda graphs: graphs.dump.rows(Settings),
     "graphs": _graph_facts,
     "guards": _dynamo(Guard),
-    "calls": _call_facts,
+    "calls": lambda graphs: graphs.of_compiles(Call),
     "kernels": _facts(Kernel),
     "binaries": _facts(Binary),
     "autotune": _facts(Tuning, Choice, Chosen),

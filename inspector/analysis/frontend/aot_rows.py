@@ -43,13 +43,7 @@ class AotRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="a
 
 def aot_rows(graphs: Graphs) -> list[AotRow]:
     """All rows, or those of the compile that made `graph`; inputs first."""
-    return [row for found in aot_facts(graphs) for row in rows_of(found)]
-
-
-def aot_facts(graphs: Graphs) -> list[AotMetadata]:
-    """The records, or those of the compile that made `graph`."""
-    wanted = graphs.compiles
-    return [row for row in graphs.dump.rows(AotMetadata) if wanted is None or row.graph in wanted]
+    return [row for found in graphs.of_compiles(AotMetadata) for row in rows_of(found)]
 
 
 def rows_of(found: AotMetadata) -> Iterator[AotRow]:

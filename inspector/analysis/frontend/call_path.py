@@ -47,8 +47,7 @@ def tree(calls: Iterable[Call]) -> list[CallRow]:
 
 def call_rows(graphs: Graphs) -> dict[str, list[CallRow]]:
     """Compile id → its calls, in the order in which the compiles began; only of the compile that made `graph`."""
-    wanted = graphs.compiles
-    calls = (call for call in sorted(graphs.dump.rows(Call), key=_INDEX) if wanted is None or call.graph in wanted)
+    calls = sorted(graphs.of_compiles(Call), key=_INDEX)
     return {compile_id: tree(found) for compile_id, found in grouped(calls, lambda call: call.graph).items()}
 
 

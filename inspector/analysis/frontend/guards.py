@@ -31,8 +31,7 @@ class GuardRow(msgspec.Struct, frozen=True, tag_field="fact", tag="guard_row"):
 
 def guard_rows(graphs: Graphs) -> list[GuardRow]:
     """The guards of all compiles, or of the one that made `graph`, in Dynamo's order."""
-    wanted = graphs.compiles
-    return merged(row for row in graphs.dump.rows(Guard) if wanted is None or row.graph in wanted)
+    return merged(graphs.of_compiles(Guard))
 
 
 def merged(guards: Iterable[Guard]) -> list[GuardRow]:

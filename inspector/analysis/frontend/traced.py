@@ -50,21 +50,17 @@ class SettingRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", ta
 
 def artifact_rows(graphs: Graphs) -> list[ArtifactRow]:
     """The texts of all compiles, or of the one that made `graph`; in the order of their compiles."""
-    wanted = _compiles(graphs)
-    rows = [row for row in graphs.dump.rows(Artifact) if wanted is None or row.graph in wanted]
     return [
         ArtifactRow(graph=row.graph, name=row.name, lines=row.text.count("\n") + 1, text=row.text, cut=row.cut)
-        for row in sorted(rows, key=lambda row: compile_order(row.graph))
+        for row in sorted(graphs.of_compiles(Artifact), key=lambda row: compile_order(row.graph))
     ]
 
 
 def metric_rows(graphs: Graphs) -> list[MetricRow]:
     """The counts of all compiles, or of the one that made `graph`."""
-    wanted = _compiles(graphs)
     return [
         MetricRow(graph=row.graph, of=row.of, name=name, value=value)
-        for row in graphs.dump.rows(Metrics)
-        if wanted is None or row.graph in wanted
+        for row in graphs.of_compiles(Metrics)
         for name, value in sorted(row.values.items())
     ]
 
@@ -91,7 +87,3 @@ def _settings(dump: Dump) -> Iterator[SettingRow]:
                     before=old.get(name, ""),
                 )
         before[row.module] = row
-
-
-def _compiles(graphs: Graphs) -> set[str] | None:
-    return graphs.compiles

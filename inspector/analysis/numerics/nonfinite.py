@@ -64,10 +64,7 @@ class NonFiniteRow(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", 
 
 def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
     """In the order in which they came."""
-    names = graphs.names
-    for row in graphs.dump.rows(NonFinite):
-        if names is not None and row.graph not in names:
-            continue
+    for row in graphs.alone(NonFinite):
         known = CompiledGraph(graphs.dump, row.graph).statements
         text, line = _statement(graphs.dump, known, row)
         yield NonFiniteRow(
@@ -101,9 +98,7 @@ def nonfinite_rows(graphs: Graphs) -> Iterator[NonFiniteRow]:
 
 def flagged_calls(graphs: Graphs) -> list[FlaggedCalls]:
     """What the recorder has seen of each graph's calls."""
-    names = graphs.names
-    last = {row.graph: row for row in graphs.dump.rows(FlaggedCalls)}
-    return [row for row in last.values() if names is None or row.graph in names]
+    return list({row.graph: row for row in graphs.alone(FlaggedCalls)}.values())
 
 
 def nonfinite_facts(graphs: Graphs) -> Iterator[msgspec.Struct]:

@@ -77,10 +77,7 @@ class KernelStatements(msgspec.Struct, frozen=True, kw_only=True, tag_field="fac
 
 def kernel_statements(graphs: Graphs) -> Iterator[KernelStatements]:
     """In the order in which the launches ran."""
-    names = graphs.names
-    for row in graphs.dump.rows(StatementsOf):
-        if names is None or row.graph in names:
-            yield _read(CompiledGraph(graphs.dump, row.graph), row)
+    return (_read(CompiledGraph(graphs.dump, row.graph), row) for row in graphs.alone(StatementsOf))
 
 
 def grown(row: KernelStatements) -> list[StatementRow]:

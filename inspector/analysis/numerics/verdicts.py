@@ -85,11 +85,8 @@ class Summary(msgspec.Struct, frozen=True):
 
 def judged(graphs: Graphs) -> Iterator[Judged]:
     """The results of all checked launches, in the order in which they ran."""
-    names = graphs.names
     places: dict[str, dict[str, Location | None]] = {}
-    for row in graphs.dump.rows(Checked):
-        if names is not None and row.graph not in names:
-            continue
+    for row in graphs.alone(Checked):
         if row.graph not in places:
             places[row.graph] = _places(graphs.dump.rows(Node, row.graph))
         said = verdict(row)

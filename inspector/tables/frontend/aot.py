@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, aot_facts, rows_of
+from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, rows_of
 from inspect_compile.facts import AotMetadata
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import Request, limited
@@ -59,7 +59,7 @@ COLUMNS: Final[tuple[Column[AotRow], ...]] = (
 def aot(request: Request) -> RenderableType:
     """A sheet for each graph; torch's other fields below it."""
     sheets: list[RenderableType] = []
-    for found in aot_facts(request.graphs):
+    for found in request.graphs.of_compiles(AotMetadata):
         rows = request.kept(rows_of(found))
         if rows or not request.names:
             sheets.append(
