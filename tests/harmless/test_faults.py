@@ -102,7 +102,8 @@ TRACED: dict[str, Feeds] = {
     # One of them, by the release of torch; before 2.13 for subclasses alone.
     str(traced.WRAPPER_SOURCE): Feeds(
         (facts.Artifact,),
-        called=(2, 13) <= version(torch.__version__) and not covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__),
+        called=version(torch.__version__) >= (2, 13)
+        and not covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__),
     ),
     str(traced.WRAPPER_SOURCE_OF_CODEGEN): Feeds(
         (facts.Artifact,), called=covers(traced.WRAPPER_SOURCE_OF_CODEGEN, torch.__version__)
