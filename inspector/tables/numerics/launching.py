@@ -29,11 +29,9 @@ def launching_lines(dump: "Dump", wrong: Sequence[Judged], named: Sequence[tuple
         here = [one for one in changed.get(outermost(graph), ()) if one.line == line]
         if here and line is not None:
             yield from map(_changed, here)
-        elif (
-            line is not None
-            and (graph, kernel) not in named
-            and (text := output_line(CompiledGraph(dump, graph), line))
-        ):
+            continue
+        text = "" if line is None else output_line(CompiledGraph(dump, graph), line)
+        if text and (graph, kernel) not in named:
             yield joined(f"the launch, line {line} of {graph}: ", (text, "bold red"))
     for graph in dict.fromkeys(row.graph for row in wrong if row.level == COMPILED):
         yield from map(_changed, changed.get(graph, [])[:_SHOWN])
