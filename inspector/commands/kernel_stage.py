@@ -64,12 +64,11 @@ def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel"
     from inspect_compile.analysis.kernels.stage_lines import KernelStages, annotated_lines
     from inspect_compile.analysis.lookup.lines import find_source_lines
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import CompiledGraph
     from inspect_compile.tables.kernels.stage_page import MOST_LINES, stage_page
     from inspect_compile.tables.lookup_text import only
 
-    stages, statements = KernelStages(dump, kernel), CompiledGraph(dump, outermost(kernel.graph)).statements
+    stages, statements = KernelStages(dump, kernel), CompiledGraph(dump, kernel.graph).outermost.statements
     given = {"--line": arguments.line, "--node": arguments.node}
     asked = tuple(word for option, value in given.items() if value is not None for word in (option, value))
     meant = only(find_source_lines(dump, statements, stages, arguments.line, arguments.node)) if asked else None

@@ -116,7 +116,6 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     """
     from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import CompiledGraph
     from inspect_compile.knowledge.fusion.knob_values import worth_trying
     from inspect_compile.launch.replay import try_knob
@@ -130,7 +129,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
         told = " and ".join(story.knobs)
         what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
-    tell_it_runs(CompiledGraph(dump, outermost(story.graph)))
+    tell_it_runs(CompiledGraph(dump, story.graph).outermost)
     for name, value in settings:
         found = try_knob(CompiledGraph(dump, story.graph), (story.a.operation,), (story.b.operation,), name, value)
         if is_json:

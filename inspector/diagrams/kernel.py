@@ -22,7 +22,7 @@ from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Kernel, WrapperLine
-from inspect_compile.graph import CompiledGraph, outermost
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.knowledge.kernels.parameters import pointers_of
 from inspect_compile.tables.text import number_of, one_line
@@ -75,7 +75,7 @@ def kernel_picture(
     if left_out:
         subtitles.append(f"the first {MOST_DRAWN} boxes of {MOST_DRAWN + left_out:,}")
     return Picture(
-        title(CompiledGraph(dump, outermost(kernel.graph)), f"kernel {words.name_shortened(kernel.name, 60)}"),
+        title(CompiledGraph(dump, kernel.graph).outermost, f"kernel {words.name_shortened(kernel.name, 60)}"),
         tuple(subtitles),
         (Section(drawn.inner(), drawn.arrows),),
     )

@@ -12,7 +12,7 @@ from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Ids
 from inspect_compile.diagrams.schedule.schedule import title
 from inspect_compile.facts import Location, Node, Operation
-from inspect_compile.graph import CompiledGraph, Id, outermost
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.provenance.lineage import STAGES, Lineage, NodeRef
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line
 
@@ -53,7 +53,7 @@ def node_picture(dump: "Dump", found: ResolvedNode, asked: str, *, everything: b
     told = f"{number_of(len(stories), 'node')}{more} called {words.shortened(asked)}{behind}"
     hidden = [f"{number_of(way.hidden, 'view')} left out (--all draws them)"] if way.hidden else []
     return Picture(
-        title(CompiledGraph(dump, outermost(first.kin.graph)), f"the way of {words.shortened(asked)}"),
+        title(CompiledGraph(dump, first.kin.graph).outermost, f"the way of {words.shortened(asked)}"),
         (one_line(first.kin.graph), told, *hidden, *_notes(stories)),
         (way.section(),),
     )

@@ -19,10 +19,10 @@ from inspect_compile.graph.names import (
     unless_script,
 )
 from inspect_compile.graph.once import Once
-from inspect_compile.graph.rows import grouped, hints_of, matched_inputs, shared_fields
+from inspect_compile.graph.rows import gathered, grouped, hints_of, matched_inputs, shared_fields
 
 __all__ = [
     "CompiledGraph", "Graphs", "Id", "Once", "ProgramLine", "ShortNames", "any_number", "aot_prefix", "enclosing",
-    "few", "file_name", "grouped", "hints_of", "matched_inputs", "nested_path", "operations_in", "outermost",
-    "own_name", "script_name", "shared_fields", "short", "unless_script",
+    "few", "file_name", "gathered", "grouped", "hints_of", "matched_inputs", "nested_path", "operations_in",
+    "outermost", "own_name", "script_name", "shared_fields", "short", "unless_script",
 ]  # fmt: skip

@@ -24,6 +24,14 @@ def grouped(rows: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return found
 
 
+def gathered(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Key → the values that come with it. Keys and values keep their order."""
+    found: dict[K, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
 def shared_fields(row: msgspec.Struct, kind: type[msgspec.Struct], *without: str) -> dict[str, Any]:
     """The values of the fields that `row` has in common with records of `kind`, but for those in `without`."""
     both = set(row.__struct_fields__).intersection(kind.__struct_fields__).difference(without)

@@ -9,7 +9,7 @@ from typing import Final
 from inspect_compile.analysis.kernels.instructions import says_places_only
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, Stage, annotated_lines
 from inspect_compile.facts import Kernel, Node
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, gathered
 from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import is_library
@@ -57,9 +57,7 @@ class Code:
     def _program(self) -> Iterator[Markup]:
         """Each line that nodes come from, as the dump has it; the user's own files first."""
         texts = {Line.of(node.where): node.where.code for node in self._of.nodes if node.where is not None}
-        nodes: dict[Line, list[str]] = {}
-        for name, line in self._of.line_of_node.items():
-            nodes.setdefault(line, []).append(name)
+        nodes = gathered((line, name) for name, line in self._of.line_of_node.items())
         lines = sorted(nodes, key=lambda line: (is_library(line.file), line.file, line.number))
         file = None
         for line in lines:

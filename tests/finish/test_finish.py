@@ -10,6 +10,7 @@ import pytest
 from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.facts import Run
 from inspect_compile.finish import ARTIFACTS, ensure_finished, finish, is_finished
+from inspect_compile.graph import CompiledGraph
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, graph, lowered, made, node
 from tests.normalised import normalised, of_golden_code
@@ -72,7 +73,7 @@ def test_kernel_map(dump_of: DumpOf) -> None:
             assert (dump.folder(only.graph) / kernel["source"]).exists()
 
 
-def failing(dump: Dump, graph: str) -> object:
+def failing(graph: CompiledGraph) -> object:
     raise ValueError("bad facts")
 
 

@@ -1,6 +1,6 @@
 """Fusion: what was fused, which pairs stayed apart, the partners of the selection; the story of each, as in `why`."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from textwrap import wrap
@@ -13,7 +13,7 @@ from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import fusion as summed_up
 from inspect_compile.analysis.fusion.pair_story import FusionStories
 from inspect_compile.dump import Dump
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, gathered
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import own_line
@@ -115,9 +115,7 @@ class _Tables:
         self._dump = dump
         self._chain = chain
         self._subjects = _Subjects(chain, self.found.ledgers)
-        missed: dict[str, list[Miss]] = defaultdict(list)
-        for miss in self.found.misses:
-            missed[miss.graph].append(miss)
+        missed = gathered((miss.graph, miss) for miss in self.found.misses)
         self._stories = {
             row.graph: FusionStories(CompiledGraph(dump, row.graph), missed[row.graph]) for row in self.found.ledgers
         }

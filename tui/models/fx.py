@@ -4,7 +4,7 @@ from typing import Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node
-from inspect_compile.graph import Id, outermost
+from inspect_compile.graph import Id, gathered, outermost
 from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.tables.columns import Cell, Column, cell, picked
 from inspect_compile.tables.lowering.nodes import COLUMNS, EDGES
@@ -74,10 +74,9 @@ class _Lowered:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain
         self._names = {chain.key(node.graph, node.name) for node in chain.nodes}
-        self._of_origin: dict[str, list[str]] = {}
-        for node in chain.nodes:
-            for origin in node.origins:
-                self._of_origin.setdefault(origin, []).append(chain.key(node.graph, node.name))
+        self._of_origin = gathered(
+            (origin, chain.key(node.graph, node.name)) for node in chain.nodes for origin in node.origins
+        )
 
     def subject(self, node: Node) -> Subject | None:
         """None for a node of which nothing is left."""

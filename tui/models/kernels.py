@@ -11,7 +11,7 @@ from inspect_compile.analysis.kernels.stage_lines import ASSEMBLY, STAGES
 from inspect_compile.analysis.kernels.tiling import form_of, shape
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.graph import CompiledGraph, Id, outermost
+from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.graph.kernels.binaries import configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.columns import text_lines
@@ -65,7 +65,7 @@ def kernel_source(
     `note` is the width in columns of a node's name. What comes before the first loop is one line, and the indentation
     that all lines share is left out, unless it `is_whole`.
     """
-    found = of_kernels(configurations(CompiledGraph(dump, outermost(kernel.graph))))
+    found = of_kernels(configurations(CompiledGraph(dump, kernel.graph).outermost))
     compiled = of_kernel(found, kernel.graph, kernel.name)
     lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
     if kernel.inplace:
@@ -169,7 +169,7 @@ def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
     """The tuning decisions about `kernel`, each with the winner first."""
     lines = [CodeLine(kernel.name, role="title")]
     lines += [CodeLine(line, role="dim") for line in tiling_lines(kernel, shape(dump, kernel))]
-    rows = tuned_of_kernel(autotuned(CompiledGraph(dump, outermost(kernel.graph))), kernel)
+    rows = tuned_of_kernel(autotuned(CompiledGraph(dump, kernel.graph).outermost), kernel)
     for row in rows:
         lines += [CodeLine(""), *_question(row)]
     if not rows:

@@ -10,7 +10,7 @@ from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Graph, GraphBreak, GraphEnd, Kernel
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.graph import ShortNames
+from inspect_compile.graph import ShortNames, grouped
 from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.text import file_name, number_of, program_words
@@ -151,9 +151,7 @@ class _Builder:
         return cell(f"{kernels}▪" if kernels and self._with_kernels else "", "accent")
 
     def _frames(self, title: str) -> Iterator[_Branch]:
-        graphs: dict[str, list[Graph]] = {}
-        for graph in self._dump.graphs():
-            graphs.setdefault(graph.compile_id or "", []).append(graph)
+        graphs = grouped(self._dump.graphs(), lambda graph: graph.compile_id or "")
         frames = {frame.graph: frame for frame in self._dump.rows(Frame)}
         breaks = {found.graph for found in self._dump.rows(GraphBreak)}
         shown = [

@@ -48,12 +48,8 @@ def extern_calls(graph: CompiledGraph) -> list[ExternCall]:
 def _calls(graph: CompiledGraph) -> Iterator[ExternCall]:
     moved = graph.traffic
     lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
-    told = {
-        Id(row.graph, name): row.message
-        for row in graph.dump.rows(Remark)
-        if row.code == "fallback"
-        for name in row.ids
-    }
+    remarks = (row for row in graph.dump.rows(Remark) if row.code == "fallback")
+    told = {Id(row.graph, name): row.message for row in remarks for name in row.ids}
     texts = (graph.text(f"{paths.OUTPUT_CODE}.{ending}") for ending in ("py", "cpp"))
     code = next((text for text in texts if text is not None), "").splitlines()
     for row in works(graph):

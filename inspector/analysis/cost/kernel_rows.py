@@ -7,7 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.facts import Kernel, Location
-from inspect_compile.graph import CompiledGraph, Id, grouped, outermost
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.kernels.binaries import Configuration, configurations, of_kernel, of_kernels
 from inspect_compile.graph.kernels.launches import Launch
@@ -68,7 +68,7 @@ def rows_of_calls(graph: CompiledGraph, kernels: Iterable[Kernel]) -> list[Kerne
     """The same with one row for each of `kernels`, which are `graph`'s: an extern function has one for each call."""
     moved = graph.traffic
     calls = grouped(moved.launches, lambda launch: _key(launch.kernel))
-    compiled = of_kernels(configurations(CompiledGraph(graph.dump, outermost(graph.name))))
+    compiled = of_kernels(configurations(graph.outermost))
     return [
         _row(kernel, calls.get(_key(kernel), []), moved, of_kernel(compiled, kernel.graph, kernel.name))
         for kernel in kernels

@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.flops import COMPUTING, HEAVY, modules_around
 from inspect_compile.analysis.cost.kernel_work import MOST, Launched, summed, works
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, JointNode, Location, Lowering
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, gathered
 
 
 class Cost(msgspec.Struct, frozen=True, tag_field="fact", tag="cost"):
@@ -115,11 +115,7 @@ class Costs:
         return sorted(costs, key=lambda cost: -cost.flops)
 
     def _grouped(self, names: Callable[[Item], Iterable[str]]) -> dict[str, list[Item]]:
-        found: dict[str, list[Item]] = {}
-        for item in self.items:
-            for name in names(item):
-                found.setdefault(name, []).append(item)
-        return found
+        return gathered((name, item) for item in self.items for name in names(item))
 
     def _cost(self, by: str, name: str, items: list[Item], *, kind: str = "") -> Cost:
         heavy = min(sum(item.row.flops for item in items if item.row.flops_kind in HEAVY), MOST)

@@ -3,7 +3,7 @@
 import msgspec
 
 from inspect_compile.facts import Kernel, Location, Operation
-from inspect_compile.graph import CompiledGraph, Id, outermost, shared_fields
+from inspect_compile.graph import CompiledGraph, Id, shared_fields
 
 
 class ScheduleRow(msgspec.Struct, frozen=True, tag_field="fact", tag="schedule_row"):
@@ -57,7 +57,7 @@ def fused_rows(graph: CompiledGraph) -> list[ScheduleRow]:
 def _rows(graph: CompiledGraph, shown: list[Operation]) -> list[ScheduleRow]:
     kernels = {Id(row.graph, group): row.name for row in graph.rows(Kernel) for group in row.groups}
     where = graph.line_of
-    moved = CompiledGraph(graph.dump, outermost(graph.name)).traffic
+    moved = graph.outermost.traffic
     rows = []
     for row in shown:
         own = moved.of_node(row)

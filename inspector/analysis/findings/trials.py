@@ -15,11 +15,8 @@ def trial_of(graph: CompiledGraph, knob: str) -> Trial | None:
     """The first replay of `graph` with another value of that one setting, one that changed something if there is any;
     None if it was not tried.
     """
-    tried = (
-        [part.replay for part in replays_of(graph.dump).values() if list(part.dump.run.config) == [knob]]
-        if knob
-        else []
-    )
+    parts = replays_of(graph.dump).values() if knob else ()
+    tried = [part.replay for part in parts if list(part.dump.run.config) == [knob]]
     numbers = [number for number in tried if number is not None]
     if not numbers:
         return None

@@ -14,7 +14,7 @@ from inspect_compile.analysis.frontend.times import compile_seconds, covered, pa
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FirstCall, Frame, Imported, Timed
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.graph import file_name
+from inspect_compile.graph import file_name, gathered
 from inspect_compile.knowledge.frontend import compile_stages as stages
 
 IMPORTS, DYNAMO, AOT, INDUCTOR, FIRST_CALLS = "imports", "Dynamo", "AOTAutograd", "Inductor", "first calls"
@@ -100,10 +100,9 @@ def startup(dump: Dump) -> Startup | None:
         return None
     found = parts(dump)
     imports = [(row.start - began, row.start - began + row.seconds, row.module) for row in dump.rows(Imported)]
-    timed: dict[int, list[tuple[float, float]]] = {}
-    for part in found:
-        if not part.depth:
-            timed.setdefault(part.thread, []).append((part.start + offset, part.start + offset + part.seconds))
+    timed = gathered(
+        (part.thread, (part.start + offset, part.start + offset + part.seconds)) for part in found if not part.depth
+    )
     outermost = _merged(span for spans in timed.values() for span in spans)
     by_thread = {thread: _merged(spans) for thread, spans in timed.items()}
     work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
@@ -137,10 +136,9 @@ def startup(dump: Dump) -> Startup | None:
 def regions(dump: Dump) -> list[Region]:
     """The functions that were compiled, the most expensive first."""
     took = compile_seconds(parts(dump))
-    of: dict[tuple[str, str, int], list[str]] = {}
-    for row in dump.rows(Frame):
-        if row.status == "compiled":
-            of.setdefault((row.function, row.file, row.line), []).append(row.graph)
+    of = gathered(
+        ((row.function, row.file, row.line), row.graph) for row in dump.rows(Frame) if row.status == "compiled"
+    )
     rows = [
         Region(
             function,
@@ -234,9 +232,7 @@ def _joined(bars: Iterable[Bar]) -> Iterator[Bar]:
 
 
 def _lanes(bars: list[Bar]) -> Iterator[Lane]:
-    of: dict[str, list[tuple[float, float]]] = {}
-    for bar in bars:
-        of.setdefault(bar.lane, []).append((bar.start, bar.start + bar.seconds))
+    of = gathered((bar.lane, (bar.start, bar.start + bar.seconds)) for bar in bars)
     for lane in LANES:
         if spans := of.get(lane):
             yield Lane(lane, min(spans)[0], max(end for _, end in spans), covered(spans), len(spans))

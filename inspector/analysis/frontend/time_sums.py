@@ -85,10 +85,10 @@ def _passes(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
 
 
 def _kernels(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:
-    for facts in graphs.facts:
-        for row in graphs.dump.rows(Binary, facts.graph):
+    for graph in graphs:
+        for row in graph.rows(Binary):
             yield row.kernel, "compiled", 1, row.seconds or 0.0
-        names = {row.number: row.name for row in graphs.dump.rows(Tuning, facts.graph)}
-        for choice in graphs.dump.rows(Choice, facts.graph):
+        names = {row.number: row.name for row in graph.rows(Tuning)}
+        for choice in graph.rows(Choice):
             if choice.source == "measured" and choice.tuning in names:
                 yield names[choice.tuning], "timed", 1, (choice.milliseconds or 0.0) / 1e3

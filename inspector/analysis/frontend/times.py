@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Timed
+from inspect_compile.graph import gathered
 from inspect_compile.knowledge.frontend.compile_stages import PROBES, STAGES, stage_of
 
 _SLACK = 2e-6
@@ -122,10 +123,7 @@ def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
 
     The empty key has what ran outside of compiles: threads that build kernels do not say for which one.
     """
-    spans: dict[str, list[tuple[float, float]]] = {}
-    for part in found:
-        if not part.depth:
-            spans.setdefault(part.graph, []).append((part.start, part.start + part.seconds))
+    spans = gathered((part.graph, (part.start, part.start + part.seconds)) for part in found if not part.depth)
     seconds = {graph: covered(own) for graph, own in spans.items()}
     if "" in spans:
         named = [span for graph, own in spans.items() if graph for span in own]

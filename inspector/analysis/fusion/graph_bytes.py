@@ -7,7 +7,7 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.fusion.misses import UNFUSABLE, Miss, misses
 from inspect_compile.facts import Location
-from inspect_compile.graph import CompiledGraph, Graphs, Id, outermost
+from inspect_compile.graph import CompiledGraph, Graphs, Id, gathered, outermost
 from inspect_compile.graph.cost.buffer_traffic import BufferTraffic
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic, LaunchTraffic
 from inspect_compile.graph.kernels.launches import Launch
@@ -118,9 +118,7 @@ def graph_bytes(graph: CompiledGraph) -> GraphBytes:
 
 def _sums(by: By, launches: Iterable[tuple[KernelTraffic, tuple[str, ...]]]) -> list[TrafficSum]:
     """Sums over `launches`, each given with what it belongs to; most bytes first."""
-    rows: dict[tuple[str, ...], list[KernelTraffic]] = {}
-    for row, what in launches:
-        rows.setdefault(what, []).append(row)
+    rows = gathered((what, row) for row, what in launches)
     total = sum(row.least for own in rows.values() for row in own) or 1
     found = [
         TrafficSum(

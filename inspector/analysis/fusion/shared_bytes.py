@@ -8,7 +8,7 @@ import msgspec
 
 from inspect_compile.analysis.fusion.savings import Savings, Touches
 from inspect_compile.facts import Access, Kernel, Operation
-from inspect_compile.graph import CompiledGraph, grouped, outermost
+from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.graph.cost.buffer_traffic import BufferSums
 from inspect_compile.graph.cost.kernel_traffic import LaunchTraffic
 from inspect_compile.graph.rows import Phase
@@ -133,7 +133,7 @@ def _window(count: int) -> int:
 def shared_bytes(graph: CompiledGraph, phase: Phase = "post_fusion") -> SharedBytes:
     """The scheduler nodes of `graph`, without its nested graphs; a node without members is not torch's."""
     rows = [row for row in graph.own(graph.operations if phase == "pre_fusion" else graph.groups) if row.members]
-    traffic = CompiledGraph(graph.dump, outermost(graph.name)).traffic
+    traffic = graph.outermost.traffic
     launches: dict[str, int] = {}
     kernels: dict[str, Kernel] = {}
     for place, launch in enumerate(traffic.launches if phase == "post_fusion" else ()):

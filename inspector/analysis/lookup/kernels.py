@@ -25,11 +25,8 @@ def find_kernels(graphs: Graphs, text: str, *, extern: bool = False) -> Answer[K
     if not found:
         meant = _meant(graphs, text)
         found = tuple(row for key, row in known.items() if key in meant)
-    return (
-        Found(found)
-        if found
-        else unknown(graphs.dump, text, "kernel", (row.name for row in known.values()), graphs.name or "")
-    )
+    names = (row.name for row in known.values())
+    return Found(found) if found else unknown(graphs.dump, text, "kernel", names, graphs.name or "")
 
 
 def _meant(graphs: Graphs, text: str) -> set[Id]:

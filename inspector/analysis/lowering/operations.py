@@ -17,22 +17,18 @@ class Operations:
     """The operations of a graph and of the graphs nested in it."""
 
     def __init__(self, graph: CompiledGraph) -> None:
-        rows = graph.rows(Operation)
-        self.rows = [row for row in rows if row.phase == "pre_fusion"]
+        self.rows = graph.operations
         """In schedule order."""
-        self.after = {
-            Id(row.graph, member): row for row in rows if row.phase == "post_fusion" for member in row.members
-        }
+        self.after = {Id(row.graph, member): row for row in graph.groups for member in row.members}
         """Graph and operation → the scheduler node after fusion that contains it."""
         self.makers = {Id(row.graph, name): row for row in graph.rows(Lowering) for name in row.operations}
         """Graph and operation → the lowering that made it."""
         self.writers = {Id(row.graph, buffer): row.name for row in self.rows for buffer in row.buffers}
         """Graph and buffer → the operation that writes it."""
-        self._known = {Id.of(row): row for row in self.rows}
+        self._known = graph.operation_of
         graphs = dict.fromkeys(row.graph for row in self.rows)
-        self._texts = {
-            one: _by_name(graph.dump.text(one, paths.ir_text(paths.IR_PRE_FUSION, one)) or "") for one in graphs
-        }
+        name, text = paths.IR_PRE_FUSION, graph.dump.text
+        self._texts = {one: _by_name(text(one, paths.ir_text(name, one)) or "") for one in graphs}
 
     def text(self, row: Operation) -> str:
         """The operation as torch prints it."""

@@ -16,11 +16,8 @@ _POOLS: Final = "torch._inductor.config.memory_planning"
 
 def memory_remarks(graphs: Graphs) -> list[Remark]:
     """Where the peak would be lower if buffers were not reused, and what the backward computes again."""
-    asked = graphs.facts
-    found = [
-        _reuse(CompiledGraph(graphs.dump, facts.graph)) for facts in asked if graphs.dump.rows(MemoryPlan, facts.graph)
-    ]
-    found += [_again(CompiledGraph(graphs.dump, facts.graph)) for facts in asked if facts.kind == "forward"]
+    found = [_reuse(graph) for graph in graphs if graph.rows(MemoryPlan)]
+    found += [_again(graph) for graph in graphs if graph.fact.kind == "forward"]
     return [remark for remark in found if remark is not None]
 
 

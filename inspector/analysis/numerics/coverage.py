@@ -24,7 +24,7 @@ from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, GraphEnd, NumericsCall
 from inspect_compile.facts.numerics import ALL_RESULTS, NOT_ASKED, PACKAGED
-from inspect_compile.graph import Graphs, outermost
+from inspect_compile.graph import Graphs, grouped, outermost
 from inspect_compile.knowledge.numerics.levels import (
     BEFORE_PASSES,
     COMPILED,
@@ -85,12 +85,8 @@ def uncompared(graphs: Graphs) -> list[Uncompared]:
     asked = graphs.dump.run.numerics
     if asked is None:
         return []
-    calls: dict[str, list[NumericsCall]] = {}
-    for call in graphs.dump.rows(NumericsCall):
-        calls.setdefault(call.graph, []).append(call)
-    rows: dict[tuple[str, int], list[Judged]] = {}
-    for row in judged(Graphs(graphs.dump)):
-        rows.setdefault((outermost(row.graph), row.call), []).append(row)
+    calls = grouped(graphs.dump.rows(NumericsCall), lambda call: call.graph)
+    rows = grouped(judged(Graphs(graphs.dump)), lambda row: (outermost(row.graph), row.call))
     failed = {end.graph for end in graphs.dump.rows(GraphEnd) if end.status == "failed"}
     wanted = [one for one in graphs.dump.outermost() if one.kind not in _HELPERS and one.graph not in failed]
     names = {one.graph for one in wanted}

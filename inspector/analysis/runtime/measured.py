@@ -7,7 +7,7 @@ import msgspec
 from inspect_compile.analysis.cost.launch_origins import WHAT, By, LaunchOrigins, lines_of
 from inspect_compile.analysis.kernels.launch_times import latest, measured
 from inspect_compile.facts import Launched, Location
-from inspect_compile.graph import CompiledGraph, Graphs, grouped, outermost
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 
 
@@ -149,7 +149,7 @@ def measured_rows(graphs: Graphs, by: By | None = None) -> Iterable[MeasuredTime
     """The rows of `show measured --json`."""
     for asked in graphs:
         if by is None:
-            found = measured_graph(CompiledGraph(graphs.dump, outermost(asked.name)))
+            found = measured_graph(CompiledGraph(graphs.dump, asked.name).outermost)
             yield from found.launches if found is not None else ()
         else:
             yield from measured_by(asked, by)

@@ -14,7 +14,7 @@ from inspect_compile.diagrams.schedule.inputs import Input, Role, inputs, is_sta
 from inspect_compile.diagrams.schedule.schedule import CURVES_UP_TO, title
 from inspect_compile.diagrams.schedule.sections import cuts
 from inspect_compile.facts import Node, Tensor
-from inspect_compile.graph import CompiledGraph, Id, matched_inputs, own_name
+from inspect_compile.graph import CompiledGraph, Id, gathered, matched_inputs, own_name
 from inspect_compile.tables.text import number_of, one_line
 
 FOLDED_FROM: Final = 60
@@ -265,15 +265,8 @@ class _Drawn:
     def _told_in_boxes(self, edges: Iterable[tuple[int, int]], whole: Folded) -> dict[int, list[int]]:
         """Box → outputs to which it has no arrow, since too many have one: its lines say what it gives them."""
         outputs = {whole.fold_of[at] for at, value in enumerate(self._found) if value.node.op == "output"}
-        given: dict[int, list[int]] = {}
-        for tail, head in edges:
-            if head in outputs:
-                given.setdefault(head, []).append(tail)
-        told: dict[int, list[int]] = {}
-        for head, tails in given.items():
-            for tail in without_arrow(tails):
-                told.setdefault(tail, []).append(head)
-        return told
+        given = gathered((head, tail) for tail, head in edges if head in outputs)
+        return gathered((tail, head) for head, tails in given.items() for tail in without_arrow(tails))
 
     def _paths(self, copies: Sequence[Sequence[int]]) -> str:
         """Where a repeated part begins and ends in the model."""

@@ -10,7 +10,7 @@ from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
 from inspect_compile.diagrams.schedule.units import Group, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
-from inspect_compile.graph import CompiledGraph, Id, operations_in
+from inspect_compile.graph import CompiledGraph, Id, gathered, operations_in
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.tables.text import byte_text
 
@@ -65,10 +65,7 @@ class Arrows:
         for unit in units:
             for group in unit.groups:
                 self._outputs(found, group)
-        leaving: dict[Id, list[Link]] = {}
-        for link in self._outs.get(number, []):
-            if not link.is_order:
-                leaving.setdefault(link.tail, []).append(link)
+        leaving = gathered((link.tail, link) for link in self._outs.get(number, []) if not link.is_order)
         for tail, links in leaving.items():
             self._leave(found, tail, links)
         for key, graph in self._schedule.calls:
@@ -165,9 +162,7 @@ class Arrows:
     def _input(self, found: SectionArrows, number: int, key: Id, reads: list[Read]) -> None:
         box = self._boxes.input(key, number, reads)
         found.before.setdefault(self._first_key(self._group(reads[0][0])), []).append(box)
-        by_group: dict[Id, list[Read]] = {}
-        for operation, access in reads:
-            by_group.setdefault(self._group(operation).key, []).append((operation, access))
+        by_group = gathered((self._group(operation).key, (operation, access)) for operation, access in reads)
         for own in by_group.values():
             operation = own[0][0]
             head, into = self._boxes.id(Id.of(operation)), self._into(self._group(operation))

@@ -64,18 +64,9 @@ class Boxes:
         cls, graph: "CompiledGraph", phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
     ) -> "Boxes":
         """What the boxes need to know of the dump."""
-        where = graph.line_of
         graphs = dict.fromkeys([graph.name, *(unit.graph for unit in drawn.units)])
-        paths = module_paths(graph)
-        return cls(
-            graph.name,
-            phase,
-            where,
-            {of: inputs(CompiledGraph(graph.dump, of)) for of in graphs},
-            heat,
-            paths,
-            is_brief,
-        )
+        given = {of: inputs(graph.other(of)) for of in graphs}
+        return cls(graph.name, phase, graph.line_of, given, heat, module_paths(graph), is_brief)
 
     def id(self, key: Id) -> str:
         """The id of an operation's box."""

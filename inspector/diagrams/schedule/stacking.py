@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from inspect_compile.diagrams.schedule.units import Link, Unit
-from inspect_compile.graph import Id
+from inspect_compile.graph import Id, gathered
 
 _MOST_BESIDE: Final = 8
 """Up to this number, operations without predecessors are placed side by side; more are stacked in rows."""
@@ -103,9 +103,7 @@ def _apart(keys: Sequence[Id], ends: Iterable[tuple[Id, Id]]) -> list[list[Id]]:
 
     for one, other in ends:
         root[found(other)] = found(one)
-    components: dict[Id, list[Id]] = {}
-    for key in keys:
-        components.setdefault(found(key), []).append(key)
+    components = gathered((found(key), key) for key in keys)
     return list(components.values())
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from inspect_compile.facts import Access, Graph, Operation, WrapperLine
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, gathered
 from inspect_compile.graph.kernels.launches import Launch
 
 Phase = Literal["pre_fusion", "post_fusion"]
@@ -134,9 +134,7 @@ def _placed(
     graph: str, units: dict[str, list[Unit]], nested: list[Graph]
 ) -> tuple[tuple[Unit, ...], tuple[tuple[Id, str], ...]]:
     """All units, those of nested graphs after the operation that calls them; and who calls which."""
-    by_name: dict[tuple[str | None, str], list[int]] = {}
-    for index, row in enumerate(nested):
-        by_name.setdefault((row.parent, row.name), []).append(index)
+    by_name = gathered(((row.parent, row.name), index) for index, row in enumerate(nested))
     ordered: list[Unit] = []
     calls: dict[str, Id] = {}
 

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.compare.tried import trial_rows
 from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import STAGES, TIMED
+from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Stack, styled
@@ -52,9 +53,7 @@ def trials(request: Request) -> RenderableType:
 
 def sum_text(rows: Iterable[TrialRun]) -> str:
     """How long all rounds took, and what one of them takes."""
-    rounds: dict[int, list[TrialRun]] = {}
-    for row in rows:
-        rounds.setdefault(row.beside, []).append(row)
+    rounds = grouped(rows, lambda row: row.beside)
     whole = sum(max(row.seconds for row in own) for own in rounds.values())
     timed = sum(one.seconds for own in rounds.values() for row in own for one in row.stages if one.on == TIMED)
     runs = sum(map(len, rounds.values()))

@@ -6,7 +6,7 @@ from typing import Final
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import GraphFlops, graph_flops
 from inspect_compile.analysis.cost.rollup import Cost, Costs
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.graph import CompiledGraph, gathered
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.cost.cost_text import count_text, name_column
 from inspect_compile.tables.parts import Listing, Request
@@ -172,9 +172,6 @@ def _not_counted(graph: "CompiledGraph", rows: list[Cost], by: str) -> Iterator[
     if by != "kernel":
         yield from uncounted_notes(graph_flops(graph))
         return
-    reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if row.uncounted:
-            reasons.setdefault(row.uncounted, []).append(row.name)
+    reasons = gathered((row.uncounted, row.name) for row in rows if row.uncounted)
     for reason, names in reasons.items():
         yield one_line(f"Not counted, {reason}: {', '.join(dict.fromkeys(names))}")

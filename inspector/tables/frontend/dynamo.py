@@ -14,6 +14,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, plain_source, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile, SideEffect
+from inspect_compile.graph import gathered
 from inspect_compile.knowledge.frontend.guard_words import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
@@ -147,9 +148,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
         before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
     yield from _effects(depth + 1, one, told)
-    outcomes: dict[str, list[str]] = {}
-    for lookup in one.lookups:
-        outcomes.setdefault(outcome_text(lookups.row(lookup)), []).append(cache_name(lookup))
+    outcomes = gathered((outcome_text(lookups.row(lookup)), cache_name(lookup)) for lookup in one.lookups)
     for outcome, caches in outcomes.items():
         yield _line(depth + 1, (f"{' and '.join(dict.fromkeys(caches))} cache: ", "dim"), outcome)
 

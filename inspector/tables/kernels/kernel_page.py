@@ -16,7 +16,7 @@ from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import judged
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Kernel, KernelBody
-from inspect_compile.graph import CompiledGraph, Graphs, Id, Once, grouped
+from inspect_compile.graph import CompiledGraph, Graphs, Id, Once, gathered, grouped
 from inspect_compile.graph.kernels.launches import USER_TRITON, Launch
 from inspect_compile.graph.kernels.statements import Annotated, Computed
 from inspect_compile.tables.columns import Column, lines_cell
@@ -282,9 +282,7 @@ def computes_lines(computed: Iterable[Computed], origins: int, *, is_reading: bo
         ("computed again in", {row.node: row.recomputed for row in found if row.recomputed}),
         ("other stages in", {row.node: row.staged for row in found if row.staged}),
     ):
-        kernels: dict[tuple[str, ...], list[str]] = {}
-        for node, where in others.items():
-            kernels.setdefault(where, []).append(node)
+        kernels = gathered((where, node) for node, where in others.items())
         for where, nodes in kernels.items():
             yield one_line(f"{' '.join(nodes)[:_LONGEST]}: {word} {' '.join(where)[:_LONGEST]}")
 
@@ -310,7 +308,4 @@ def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[Render
 
 def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
     """Reason for being extern → nodes of the calls that have it."""
-    found: dict[str, list[str]] = {}
-    for row in rows:
-        found.setdefault(row.why, []).append(" ".join(row.nodes) or f"line {row.line}")
-    return found
+    return gathered((row.why, " ".join(row.nodes) or f"line {row.line}") for row in rows)

@@ -6,6 +6,7 @@ from typing import Final
 from rich.text import Text
 
 from inspect_compile.analysis.numerics.coverage import Uncompared
+from inspect_compile.graph import gathered
 from inspect_compile.tables.styled_text import styled
 
 _SHOWN: Final = 8
@@ -16,9 +17,7 @@ _PLACES: Final = 3
 
 def uncompared_lines(rows: Iterable[Uncompared]) -> Iterator[Text]:
     """One line for each reason."""
-    grouped: dict[tuple[str, str], list[Uncompared]] = {}
-    for row in rows:
-        grouped.setdefault((row.step, row.reason), []).append(row)
+    grouped = gathered(((row.step, row.reason), row) for row in rows)
     for found in list(grouped.values())[:_SHOWN]:
         yield styled(f"compared at no level: {_text(found)}", "warn")
     if len(grouped) > _SHOWN:

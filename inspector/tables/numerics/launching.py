@@ -8,7 +8,7 @@ from rich.text import Text
 from inspect_compile.analysis.numerics.excerpts import output_line
 from inspect_compile.analysis.numerics.verdicts import Judged
 from inspect_compile.facts import LoadedLine
-from inspect_compile.graph import CompiledGraph, outermost
+from inspect_compile.graph import CompiledGraph, grouped, outermost
 from inspect_compile.knowledge.numerics.levels import COMPILED
 from inspect_compile.tables.styled_text import joined, styled
 from inspect_compile.tables.text import number_of
@@ -24,18 +24,14 @@ def launching_lines(dump: "Dump", wrong: Sequence[Judged], named: Sequence[tuple
     """What the lines are that make the launches with results that are `wrong`. Of `named`, each a graph and a kernel,
     the wrong statement is known: their launches are printed only where they were loaded in another form.
     """
-    changed: dict[str, list[LoadedLine]] = {}
-    for one in dump.rows(LoadedLine):
-        changed.setdefault(one.graph, []).append(one)
+    changed = grouped(dump.rows(LoadedLine), lambda one: one.graph)
     for graph, line, kernel in list(dict.fromkeys((row.graph, row.line, row.kernel) for row in wrong))[:_SHOWN]:
         here = [one for one in changed.get(outermost(graph), ()) if one.line == line]
         if here and line is not None:
             yield from map(_changed, here)
-        elif (
-            line is not None
-            and (graph, kernel) not in named
-            and (text := output_line(CompiledGraph(dump, graph), line))
-        ):
+            continue
+        text = "" if line is None else output_line(CompiledGraph(dump, graph), line)
+        if text and (graph, kernel) not in named:
             yield joined(f"the launch, line {line} of {graph}: ", (text, "bold red"))
     for graph in dict.fromkeys(row.graph for row in wrong if row.level == COMPILED):
         yield from map(_changed, changed.get(graph, [])[:_SHOWN])

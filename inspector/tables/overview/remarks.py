@@ -53,9 +53,7 @@ COLUMNS: Final[tuple[Column[Same], ...]] = (
 
 def remarks(request: Request) -> RenderableType:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
-    found: dict[str, list[Remark]] = {}
-    for row in request.kept(remark_rows(request.graphs)):
-        found.setdefault(row.graph, []).append(row)
+    found = grouped(request.kept(remark_rows(request.graphs)), lambda row: row.graph)
     sheets = [
         limited(COLUMNS, same(rows), request.limit, request.every("remarks"), title=_title(request.dump, name, rows))
         for name, rows in found.items()

@@ -16,9 +16,9 @@ from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
-from inspect_compile.analysis.overview.summary import Incomplete, incomplete, summarize, summarize_run
+from inspect_compile.analysis.overview.summary import incomplete, summarize, summarize_run
 from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark, Tuning
-from inspect_compile.graph import CompiledGraph, ShortNames, few
+from inspect_compile.graph import CompiledGraph, ShortNames, few, grouped
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
@@ -118,9 +118,7 @@ def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Clai
     found = incomplete(dump, graphs)
     told = "" if found else ", all of them complete"
     yield say(f"… {number_of(len(graphs), 'more graph')}{told}", "dim", "graphs", "--all")
-    kinds: dict[str, list[Incomplete]] = {}
-    for one in found:
-        kinds.setdefault(one.status if one.status in _INCOMPLETE_WORDS else "failed", []).append(one)
+    kinds = grouped(found, lambda one: one.status if one.status in _INCOMPLETE_WORDS else "failed")
     for status, same in kinds.items():
         is_compiled = status == "compiled"
         words = [one_line(one.graph.graph) + (f" ({one.accounted:.1%})" if is_compiled else "") for one in same]

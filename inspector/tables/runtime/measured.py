@@ -9,7 +9,7 @@ from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
 from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
-from inspect_compile.graph import CompiledGraph, Graphs, outermost
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import Request
@@ -60,7 +60,7 @@ def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
     tables: list[RenderableType] = []
     dump, names = request.dump, request.names
     for found in request.graphs:
-        own = measured_graph(CompiledGraph(dump, outermost(found.name)))
+        own = measured_graph(CompiledGraph(dump, found.name).outermost)
         if own is None:
             continue
         all_rows = own.launches if by is None else measured_by(found, by)

@@ -151,7 +151,7 @@ def _launches_back(graph: CompiledGraph, composed: Composed) -> list[Launch]:
 
 def _saved(graph: CompiledGraph, composed: Composed, launches: list[Launch]) -> int:
     """What these launches move, less what a fused kernel does, and copies that it needs."""
-    moved = sum(CompiledGraph(graph.dump, outermost(one.graph)).traffic.of(one).least for one in launches)
+    moved = sum(CompiledGraph(graph.dump, one.graph).outermost.traffic.of(one).least for one in launches)
     call, result = composed.attention.call, composed.attention.nodes[-1].values[:1]
     fused = sum(tensor.bytes or 0 for tensor in (call.query, call.key, call.value, *result))
     if any(outermost(one.graph) != graph.name for one in launches):
