@@ -117,7 +117,8 @@ class _Tables:
         self._subjects = _Subjects(chain, self.found.ledgers)
         missed = gathered((miss.graph, miss) for miss in self.found.misses)
         self._stories = {
-            row.graph: FusionStories(CompiledGraph(dump, row.graph), missed[row.graph]) for row in self.found.ledgers
+            row.graph: FusionStories(CompiledGraph(dump, row.graph), missed.get(row.graph, ()))
+            for row in self.found.ledgers
         }
         self._details: dict[str, Callable[[int], Sheet]] = {}
 

@@ -79,7 +79,7 @@ def coverage(graph: CompiledGraph) -> Coverage:
     }
     on_host = {Id.of(row) for row in operations if row.ir_type in _ON_HOST}
     checks = {
-        Id(row.graph, row.node) for row in lowerings if any((row.graph, one) in on_host for one in row.operations)
+        Id(row.graph, row.node) for row in lowerings if any(Id(row.graph, one) in on_host for one in row.operations)
     }
     parents = {found.graph: found.parent for found in graph.rows(Graph) if found.parent}
     nodes = graph.nodes

@@ -16,7 +16,7 @@ def readers(nodes: Iterable[Node], places: Mapping[Id, Sequence[str]]) -> dict[I
     made: set[Id] = set()
     for node in rows:
         key = Id.of(node)
-        if node.op == "call_function" and key not in places and all((node.graph, one) in made for one in node.inputs):
+        if node.op == "call_function" and key not in places and all(Id(node.graph, one) in made for one in node.inputs):
             made.add(key)
     found: dict[Id, tuple[str, ...]] = {}
     for node in reversed(rows):
