@@ -19,7 +19,6 @@ from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.levels import CALL
 from inspect_compile.knowledge.numerics.verdicts import WRONG as ACCUSED
 from tests.reports.reports import (
-    FAILING,
     KERNEL,
     KINDS,
     PUZZLING,
@@ -30,7 +29,7 @@ from tests.reports.reports import (
     WRONG_RESULTS,
     Report,
 )
-from tests.running import COMMAND, inspected, plain, run
+from tests.running import COMMAND, plain, run
 
 HERE = Path(__file__).parent
 PROGRAMS = HERE / "programs"
@@ -188,20 +187,3 @@ def test_each_is_answered(report: Report, tmp_path: Path, inductor_cache: Path, 
     said = outcome(report, Said(done.returncode, list(judged(Graphs(dump)))))
     tally[said] += 1
     assert said == ANSWERED, done.stderr
-
-
-@pytest.mark.harmless
-@of_this_release
-@named(PUZZLING)
-def test_what_a_person_asks_is_in_one_row(
-    report: Report, tmp_path: Path, inductor_cache: Path, tally: Counter[str]
-) -> None:
-    environment = {"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
-    inspected([program(report)], tmp_path, options=report.options, environment=environment)
-
-    shown = run([*COMMAND, "show", "dump", report.table, "--json"], tmp_path).stdout.splitlines()
-
-    rows = shown[:1] if report.kind == FAILING else shown
-    found = any(all(json.dumps(text)[1:-1] in row or text in row for text in report.learns) for row in rows)
-    tally[ANSWERED if found else ERROR] += 1
-    assert found, "\n".join(shown)
