@@ -19,7 +19,7 @@ from inspect_compile.child.setting import Setting
 from inspect_compile.dump import Dump
 from inspect_compile.dump.root import default_root, make_root
 from inspect_compile.errors import CommandError, DumpError
-from inspect_compile.facts import Asked, Frame
+from inspect_compile.facts import Frame, NumericsRequest
 from inspect_compile.facts.numerics import KEPT_IN_MEMORY, usual_calls
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.targets import COUNTERS
@@ -43,7 +43,7 @@ class _Own:
         self.session: Session | None = None
         self.is_open = False
 
-    def open(self, root: Path, asked: Asked | None, config: RunConfig) -> Session:
+    def open(self, root: Path, asked: NumericsRequest | None, config: RunConfig) -> Session:
         self.is_open = True
         if self.session is not None:
             self.session.configure(config)
@@ -94,7 +94,8 @@ def capture(
     that run continues.
 
     `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
-    call of each graph, or a mapping with fields of `facts.Asked`: `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
+    call of each graph, or a mapping with fields of `facts.NumericsRequest`:
+    `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
 
     `level` says how much is made of what is seen, as `run --level` does: "facts", "texts", or "all", which waits for
     the texts for people (`kernels.txt` and so on) that are otherwise made by the first command that reads the dump.
@@ -186,7 +187,7 @@ def install(
 
 
 @contextmanager
-def _checking(session: Session, asked: Asked | None) -> Iterator[None]:
+def _checking(session: Session, asked: NumericsRequest | None) -> Iterator[None]:
     """A block that checks what `asked` says; with None what was checked before."""
     before = session.checks
     if asked is None:
@@ -199,19 +200,19 @@ def _checking(session: Session, asked: Asked | None) -> Iterator[None]:
         session.check(before)
 
 
-def _asked(numerics: bool | Mapping[str, object]) -> Asked | None:
+def _asked(numerics: bool | Mapping[str, object]) -> NumericsRequest | None:
     if isinstance(numerics, bool):
-        return Asked() if numerics else None
-    unknown = sorted(numerics.keys() - set(Asked.__struct_fields__))
+        return NumericsRequest() if numerics else None
+    unknown = sorted(numerics.keys() - set(NumericsRequest.__struct_fields__))
     if unknown:
-        there = ", ".join(Asked.__struct_fields__)
+        there = ", ".join(NumericsRequest.__struct_fields__)
         raise CommandError(f"capture(numerics=…): no such option as {unknown[0]}; there are: {there}")
     every, recorder = numerics.get("every", 0), bool(numerics.get("recorder"))
     nonfinite = recorder or bool(numerics.get("nonfinite"))
     calls = usual_calls(every=every if isinstance(every, int) else 0, nonfinite=nonfinite)
     usual = {"calls": calls, "keep": KEPT_IN_MEMORY if recorder else 0}
     try:
-        return Asked.of({**usual, **numerics})
+        return NumericsRequest.of({**usual, **numerics})
     except ValueError as error:
         raise CommandError(f"capture(numerics=…): {error}") from None
 

@@ -10,7 +10,7 @@ from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.session import Session
 from inspect_compile.child.surroundings import rank
 from inspect_compile.dump import Writer, paths
-from inspect_compile.facts import Asked, Run
+from inspect_compile.facts import NumericsRequest, Run
 from inspect_compile.interrupts import let_pass
 
 
@@ -38,7 +38,7 @@ def session(start: Process) -> Session:
         replay_of=setting.replay_of,
         settings=setting.config,
         steer=setting.steer,
-        numerics=None if setting.numerics is None else Asked.of(setting.numerics),
+        numerics=None if setting.numerics is None else NumericsRequest.of(setting.numerics),
         is_fork=pid != start.pid,
     )
     if config.targets:

@@ -38,7 +38,7 @@ from inspect_compile.child.targets import Targets
 from inspect_compile.child.unseen import started
 from inspect_compile.dump.root import claim_part, write_first
 from inspect_compile.dump.wholeness import table_sizes
-from inspect_compile.facts import SCHEMA_VERSION, Asked, Fact, Hook, Imported, Remark, Run
+from inspect_compile.facts import SCHEMA_VERSION, Fact, Hook, Imported, NumericsRequest, Remark, Run
 from inspect_compile.outermost import guarded
 from inspect_compile.probe import Probes, describe, let_pass, untraced
 
@@ -62,7 +62,7 @@ class Session:
         replay_of: str = "",
         settings: Mapping[str, str] | None = None,
         steer: Mapping[str, Any] | None = None,
-        numerics: Asked | None = None,
+        numerics: NumericsRequest | None = None,
         is_fork: bool = False,
     ) -> None:
         """`target`, `replay_of`, `settings` and `steer` are those of `Setting`, where `settings` is `config`. With
@@ -185,7 +185,7 @@ class Session:
             return reason
         return ""
 
-    def check(self, asked: Asked | None) -> None:
+    def check(self, asked: NumericsRequest | None) -> None:
         """Check calls of graphs that are compiled from now on; None: no longer those of any graph."""
         self._numerics = asked
         if asked is not None:
@@ -194,7 +194,7 @@ class Session:
             self._checking.ask(asked)
 
     @property
-    def checks(self) -> Asked | None:
+    def checks(self) -> NumericsRequest | None:
         """What is checked."""
         return self._numerics
 

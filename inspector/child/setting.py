@@ -73,7 +73,7 @@ class Setting:
         self.steer = dict(steer) if steer is not None else None
         """What decides in fusion beside the scheduler, for `lowering/intervention/steer.py`. None in a plain run."""
         self.numerics = dict(numerics) if numerics is not None else None
-        """Which calls are checked: the fields of `facts.numerics.Asked`. None in a plain run."""
+        """Which calls are checked: the fields of `facts.numerics.NumericsRequest`. None in a plain run."""
         self.trial = dict(trial) if trial is not None else None
         """The trial of `tune` that this process is, for `lowering/intervention/trial`: nothing is recorded then."""
         self.words = None if words is None else _first_words(words)

@@ -57,7 +57,7 @@ class BisectFusions:
         from inspect_compile.commands.program import command_of
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import make_root
-        from inspect_compile.facts import Asked
+        from inspect_compile.facts import NumericsRequest
         from inspect_compile.launch.bisect import Check
         from inspect_compile.tables.text import number_of
 
@@ -70,7 +70,7 @@ class BisectFusions:
         make_root(root.absolute(), is_dump=False)
         is_plain = arguments.program.kind != "command"
         by_numerics = arguments.numerics or is_plain
-        numerics = Asked().plain() if by_numerics else None
+        numerics = NumericsRequest().plain() if by_numerics else None
         check = Check(path, argv, root.absolute(), plain=is_plain, numerics=numerics)
         search = _Search(check, argv, by_numerics=by_numerics)
         try:

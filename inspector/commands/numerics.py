@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from inspect_compile.dump import Dump
-    from inspect_compile.facts import Asked
+    from inspect_compile.facts import NumericsRequest
     from inspect_compile.facts.numerics import Ranges
 
 NOTHING_WRONG: Final = 0
@@ -158,14 +158,14 @@ class Numerics:
         return _said(root, status, nonfinite=arguments.nonfinite or arguments.recorder)
 
 
-def _asked(arguments: argparse.Namespace) -> "Asked":
-    from inspect_compile.facts import Asked
+def _asked(arguments: argparse.Namespace) -> "NumericsRequest":
+    from inspect_compile.facts import NumericsRequest
     from inspect_compile.facts.numerics import KEPT_IN_MEMORY, usual_calls
 
     every, nonfinite, recorder = arguments.every or 0, arguments.nonfinite, arguments.recorder
     usual = KEPT_IN_MEMORY if recorder else KEPT
     try:
-        return Asked(
+        return NumericsRequest(
             calls=arguments.calls or usual_calls(every=every, nonfinite=nonfinite or recorder),
             every=every,
             graphs=tuple(arguments.graph),

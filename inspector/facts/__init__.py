@@ -36,13 +36,13 @@ from inspect_compile.facts.lowering import Lowering, Realize
 from inspect_compile.facts.metrics import Metrics, Settings
 from inspect_compile.facts.numerics import (
     ALL_CALLS,
-    Asked,
     Checked,
     FlaggedCalls,
     KeptInputs,
     LoadedLine,
     NonFinite,
     NumericsCall,
+    NumericsRequest,
     Operand,
     StatementOperand,
     StatementsOf,
@@ -103,14 +103,14 @@ TABLES: Final[dict[str, tuple[type[Fact], ...]]] = {
 
 __all__ = [
     "ALL_CALLS", "FACTS", "SCHEMA_VERSION", "TABLES", "Access", "AotInput", "AotMetadata", "AotOutput", "Artifact",
-    "Asked", "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
+    "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
     "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FirstCall", "FlaggedCalls", "Frame", "FusionCombo",
     "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "GuardedCalls", "Hook",
     "Imported",
     "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "LoadedLine",
     "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite",
-    "NumericsCall", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass", "Realize",
-    "Recompile", "Recording",
+    "NumericsCall", "NumericsRequest", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass",
+    "Realize", "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
     "StepAccount", "StepTime", "StepsProfiled", "Symbol", "Tangent", "Tensor", "Tiling",

@@ -36,7 +36,7 @@ ALL_RESULTS: Final = "results"
 """What a row calls all that a call leaves behind, where none of it could be compared with a level."""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class NumericsRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Which calls of which graphs are checked, and for what."""
 
     calls: Ranges = ((1, 1),)
@@ -78,7 +78,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return self.nonfinite or self.recorder
 
     @classmethod
-    def of(cls, plain: Mapping[str, object]) -> "Asked":
+    def of(cls, plain: Mapping[str, object]) -> "NumericsRequest":
         """From what `plain` gave. Raises ValueError for anything else."""
         return msgspec.convert(plain, cls)
 

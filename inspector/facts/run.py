@@ -5,7 +5,7 @@ from typing import ClassVar
 import msgspec
 
 from inspect_compile.facts.base import Fact, Int64, Location
-from inspect_compile.facts.numerics import Asked
+from inspect_compile.facts.numerics import NumericsRequest
 
 SCHEMA_VERSION = 1
 
@@ -78,7 +78,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of operations, or of groups of them, that fusion had to keep apart (`replay --deny`)."""
     fusions: Int64 | None = None
     """How many fusions were allowed (`bisect-fusions`); None: all that the scheduler wants."""
-    numerics: Asked | None = None
+    numerics: NumericsRequest | None = None
     """Which calls were checked by `inspect-compile numerics`; None for none."""
     cache: str = "bypass"
     """`bypass`: torch's FX-graph and AOTAutograd caches missed while we watched; `keep`: they worked as always; `auto`:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from inspect_compile.dump import Dump, Writer
-from inspect_compile.facts import ALL_CALLS, Asked, Checked, Fact, NonFinite, NumericsCall, Operand
+from inspect_compile.facts import ALL_CALLS, Checked, Fact, NonFinite, NumericsCall, NumericsRequest, Operand
 from tests.tui.driving import FORWARD
 
 LAYER_NORM = "cpp_fused_native_layer_norm_relu_1"
@@ -74,7 +74,7 @@ def finding() -> NonFinite:
     )  # fmt: skip
 
 
-def add(dump: Dump, *facts: Fact, asked: Asked) -> Dump:
+def add(dump: Dump, *facts: Fact, asked: NumericsRequest) -> Dump:
     """The dump with these facts."""
     writer = Writer(dump.root)
     writer.run(msgspec.structs.replace(dump.run, numerics=asked))
@@ -86,9 +86,9 @@ def add(dump: Dump, *facts: Fact, asked: Asked) -> Dump:
 
 def with_launches(dump: Dump) -> Dump:
     """The dump of a program whose launches were checked."""
-    return add(dump, *launches(), asked=Asked())
+    return add(dump, *launches(), asked=NumericsRequest())
 
 
 def with_finding(dump: Dump) -> Dump:
     """The dump of a program whose results were looked through for NaN and Inf."""
-    return add(dump, finding(), asked=Asked(calls=ALL_CALLS, nonfinite=True))
+    return add(dump, finding(), asked=NumericsRequest(calls=ALL_CALLS, nonfinite=True))

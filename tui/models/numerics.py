@@ -11,7 +11,7 @@ from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_
 from inspect_compile.analysis.numerics.statements import kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Asked
+from inspect_compile.facts import NumericsRequest
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
@@ -121,7 +121,7 @@ def _count(rows: Sequence[Judged]) -> str:
     return f"{', '.join(words) or 'none wrong'} of {len(rows):,}"
 
 
-def _empty(asked: Asked | None) -> str:
+def _empty(asked: NumericsRequest | None) -> str:
     if asked is None:
         return NOT_CHECKED
     return ALL_FINITE if asked.only_nonfinite else NOTHING

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Final
 
-from inspect_compile.facts import Asked, Fact, LoadedLine, NumericsCall
+from inspect_compile.facts import Fact, LoadedLine, NumericsCall, NumericsRequest
 from inspect_compile.facts.numerics import BEGUN, LOADED, NOT_ASKED
 from inspect_compile.lowering.core.scopes import SCOPES
 from inspect_compile.lowering.intervention.numerics.finite_check import FiniteCheck
@@ -39,7 +39,7 @@ class Check:
 
     def __init__(self, tell: Callable[[Fact], None], write: Callable[[str, bytes], bool]) -> None:
         """`tell` receives the facts; `write` writes a file of the dump."""
-        self.asked: Asked | None = None
+        self.asked: NumericsRequest | None = None
         """What is checked."""
         self.is_on = False
         """Graphs that are compiled now are checked."""
@@ -59,7 +59,7 @@ class Check:
         """Held during a check: the code of a module can have calls around its launches for one thread only."""
         os.register_at_fork(after_in_child=self._forked)
 
-    def ask(self, asked: Asked | None) -> None:
+    def ask(self, asked: NumericsRequest | None) -> None:
         """Check graphs that are compiled from now on, and no longer those of before; None: no graphs."""
         self._end()
         self.asked = asked

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import torch
 
-from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, StatementsOf
+from inspect_compile.facts import Checked, Fact, NumericsCall, NumericsRequest, StatementsOf
 from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, FUNCTION, LOWERED_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
@@ -70,7 +70,7 @@ class LaunchCheck:
         levels: Sequence[Level],
         upstream: UpstreamCheck | None,
         code: Any,
-        asked: Asked,
+        asked: NumericsRequest,
         tell: Callable[[Fact], None],
         lock: threading.Lock,
         keeper: Keeper,

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from inspect_compile.analysis.numerics.coverage import Uncompared, uncompared_in
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Asked, Checked, Fact, NumericsCall, Run
+from inspect_compile.facts import Checked, Fact, NumericsCall, NumericsRequest, Run
 from inspect_compile.facts.numerics import ALL_RESULTS, BEGUN, LOADED, NOT_ASKED, PACKAGED
 from inspect_compile.knowledge.numerics.levels import (
     ALL_PASSES,
@@ -32,7 +32,7 @@ DYNAMO = replace(ROW, level=AOT, against=DYNAMO_GRAPH)
 BEGINS = NumericsCall(graph=GRAPH, call=1, stage=BEGUN)
 ENDS = NumericsCall(graph=GRAPH, call=1, launches=1, results=1)
 IS_LOADED = NumericsCall(graph=GRAPH, stage=LOADED)
-FINISHED = Run(status="finished", argv=("net.py",), numerics=Asked())
+FINISHED = Run(status="finished", argv=("net.py",), numerics=NumericsRequest())
 
 
 def lost(row: Checked, reason: str = "no reason") -> Checked:
@@ -123,7 +123,7 @@ def test_calls_that_were_not_checked(tmp_path: Path) -> None:
     assert found(tmp_path / "b", IS_LOADED, BEGINS) == [("", "", "its check did not end")]
     assert found(tmp_path / "c", IS_LOADED, later) == [("", "", "none of its calls was among those to be checked")]
     assert found(tmp_path / "d") == [("", "", "its code was not loaded where it could be checked")]
-    only = replace(FINISHED, numerics=Asked(graphs=("backward",)))
+    only = replace(FINISHED, numerics=NumericsRequest(graphs=("backward",)))
     assert found(tmp_path / "e", run=only) == []
 
 

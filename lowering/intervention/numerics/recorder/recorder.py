@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 import torch
 
-from inspect_compile.facts import Asked, Fact, FlaggedCalls, NonFinite, NumericsCall
+from inspect_compile.facts import Fact, FlaggedCalls, NonFinite, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.formats import KINDS
 from inspect_compile.lowering.intervention.numerics.explained import Explained, explained
 from inspect_compile.lowering.intervention.numerics.finite import kinds_of
@@ -54,7 +54,7 @@ class Recorder:
     device only if memory for inputs has to be used again that a call of an earlier step may still need.
     """
 
-    def __init__(self, asked: Asked, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
+    def __init__(self, asked: NumericsRequest, tell: Callable[[Fact], None], lock: threading.Lock) -> None:
         """`lock` is held while a call is made again."""
         self.is_on = True
         self.asked = asked

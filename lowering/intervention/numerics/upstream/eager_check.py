@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch.fx import GraphModule
 
-from inspect_compile.facts import Asked, Checked, Fact, NumericsCall
+from inspect_compile.facts import Checked, Fact, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, DYNAMO_GRAPH, FUNCTION, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NEARER, NOT_COMPARABLE, ROUNDING, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.errors import is_equal
@@ -91,7 +91,7 @@ class _Here(threading.local):
 class EagerCheck:
     """Calls the functions of the program beside the compiled ones."""
 
-    def __init__(self, asked: Asked, tell: Callable[[Fact], None]) -> None:
+    def __init__(self, asked: NumericsRequest, tell: Callable[[Fact], None]) -> None:
         self._asked = asked
         self._tell = tell
         self._here = _Here()

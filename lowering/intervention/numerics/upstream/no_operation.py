@@ -10,7 +10,7 @@ from typing import Any, Final
 import torch
 from torch.fx import GraphModule
 
-from inspect_compile.facts import Asked, Fact, NumericsCall
+from inspect_compile.facts import Fact, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, verdict
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
@@ -36,7 +36,7 @@ def checked(
     module: GraphModule,
     plain: Callable[[list[Any]], Any],
     origin: Origin | None,
-    asked: Asked,
+    asked: NumericsRequest,
     tell: Callable[[Fact], None],
     *,
     is_backward: bool,

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 import torch
 
-from inspect_compile.facts import Asked, Fact, NumericsCall
+from inspect_compile.facts import Fact, NumericsCall, NumericsRequest
 from inspect_compile.facts.numerics import BEGUN, NOT_ASKED, PACKAGED
 from inspect_compile.knowledge.numerics.levels import EXPORTED, PACKAGE
 from inspect_compile.lowering.core.scopes import SCOPES
@@ -172,7 +172,7 @@ def _watch(kind: type, check: Any) -> None:
     @functools.wraps(plain)
     def call(model: Any, *args: Any, **kwargs: Any) -> Any:
         loaded = check.packages.loaded.get(model)
-        asked: Asked | None = check.asked
+        asked: NumericsRequest | None = check.asked
         if loaded is None or asked is None or asked.only_nonfinite:
             return plain(model, *args, **kwargs)
         tell: Callable[[Fact], None] = check.tell
