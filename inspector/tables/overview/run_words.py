@@ -31,7 +31,7 @@ _HOOKS: Final = 3
 _OMITTED: Final = 4
 
 
-class Told(NamedTuple):
+class RunSentence(NamedTuple):
     """One sentence."""
 
     text: str
@@ -80,54 +80,56 @@ def _reasons(why: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in why.items())
 
 
-def warnings(dump: "Dump", run: RunSummary) -> Iterator[Told]:
+def warnings(dump: "Dump", run: RunSummary) -> Iterator[RunSentence]:
     """How it ended if not well, what was not watched, steered or read, and what was left out."""
     state = run_state(dump)
     if state.text:
-        yield Told(exception_text(state.text), "warn" if state.is_growing else "bad")
+        yield RunSentence(exception_text(state.text), "warn" if state.is_growing else "bad")
     yield from _disabled(dump)
     if dump.run.fusions is not None:
-        yield Told(f"fusions that were allowed: {dump.run.fusions:,} (bisect-fusions)")
+        yield RunSentence(f"fusions that were allowed: {dump.run.fusions:,} (bisect-fusions)")
     for a, b in dump.run.denied if not dump.run.replay_of else ():
-        yield Told(f"fusion had to keep {one_line(a)} and {one_line(b)} apart")
+        yield RunSentence(f"fusion had to keep {one_line(a)} and {one_line(b)} apart")
     if dump.run.numerics is not None and dump.run.numerics.continue_with == "reference":
-        yield Told("checked calls returned what their graphs compute node by node (numerics --continue-with reference)")
+        yield RunSentence(
+            "checked calls returned what their graphs compute node by node (numerics --continue-with reference)"
+        )
     if dump.damaged:
-        yield Told(f"{number_of(dump.damaged, 'line')} of the tables could not be read")
+        yield RunSentence(f"{number_of(dump.damaged, 'line')} of the tables could not be read")
     if dump.lacking and dump.graphs():
         why = why_nothing(Seen(lacking=dump.lacking))
-        yield Told(f"{why.head}: {why.text}; {why.to_do}", "bad")
+        yield RunSentence(f"{why.head}: {why.text}; {why.to_do}", "bad")
     yield from _kept(dump)
     for row in run.omitted[:_OMITTED]:
-        yield Told(f"Not all is here: {one_line(row.message)}")
+        yield RunSentence(f"Not all is here: {one_line(row.message)}")
     if (left := len(run.omitted) - _OMITTED) > 0:
-        yield Told(f"… and {left:,} more of that kind in run.json")
+        yield RunSentence(f"… and {left:,} more of that kind in run.json")
     for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):
         if noted:
-            yield Told(one_line(noted))
+            yield RunSentence(one_line(noted))
 
 
-def _kept(dump: "Dump") -> Iterator[Told]:
+def _kept(dump: "Dump") -> Iterator[RunSentence]:
     """That torch took graphs from its cache, so that what is told of their compiles is not of this run."""
     kept = sorted({row.kept for row in dump.rows(Graph) if row.kept})
     if kept:
         count = sum(bool(row.kept) and "/" not in row.graph for row in dump.rows(Graph))
         when = one_line(kept[0]) if len(kept) == 1 else f"between {one_line(kept[0])} and {one_line(kept[-1])}"
         took = "torch took from its cache: their compiles, with all times of them, were"
-        yield Told(f"{number_of(count, 'graph')} {took} recorded {when}", "dim", ("caches",))
+        yield RunSentence(f"{number_of(count, 'graph')} {took} recorded {when}", "dim", ("caches",))
 
 
-def _disabled(dump: "Dump") -> Iterator[Told]:
+def _disabled(dump: "Dump") -> Iterator[RunSentence]:
     hooks = disabled(dump)
     for hook in hooks[:_HOOKS]:
         what = "was turned off" if hook.state == "failed" else "found nothing to watch"
         told = f"The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
-        yield Told(told, "warn", ("overhead", hook.target.rpartition(".")[2]))
+        yield RunSentence(told, "warn", ("overhead", hook.target.rpartition(".")[2]))
     if len(hooks) > _HOOKS:
-        yield Told(f"… {number_of(len(hooks) - _HOOKS, 'more probe')} turned off", "warn", ("overhead",))
+        yield RunSentence(f"… {number_of(len(hooks) - _HOOKS, 'more probe')} turned off", "warn", ("overhead",))
 
 
-def others(dump: "Dump", dump_argument: str) -> Iterator[Told]:
+def others(dump: "Dump", dump_argument: str) -> Iterator[RunSentence]:
     """What else the dump holds: targets, other processes, replays."""
     targets, again = targets_of(dump), replays_of(dump)
     for target, part in targets.items():
@@ -136,11 +138,11 @@ def others(dump: "Dump", dump_argument: str) -> Iterator[Told]:
         row = summarize_rank(part)
         told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
         words = f"{command(dump_argument, '')} --target {target}"
-        yield Told(f"{part.name}   {told}", "", command=words)
+        yield RunSentence(f"{part.name}   {told}", "", command=words)
     processes = [part.dump.root for part in parts_of(dump) if part.replay is None]
     if processes and not is_only_parts(dump) and not targets:
         told = f"{number_of(len(processes), 'process', 'processes')} of the same run compiled too"
-        yield Told(told, "", command=f"show {processes[0]}")
+        yield RunSentence(told, "", command=f"show {processes[0]}")
     if again:
         graphs = number_of(len({part.dump.run.replay_of for part in again.values()}), "graph")
-        yield Told(f"{number_of(len(again), 'replay')} of {graphs}", "", ("replays",))
+        yield RunSentence(f"{number_of(len(again), 'replay')} of {graphs}", "", ("replays",))

@@ -24,7 +24,7 @@ from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, ad
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.overview.run_words import Told, break_words, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_words import RunSentence, break_words, eager_words, others, run_words, warnings
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import STYLES, spans_text
@@ -107,7 +107,7 @@ class _Say(NamedTuple):
         """The command that the tables at the ends of lines stand for."""
         return joined((" TABLE of a line: ", "dim"), (command(self.dump_argument, "TABLE", *self.which), "cyan"))
 
-    def told(self, told: Told) -> Claim:
+    def told(self, told: RunSentence) -> Claim:
         """A sentence about the run, with its command."""
         text = styled(f" {told.text}", STYLES.get(told.role, ""))
         return Claim(text, told.command or (command(self.dump_argument, *told.table) if told.table else ""))
