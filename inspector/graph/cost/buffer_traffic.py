@@ -7,7 +7,7 @@ import msgspec
 
 from inspect_compile.facts import Access, Operation
 from inspect_compile.graph.ids import Id
-from inspect_compile.graph.indexing.touched import Places, Touched
+from inspect_compile.graph.indexing.touched import IndexFootprints, Touched
 
 
 class BufferTraffic(msgspec.Struct, frozen=True):
@@ -31,7 +31,7 @@ _NOTHING: Final = Touched()
 class BufferSums:
     """Bytes read and written, by buffer."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: IndexFootprints) -> None:
         self._places = places
         self.reads: dict[str, Touched] = {}
         self.writes: dict[str, Touched] = {}

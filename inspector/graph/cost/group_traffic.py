@@ -10,7 +10,7 @@ from inspect_compile.facts import Access, Node, Operation, WrapperLine
 from inspect_compile.graph.cost.buffer_traffic import BufferSizes, BufferSums
 from inspect_compile.graph.ids import Id
 from inspect_compile.graph.indexing.footprint import evaluated
-from inspect_compile.graph.indexing.touched import Places
+from inspect_compile.graph.indexing.touched import IndexFootprints
 from inspect_compile.graph.rows import hints_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class GroupTraffic:
         self.told: dict[Id, BufferSums] = {}
         """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
         self._hints = hints_of(graph.symbols)
-        self.places = Places(self._hints)
+        self.places = IndexFootprints(self._hints)
         lines = graph.rows(WrapperLine)
         self._real = {
             Id(row.graph, name) for row in lines for name in (row.buffer, row.becomes, *row.arguments) if name

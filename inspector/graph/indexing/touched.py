@@ -24,7 +24,7 @@ class Reached(NamedTuple):
     """Points of the loops whose variables are in the index."""
 
 
-class Places:
+class IndexFootprints:
     """The elements that the indices of a graph reach, computed once for each index."""
 
     def __init__(self, hints: Mapping[str, int]) -> None:
@@ -87,7 +87,7 @@ class Touched:
         self._is_unsure = self._is_unsure or is_unsure
         self.generated += size
 
-    def access(self, one: Access, places: Places, *, points: int | None, executes: bool) -> None:
+    def access(self, one: Access, places: IndexFootprints, *, points: int | None, executes: bool) -> None:
         """Add a load or store at `points` points of the loops; None for the points that the access itself states.
 
         `executes=False`: the value is already available from another access.
