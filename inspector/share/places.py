@@ -29,7 +29,7 @@ class _Root(NamedTuple):
     """True if the paths below it are kept: only for the program's own directories, and caches."""
 
 
-class Places:
+class PathShortener:
     """Short forms of paths. Distinct directories get distinct ones, numbered in the order of requests."""
 
     def __init__(self, secrets: Secrets) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from inspect_compile.facts import Removed
 from inspect_compile.share import credentials, encodings, patterns
 from inspect_compile.share.names import NAMES, WORD, Names
-from inspect_compile.share.places import Places
+from inspect_compile.share.places import PathShortener
 from inspect_compile.share.secrets import Secrets, is_absolute
 
 PATHS: Final = "paths"
@@ -75,7 +75,7 @@ class Redactor:
     def __init__(self, secrets: Secrets, names: Names | None = None) -> None:
         self._names = names
         self._is_decoding = False
-        self._places = Places(secrets)
+        self._places = PathShortener(secrets)
         self._numbers: dict[str, dict[str, int]] = {}
         self._counts: Counter[str] = Counter()
         self._examples: dict[str, str] = {}

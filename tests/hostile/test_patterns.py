@@ -20,7 +20,7 @@ import pytest
 
 from inspect_compile.knowledge.kernels import library_kernels
 from inspect_compile.share import patterns
-from inspect_compile.share.places import Places
+from inspect_compile.share.places import PathShortener
 from inspect_compile.share.redact import Redactor
 from inspect_compile.share.secrets import Secrets
 
@@ -362,7 +362,7 @@ BUILT: Final[dict[str, tuple[tuple[re.Pattern[str], str], ...]]] = {
         (re.compile(patterns.words(_SECRETS.users), re.IGNORECASE), "search"),
         (re.compile(patterns.places(_SECRETS.homes), re.IGNORECASE), "search"),
     ),
-    "inspector/share/places.py:__init__": ((Places(_SECRETS)._known, "finditer"),),
+    "inspector/share/places.py:__init__": ((PathShortener(_SECRETS)._known, "finditer"),),
     "inspector/share/redact.py:__init__": tuple((pattern, "finditer") for pattern, _ in _REDACTOR._steps),
     "inspector/share/redact.py:_words": ((_REDACTOR._words(_SECRETS.users, "users", "USER")[0][0], "finditer"),),
     "inspector/share/secrets.py:secrets": ((re.compile(rf"(?:[A-Za-z]:)?(?:/{patterns.PART})+"), "fullmatch"),),
