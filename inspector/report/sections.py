@@ -42,7 +42,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportRequest:
     """What the page is of."""
 
     dump: "Dump"
@@ -82,7 +82,7 @@ TEXTS: Final = (
 """Files of a graph that are shown as they are, while there is room, the shortest way to a kernel first."""
 
 
-def sections(asked: Asked) -> Iterator[Section]:
+def sections(asked: ReportRequest) -> Iterator[Section]:
     """All sections, in order. Code, pictures and texts stand after the overview."""
     for name, title, there in TABLES:
         blocks = list(_tables(asked, there))
@@ -119,7 +119,7 @@ def folded(title: str, found: Shown) -> Markup:
     return element("details", head, found.html, open=not long, class_="table", id=f"table-{title}")
 
 
-def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
+def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
     """The tables; those without a row are told in a line at the end."""
     empty: list[Markup] = []
     for name in names:
@@ -138,7 +138,7 @@ def _tables(asked: Asked, names: Sequence[str]) -> Iterator[Markup]:
         yield element("ul", *empty, class_="empty")
 
 
-def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
+def _more(asked: ReportRequest, blocks: list[Markup]) -> list[Markup]:
     """The blocks, and how many graphs are left out."""
     left = len(asked.dump.outermost()) - FEW_GRAPHS
     found = [block for block in blocks if block]
@@ -147,7 +147,7 @@ def _more(asked: Asked, blocks: list[Markup]) -> list[Markup]:
     return found or [element("p", "nothing was compiled", class_="dim")]
 
 
-def _texts(asked: Asked) -> Iterator[Markup]:
+def _texts(asked: ReportRequest) -> Iterator[Markup]:
     """The files of each graph."""
     for graph in asked.dump.outermost()[:FEW_GRAPHS]:
         rows: list[Markup] = []
@@ -166,14 +166,14 @@ def _texts(asked: Asked) -> Iterator[Markup]:
     yield from _artifacts(asked)
 
 
-def _artifacts(asked: Asked) -> Iterator[Markup]:
+def _artifacts(asked: ReportRequest) -> Iterator[Markup]:
     """What torch made or would print about each compile."""
     for compile_id, rows in grouped(artifact_rows(Graphs(asked.dump)), lambda row: row.graph).items():
         shown = [_artifact(asked, row) for row in rows[: asked.rows]]
         yield joined(element("h3", f"compile {one_line(compile_id)}"), *shown)
 
 
-def _artifact(asked: Asked, row: ArtifactRow) -> Markup:
+def _artifact(asked: ReportRequest, row: ArtifactRow) -> Markup:
     told = f"{number_of(row.lines, 'line')}  {about(row.name)}".rstrip()
     head = element("summary", element("b", one_line(row.name)), " ", element("i", told, class_="dim"))
     text = artifact_text(row)

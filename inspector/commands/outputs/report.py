@@ -118,7 +118,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     from inspect_compile.report.comparison import compared
     from inspect_compile.report.page import page
     from inspect_compile.report.pictures import of_ranks
-    from inspect_compile.report.sections import Asked, Section, program, sections
+    from inspect_compile.report.sections import ReportRequest, Section, program, sections
     from inspect_compile.tables.text import number_of, one_line
 
     names = _distinct([name for _, name in given])
@@ -130,13 +130,13 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     if is_only_parts(dump) and there:
         first = min(there)
         about.append(f"{number_of(len(there), 'rank')}; code, pictures and tables are those of rank {first}")
-        every = list(sections(Asked(dump, name, arguments.rows)))
-        own = list(sections(Asked(there[first].dump, f"{name} --rank {first}", arguments.rows)))
+        every = list(sections(ReportRequest(dump, name, arguments.rows)))
+        own = list(sections(ReportRequest(there[first].dump, f"{name} --rank {first}", arguments.rows)))
         shown = [Section("ranks", "All ranks", [*of_ranks(dump), *every[0].blocks, *_blocks(every, "checks")]), *own]
         beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
         said = [f"{name} --rank {rank}" for rank in there]
     else:
-        shown = list(sections(Asked(dump, name, arguments.rows)))
+        shown = list(sections(ReportRequest(dump, name, arguments.rows)))
         beside, said = sides, names
     if len(beside) > 1:
         shown.insert(1, Section("compared", "Compared", list(compared(beside, said))))
