@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExportRequest:
     """What is exported."""
 
     dump: "Dump"
@@ -28,7 +28,7 @@ class Asked:
     """The graphs that were asked for, which may be nested ones; None for all."""
 
 
-class Part(NamedTuple):
+class ExportedFile(NamedTuple):
     """One file."""
 
     name: str
@@ -41,7 +41,7 @@ class Form(NamedTuple):
 
     help: str
     suffix: str
-    parts: Callable[[Asked], Iterator[Part]]
+    parts: Callable[[ExportRequest], Iterator[ExportedFile]]
     """The file itself comes first."""
     told: Callable[[str, Sequence[str]], str]
     """How to look at the file, and the others."""
@@ -49,32 +49,32 @@ class Form(NamedTuple):
     """Also of a run whose ranks compiled, and whose first process did not."""
 
 
-def _perfetto(asked: Asked) -> Iterator[Part]:
+def _perfetto(asked: ExportRequest) -> Iterator[ExportedFile]:
     from inspect_compile.analysis.dumps.parts import is_only_parts, ranks
     from inspect_compile.export.perfetto import trace
 
     dumps = [part.dump for part in ranks(asked.dump).values()] if is_only_parts(asked.dump) else [asked.dump]
-    yield Part("", iter([written(trace(dumps, asked.graphs))]))
+    yield ExportedFile("", iter([written(trace(dumps, asked.graphs))]))
 
 
-def _model_explorer(asked: Asked) -> Iterator[Part]:
+def _model_explorer(asked: ExportRequest) -> Iterator[ExportedFile]:
     from inspect_compile.export.model_explorer.collection import explored
 
     found = explored(asked.dump, asked.graphs, asked.name)
     if not found.collection.graphs:
         raise CommandError(f"{asked.dump.root}: no graph to export; the program may still be compiling")
-    yield Part("", iter([written(found.collection)]))
+    yield ExportedFile("", iter([written(found.collection)]))
     for name, data in found.data.items():
-        yield Part(name, iter([written(data)]))
+        yield ExportedFile(name, iter([written(data)]))
 
 
-def _json(asked: Asked) -> Iterator[Part]:
+def _json(asked: ExportRequest) -> Iterator[ExportedFile]:
     from inspect_compile.export.rows import every_row
 
-    yield Part("", every_row(asked.dump, asked.name, asked.names))
+    yield ExportedFile("", every_row(asked.dump, asked.name, asked.names))
 
 
-def _dot(asked: Asked) -> Iterator[Part]:
+def _dot(asked: ExportRequest) -> Iterator[ExportedFile]:
     from inspect_compile.diagrams.schedule.schedule import schedule_dot
     from inspect_compile.facts import Operation
 
@@ -85,7 +85,7 @@ def _dot(asked: Asked) -> Iterator[Part]:
     ]
     if not drawn:
         raise CommandError(f"{asked.dump.root}: no operations after fusion were recorded; it may still be compiling")
-    yield Part("", iter(["\n".join(drawn).encode("utf-8", "replace")]))
+    yield ExportedFile("", iter(["\n".join(drawn).encode("utf-8", "replace")]))
 
 
 def written(found: object) -> bytes:

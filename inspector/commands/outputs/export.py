@@ -8,7 +8,7 @@ from inspect_compile.commands.streams import say
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-    from inspect_compile.export.formats import Asked, Form
+    from inspect_compile.export.formats import ExportRequest, Form
 
 
 class Export:
@@ -53,9 +53,9 @@ class Export:
         return 0
 
 
-def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Asked":
+def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "ExportRequest":
     from inspect_compile.commands.dump_selection import graphs_named, needs_rank
-    from inspect_compile.export.formats import Asked
+    from inspect_compile.export.formats import ExportRequest
     from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import Graphs
 
@@ -64,4 +64,4 @@ def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Asked"
     names = graphs_named(dump, arguments.graph)
     around = {outermost(name) for name in names if name is not None}
     graphs = [graph for graph in Graphs(dump) if arguments.graph is None or graph.name in around]
-    return Asked(dump, dump.root.resolve().name, graphs, names)
+    return ExportRequest(dump, dump.root.resolve().name, graphs, names)
