@@ -148,7 +148,7 @@ _MANNER: Final = (
 _RUN_NODE: Final = "run_node"
 
 
-class Asked(NamedTuple):
+class DecidingCaller(NamedTuple):
     """The caller that decided."""
 
     position: int
@@ -157,13 +157,13 @@ class Asked(NamedTuple):
     """The bare name."""
 
 
-def asked(chain: Sequence[str]) -> Asked:
+def asked(chain: Sequence[str]) -> DecidingCaller:
     """The innermost of the qualified names `chain` that does not just forward a request."""
     for position, name in enumerate(chain):
         bare = _bare(name)
         if name in REASONS or bare not in PASSING:
-            return Asked(position, bare)
-    return Asked(len(chain) - 1, _bare(chain[-1]) if chain else "")
+            return DecidingCaller(position, bare)
+    return DecidingCaller(len(chain) - 1, _bare(chain[-1]) if chain else "")
 
 
 def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None = None) -> str:
