@@ -18,7 +18,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.graph import Graphs
 
 if TYPE_CHECKING:
-    from inspect_compile.analysis.numerics.kept import Kept
+    from inspect_compile.analysis.numerics.kept import KeptLaunch
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Graph
     from inspect_compile.graph import Id
@@ -139,7 +139,7 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _seeded(dump: "Dump", kept: "Kept") -> tuple[str, str]:
+def _seeded(dump: "Dump", kept: "KeptLaunch") -> tuple[str, str]:
     """The script with inputs from a seed, and why it is of no use; empty if its result is wrong."""
     from inspect_compile.tables.numerics.reproducer import reproducer
 
@@ -166,7 +166,7 @@ def _seeded(dump: "Dump", kept: "Kept") -> tuple[str, str]:
     return "", f"the script with inputs from a seed fails: {failed}"
 
 
-def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump, Kept]":
+def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump, KeptLaunch]":
     """The first wrong launch that is meant and kept; raises CommandError if there is none."""
     from inspect_compile.analysis.numerics.kept import kept_launches
     from inspect_compile.analysis.numerics.verdicts import summary

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from inspect_compile.analysis.frontend.times import Part
+from inspect_compile.analysis.frontend.times import TimerRun
 from inspect_compile.diagrams.bars import BAR, COLOURS, OTHERS, SHORTEST, WIDTH, bar, ticks, wide_enough
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, text
@@ -19,7 +19,7 @@ LEFT: Final = 16
 TOP: Final = 84
 
 
-def timeline(parts: Sequence[Part], title: str) -> str:
+def timeline(parts: Sequence[TimerRun], title: str) -> str:
     """The picture of a run; `parts` are all of its timers, in the order of `times.parts`."""
     parts = [part for part in parts if math.isfinite(part.start + part.seconds)]
     first = min((part.start for part in parts), default=0.0)
@@ -60,7 +60,7 @@ def _legend(present: set[str]) -> Iterator[str]:
             left += 28 + 5.4 * len(stage)
 
 
-def _bar(part: Part, first: float, scale: float, top: int) -> str:
+def _bar(part: TimerRun, first: float, scale: float, top: int) -> str:
     name = one_line(part.name)
     of = f", compile {part.graph}" if part.graph else ""
     lasted = f"{seconds_text(part.seconds)}, of that {seconds_text(part.own)} in no other timer"

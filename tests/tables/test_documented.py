@@ -19,8 +19,7 @@ from inspect_compile.analysis.compare.proof import Proof
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
-from inspect_compile.analysis.compare.upgrade import Part as UpgradePart
-from inspect_compile.analysis.compare.upgrade import Share, Upgrade
+from inspect_compile.analysis.compare.upgrade import Share, Upgrade, UpgradePart
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.analysis.cost.extern_calls import ExternCall
 from inspect_compile.analysis.cost.flame import FlameRow
@@ -38,7 +37,7 @@ from inspect_compile.analysis.frontend.frames import Cause
 from inspect_compile.analysis.frontend.guards import GuardRow
 from inspect_compile.analysis.frontend.startup import Bar, Lane, Region
 from inspect_compile.analysis.frontend.time_sums import TimeSum
-from inspect_compile.analysis.frontend.times import Part, StageTime
+from inspect_compile.analysis.frontend.times import StageTime, TimerRun
 from inspect_compile.analysis.frontend.traced import ArtifactRow, MetricRow, SettingRow
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.misses import Miss
@@ -51,7 +50,7 @@ from inspect_compile.analysis.lock.check import Change
 from inspect_compile.analysis.lowering.inlining import Inlined
 from inspect_compile.analysis.lowering.rows import LoweringRow
 from inspect_compile.analysis.memory.holders import Holder
-from inspect_compile.analysis.memory.saved import Kept
+from inspect_compile.analysis.memory.saved import NeededActivation
 from inspect_compile.analysis.numerics.causes import Counterfactual
 from inspect_compile.analysis.numerics.coverage import Uncompared
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
@@ -116,7 +115,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Bounds,
     MemoryStep,
     Holder,
-    Kept,
+    NeededActivation,
     FrameRow,
     SkipRow,
     RecompileRow,
@@ -132,7 +131,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Region,
     StageTime,
     TimeSum,
-    Part,
+    TimerRun,
     NodeSummary,
     PairStory,
     GroupStory,

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder, holders, moment
-from inspect_compile.analysis.memory.saved import Activations, Kept, activations
+from inspect_compile.analysis.memory.saved import Activations, NeededActivation, activations
 from inspect_compile.dump import Dump
 from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import MemoryStep
@@ -89,7 +89,7 @@ def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
     return Shown(table, told, details=details)
 
 
-def _of_kept(row: Kept, found: Activations) -> list[str]:
+def _of_kept(row: NeededActivation, found: Activations) -> list[str]:
     return [*kept_story(row), "", kept_text(found), *partition_notes(found)]
 
 

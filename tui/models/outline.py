@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from inspect_compile.analysis.dumps.parts import Part, asked_of_replay, parts, run_around
+from inspect_compile.analysis.dumps.parts import ProcessDump, asked_of_replay, parts, run_around
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.dump import Dump
@@ -141,7 +141,7 @@ class _Builder:
         frames = self._frames(f"{title} ▸ " if title else "")
         return _Branch("run", name, Place("run", title=title), _state("failed" if failed else ""), (*frames, *others))
 
-    def _part(self, part: Part) -> _Branch:
+    def _part(self, part: ProcessDump) -> _Branch:
         kernels = sum(len(distinct(part.dump.rows(Kernel, graph.graph))) for graph in part.dump.outermost())
         name = (*cell(part.name), *cell(f" {asked_of_replay(part)}".rstrip(), "dim"))
         place = Place("part", str(part.dump.root), title=part.name)

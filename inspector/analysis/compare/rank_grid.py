@@ -18,7 +18,7 @@ from inspect_compile.analysis.compare.differences import (
 from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.ranks import Agreement, RankSummary, summarize_ranks
 from inspect_compile.analysis.compare.side_by_side import KernelSide, launches_of
-from inspect_compile.analysis.dumps.parts import Part, ranks_text
+from inspect_compile.analysis.dumps.parts import ProcessDump, ranks_text
 from inspect_compile.analysis.runtime.collectives import outside
 from inspect_compile.facts import Collective
 from inspect_compile.graph import CompiledGraph
@@ -96,7 +96,7 @@ class RankGrid:
     """Groups of ranks that compiled something else again and have no column."""
 
 
-def rank_grid(there: dict[int, Part], found: Agreement) -> RankGrid:
+def rank_grid(there: dict[int, ProcessDump], found: Agreement) -> RankGrid:
     """`there` are the ranks of a run, at least one, and `found` which of them agree."""
     groups = list(found.groups)
     if len(there) <= SINGLE:
@@ -132,7 +132,9 @@ _Key = tuple[str, str, int]
 class _Rows:
     """Rows as columns are added: those of the first one, and what others have between them."""
 
-    def __init__(self, there: dict[int, Part], columns: Sequence[RankColumn], contents: Sequence[Content]) -> None:
+    def __init__(
+        self, there: dict[int, ProcessDump], columns: Sequence[RankColumn], contents: Sequence[Content]
+    ) -> None:
         self._there, self._columns, self._contents = there, columns, contents
         self._rows: dict[_Key, Row] = {}
         self._after: dict[_Key | None, list[_Key]] = {}

@@ -9,7 +9,7 @@ from inspect_compile.analysis.compare.content import Content, content
 from inspect_compile.analysis.compare.differences import Difference, compare
 from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.side_by_side import launches_of
-from inspect_compile.analysis.dumps.parts import Part, as_compiled, ranks_text
+from inspect_compile.analysis.dumps.parts import ProcessDump, as_compiled, ranks_text
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.overview.summary import recompiles
 from inspect_compile.dump import Dump
@@ -58,7 +58,7 @@ class Agreement:
         return next((group for group in self.groups if rank in group), (rank,))
 
 
-def agreement(there: dict[int, Part]) -> Agreement:
+def agreement(there: dict[int, ProcessDump]) -> Agreement:
     """Compare what the ranks compiled, each with the groups found so far."""
     groups: list[tuple[Content, list[int]]] = []
     for rank, part in sorted(there.items()):
@@ -96,12 +96,12 @@ def rank_rows(dump: Dump) -> Iterator[msgspec.Struct]:
         yield from found.differences
 
 
-def summarize_ranks(there: dict[int, Part], found: Agreement) -> list[RankSummary]:
+def summarize_ranks(there: dict[int, ProcessDump], found: Agreement) -> list[RankSummary]:
     """The figures of each rank, in the order of the ranks."""
     return [summarize_rank(part, found) for _, part in sorted(there.items())]
 
 
-def summarize_rank(part: Part, found: Agreement = Agreement((), ())) -> RankSummary:
+def summarize_rank(part: ProcessDump, found: Agreement = Agreement((), ())) -> RankSummary:
     """The figures of one rank, and by `found` of which other ranks it compiled the same; without that, what launches
     cost is left out.
     """

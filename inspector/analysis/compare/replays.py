@@ -7,7 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.compare.content import code, graph_content
 from inspect_compile.analysis.compare.differences import Difference, compare_graphs
-from inspect_compile.analysis.dumps.parts import Part
+from inspect_compile.analysis.dumps.parts import ProcessDump
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
 from inspect_compile.dump import Dump
@@ -113,7 +113,7 @@ def replay_rows(graphs: Graphs, only: Collection[int] | None = None) -> Iterator
             yield from differ
 
 
-def _again(dump: Dump, first: Graph, counts: Counts, part: Part) -> tuple[Compiled, tuple[Difference, ...]]:
+def _again(dump: Dump, first: Graph, counts: Counts, part: ProcessDump) -> tuple[Compiled, tuple[Difference, ...]]:
     graph = part.dump.graph(first.graph)
     if graph is None:
         run = part.dump.run

@@ -55,7 +55,7 @@ class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
     """Number of causes."""
 
 
-class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_part"):
+class UpgradePart(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_part"):
     """The launches of one kernel or library function, in one call of each graph. `upgrade --json` prints these last."""
 
     kind: str
@@ -94,7 +94,7 @@ class Assigned(msgspec.Struct, frozen=True):
     shares: tuple[Share, ...]
     """The largest first."""
     causes: tuple[Cause, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[UpgradePart, ...]
     """Those that add or take away most."""
     places: tuple[int, int]
     """Which run of each was compared: the fastest, from 0."""
@@ -179,12 +179,14 @@ def _overlap(old: Sequence[float], new: Sequence[float]) -> bool | None:
     return None if apart is None else not apart
 
 
-def _parts(sums: _Sums, chosen: tuple[CallTimes, CallTimes] | None) -> list[Part]:
+def _parts(sums: _Sums, chosen: tuple[CallTimes, CallTimes] | None) -> list[UpgradePart]:
     """The kernels and functions whose time differs most."""
     if chosen is None:
         return []
     found = [
-        Part(kind, (one, other), (len(both[0]), len(both[1])), (_sum(chosen[0], both[0]), _sum(chosen[1], both[1])))
+        UpgradePart(
+            kind, (one, other), (len(both[0]), len(both[1])), (_sum(chosen[0], both[0]), _sum(chosen[1], both[1]))
+        )
         for (kind, one, other), both in sums.parts.items()
     ]
     found.sort(key=lambda part: -abs(part.seconds[1] - part.seconds[0]))

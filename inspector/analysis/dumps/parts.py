@@ -9,7 +9,7 @@ from inspect_compile.facts import Frame, Graph
 
 
 @dataclass(frozen=True)
-class Part:
+class ProcessDump:
     """What one process of a run recorded, in the run's dump or in a folder of it."""
 
     dump: Dump
@@ -23,7 +23,7 @@ class Part:
     """Number of the replay, for a recorded graph that was compiled again."""
 
 
-def parts(dump: Dump) -> list[Part]:
+def parts(dump: Dump) -> list[ProcessDump]:
     """The other processes of a run: ranks in order, then other processes, then replays."""
     found = [_part(path) for path in dump.other_processes]
     return sorted(found, key=lambda part: (part.rank is None, part.rank or 0, part.replay or 0, part.dump.root.name))
@@ -36,22 +36,22 @@ def run_around(dump: Dump) -> Dump | None:
     return readable_dump(dump.root.parent)  # None for a part that was moved out of its run
 
 
-def ranks(dump: Dump) -> dict[int, Part]:
+def ranks(dump: Dump) -> dict[int, ProcessDump]:
     """The ranks of a run."""
     return {part.rank: part for part in parts(dump) if part.rank is not None}
 
 
-def as_compiled(dump: Dump) -> dict[int, Part]:
+def as_compiled(dump: Dump) -> dict[int, ProcessDump]:
     """The ranks of a run, each with its kernels: in the part of the target, if it was compiled for one."""
     found = {}
     for rank, part in ranks(dump).items():
         there = targets(part.dump)
         own = there.get(dump.target) if dump.target is not None else next(iter(there.values()), None)
-        found[rank] = part if own is None else Part(own.dump, rank, part.name, own.target)
+        found[rank] = part if own is None else ProcessDump(own.dump, rank, part.name, own.target)
     return found
 
 
-def targets(dump: Dump) -> dict[str, Part]:
+def targets(dump: Dump) -> dict[str, ProcessDump]:
     """The parts compiled for GPUs that were not present, in the order given to --target."""
     if not dump.run.targets:
         return {}
@@ -59,7 +59,7 @@ def targets(dump: Dump) -> dict[str, Part]:
     return {target: there[target] for target in dump.run.targets if target in there}
 
 
-def replays(dump: Dump) -> dict[int, Part]:
+def replays(dump: Dump) -> dict[int, ProcessDump]:
     """Graphs of this part that were compiled again, by number."""
     return {part.replay: part for part in parts(dump) if part.replay is not None}
 
@@ -70,7 +70,7 @@ def asked(target: str, config: Mapping[str, str], denied: Iterable[tuple[str, st
     return ", ".join([*([target] if target else []), *settings, *(f"{a} and {b} apart" for a, b in denied)])
 
 
-def asked_of_replay(part: Part) -> str:
+def asked_of_replay(part: ProcessDump) -> str:
     """The same for a replay; empty for every other part."""
     run = part.dump.run
     return asked(run.target, run.config, run.denied) if part.replay is not None else ""
@@ -98,14 +98,14 @@ def numbers_text(members: Iterable[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
 
 
-def _part(path: Path) -> Part:
+def _part(path: Path) -> ProcessDump:
     dump = Dump(path)
     number = path.name.removeprefix(paths.RANK)
     if path.name.startswith(paths.RANK) and number.isdecimal():
-        return Part(dump, int(number), f"rank {int(number)}")
+        return ProcessDump(dump, int(number), f"rank {int(number)}")
     number = path.name.removeprefix(paths.REPLAY)
     if path.name.startswith(paths.REPLAY) and number.isdecimal():
-        return Part(dump, None, f"replay {int(number)}", replay=int(number))
+        return ProcessDump(dump, None, f"replay {int(number)}", replay=int(number))
     target = path.name.removeprefix(paths.TARGET) if path.name.startswith(paths.TARGET) else ""
     name = f"target {target}" if target else path.name.replace("_", " ").replace("-pid ", ", process ")
-    return Part(dump, None, name, target)
+    return ProcessDump(dump, None, name, target)

@@ -12,7 +12,7 @@ from inspect_compile.analysis.findings.costs import Costs, together
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
 from inspect_compile.analysis.findings.joined import JOINS, Joins, is_call_of
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Node, Operation, Remark
 from inspect_compile.graph import CompiledGraph, Id, Once, grouped
@@ -78,7 +78,7 @@ class _Purpose(NamedTuple):
     kind: str
     words: str
     """The key of its WORDS."""
-    part: Part
+    part: FindingSite
     why: str = ""
     less: int = 0
     """Bytes by which what is advised saves less than the values that are moved."""
@@ -268,7 +268,7 @@ class _Copies:
         own = [self._node(row, name) for name in row.nodes if name not in done]
         return remark if own and all(node is not None and node.target.startswith(_VIEWS) for node in own) else None
 
-    def _is_for_attention(self, row: Operation, own: Part, reader: Operation | None) -> bool:
+    def _is_for_attention(self, row: Operation, own: FindingSite, reader: Operation | None) -> bool:
         """True if a fused kernel of attention reads the copy, and could not read what is copied: it takes tensors whose
         last axis is contiguous.
         """
@@ -279,7 +279,7 @@ class _Copies:
         strides = [value.stride for source in sources if source is not None for value in source.values]
         return any(stride and stride[-1] != 1 for stride in strides)
 
-    def _of_join(self, row: Operation, own: Part) -> _Purpose:
+    def _of_join(self, row: Operation, own: FindingSite) -> _Purpose:
         if self._pads(row, own):
             return _Purpose(COPY, PADDING_BY_HAND, own)
         node = self._node(row, own.node)
@@ -288,7 +288,7 @@ class _Copies:
             return _Purpose(COPY, JOINING_CALLS, own)
         return _Purpose(COPY, JOINING, own, less=more)
 
-    def _of_convolution(self, row: Operation, call: Operation, wants: Part) -> _Purpose:
+    def _of_convolution(self, row: Operation, call: Operation, wants: FindingSite) -> _Purpose:
         node = self._node(call, call.nodes[-1])
         joined = None if node is None or self._is_of_inputs(row) else self._joins.before(node)
         if joined is not None and joined.is_kept:
@@ -311,7 +311,7 @@ class _Copies:
         node = self._node(call, call.nodes[-1])
         return 0 if node is None else max((len(value.size) for value in node.values), default=0)
 
-    def _pads(self, row: Operation, join: Part) -> bool:
+    def _pads(self, row: Operation, join: FindingSite) -> bool:
         """True if a part of a `cat` of two is a constant."""
         node = self._node(row, join.node)
         parts = [] if node is None else [self._node(row, name) for name in node.inputs]
@@ -335,8 +335,8 @@ class _Copies:
     def _node(self, row: Operation, name: str) -> Node | None:
         return self._moved.groups.nodes.get(Id(row.graph, name))
 
-    def _part(self, row: Operation, name: str) -> Part:
+    def _part(self, row: Operation, name: str) -> FindingSite:
         node = self._node(row, name)
         if node is None:
-            return Part(name, "", None)
-        return Part(name, operator_name(node.original_aten or node.target), node.where)
+            return FindingSite(name, "", None)
+        return FindingSite(name, operator_name(node.original_aten or node.target), node.where)

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.facts import Location
 from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
@@ -51,7 +51,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     graph: str
     """The first graph, or compile id, that it is about; empty for the run."""
     what: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FindingSite, ...] = ()
     """Where: FX nodes, their operators in the program's words, and their lines, with the calls that led to them."""
     count: int = 1
     """How many times it was found: in so many layers, frames or calls."""
@@ -89,9 +89,9 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact", tag="
     buffers: tuple[str, ...] = ()
 
 
-def parts_at(where: Location | None, node: str = "") -> tuple[Part, ...]:
+def parts_at(where: Location | None, node: str = "") -> tuple[FindingSite, ...]:
     """The parts of a finding about one line, and the FX node if there is one; empty without a line."""
-    return () if where is None else (Part(node, "", where),)
+    return () if where is None else (FindingSite(node, "", where),)
 
 
 class Called(NamedTuple):

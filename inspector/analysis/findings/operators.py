@@ -6,7 +6,7 @@ from typing import Final
 from inspect_compile.analysis.findings.costs import Cost, Costs
 from inspect_compile.analysis.findings.finding import EACH_CALL, Finding
 from inspect_compile.analysis.findings.trials import setting_of, trial_of
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Remark
 from inspect_compile.graph import CompiledGraph, Id, outermost
@@ -55,7 +55,9 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             what=WORDS[FALLBACK].what,
             parts=()
             if node is None
-            else (Part(node.name, operator_name(node.original_aten or node.target), remark.place or node.where),),
+            else (
+                FindingSite(node.name, operator_name(node.original_aten or node.target), remark.place or node.where),
+            ),
             seconds=cost.seconds,
             when=EACH_CALL,
             sure=cost.sure,

@@ -6,7 +6,7 @@ from typing import Final
 from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_STEP, Finding
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Location, TriedChange
 from inspect_compile.facts.trials import KEPT, NO_GAIN, PRECISION
@@ -27,7 +27,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
                 kind=TUNED,
                 graph="",
                 what=WORDS[TUNED].what,
-                parts=tuple(Part("", "", Location(place.file, place.line)) for place in row.places),
+                parts=tuple(FindingSite("", "", Location(place.file, place.line)) for place in row.places),
                 seconds=row.gain * tuned.seconds,
                 when=EACH_STEP,
                 share=row.gain,

@@ -8,7 +8,7 @@ import msgspec
 
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import startup_rows
-from inspect_compile.analysis.frontend.times import Part, compile_seconds, parts, stage_times
+from inspect_compile.analysis.frontend.times import TimerRun, compile_seconds, parts, stage_times
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.graph import Graphs, grouped
 
@@ -29,7 +29,7 @@ class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
     """Of a pass without the passes inside it; of a timed kernel one run of each choice."""
 
 
-def wanted_parts(graphs: Graphs) -> list[Part]:
+def wanted_parts(graphs: Graphs) -> list[TimerRun]:
     """The timers of all compiles, or of the one that made `graph`."""
     found = parts(graphs.dump)
     if graphs.name is None:
@@ -54,7 +54,7 @@ def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
         yield from own
 
 
-def time_sums(graphs: Graphs, found: Iterable[Part]) -> list[TimeSum]:
+def time_sums(graphs: Graphs, found: Iterable[TimerRun]) -> list[TimeSum]:
     """The sums of each kind, the largest first; `found` are the timers of the compiles that are asked for."""
     frames = {row.graph: row.function for row in graphs.dump.rows(Frame)}
     rows = [TimeSum("compile", name, frames.get(name, ""), 1, took) for name, took in compile_seconds(found).items()]

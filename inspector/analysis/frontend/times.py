@@ -14,7 +14,7 @@ _SLACK = 2e-6
 """Tolerance for rounding of starts and durations."""
 
 
-class Part(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
+class TimerRun(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
     """One run of one of torch's timers."""
 
     graph: str
@@ -51,7 +51,7 @@ class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time")
     """Its part of the time of all stages, between 0 and 1."""
 
 
-def parts(dump: Dump) -> list[Part]:
+def parts(dump: Dump) -> list[TimerRun]:
     """All timers in the order in which they began; on each thread, a timer is followed by those inside it."""
     rows = sorted(dump.rows(Timed), key=lambda row: (row.thread, row.start, -row.seconds))
     first = min((row.start for row in rows), default=0.0)
@@ -67,13 +67,15 @@ def parts(dump: Dump) -> list[Part]:
             inside[above[-1]] = inside.get(above[-1], 0.0) + row.seconds
             probes[above[-1]] = probes.get(above[-1], 0.0) + row.probes
         above.append(position)
-    found: list[Part] = []
+    found: list[TimerRun] = []
     for position, row in enumerate(rows):
         watching = min(max(row.probes - probes.get(position, 0.0), 0.0), row.seconds)
         left = max(row.seconds - inside.get(position, 0.0) - watching, 0.0)
         start = row.start - first
         stage = stage_of(row.name)
-        found.append(Part(row.graph, row.name, stage, start, row.seconds, left, watching, depths[position], row.thread))
+        found.append(
+            TimerRun(row.graph, row.name, stage, start, row.seconds, left, watching, depths[position], row.thread)
+        )
     return found
 
 
@@ -81,7 +83,7 @@ def _is_in(row: Timed, other: Timed) -> bool:
     return row.thread == other.thread and row.start + row.seconds <= other.start + other.seconds + _SLACK
 
 
-def stage_times(found: Iterable[Part], graph: str | None = None) -> list[StageTime]:
+def stage_times(found: Iterable[TimerRun], graph: str | None = None) -> list[StageTime]:
     """The time of each stage in these parts, probes last; they add up to `total`.
 
     Threads that build kernels run beside the one that waits for them: time in which several run is divided among them.
@@ -113,12 +115,12 @@ def _share(seconds: float, whole: float) -> float:
     return max(0.0, min(seconds / whole, 1.0)) if 0 < whole < math.inf else 0.0
 
 
-def total(found: Iterable[Part]) -> float:
+def total(found: Iterable[TimerRun]) -> float:
     """Seconds in which at least one of these parts ran."""
     return covered([(part.start, part.start + part.seconds) for part in found if not part.depth])
 
 
-def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
+def compile_seconds(found: Iterable[TimerRun]) -> dict[str, float]:
     """Compile → seconds from its beginning to its end, without pauses; parallel compiles count fully.
 
     The empty key has what ran outside of compiles: threads that build kernels do not say for which one.
@@ -131,7 +133,7 @@ def compile_seconds(found: Iterable[Part]) -> dict[str, float]:
     return seconds
 
 
-def pieces(rows: list[Part]) -> list[tuple[int, float, float]]:
+def pieces(rows: list[TimerRun]) -> list[tuple[int, float, float]]:
     """(position of a part, from, to) of the intervals in which nothing ran inside it; `rows` as in `parts`."""
     found: list[tuple[int, float, float]] = []
     open_: list[tuple[int, float]] = []

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.analysis.fusion.shared_bytes import Common, shared_bytes
 from inspect_compile.facts import Location
 from inspect_compile.graph import CompiledGraph, Once
@@ -52,7 +52,7 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """False if the dump has no dependencies, so that `between` is not known."""
     where: Location | None = None
     """Source line of the first of `nodes` that has one."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FindingSite, ...] = ()
     """What `a` and `b` do with the first of the `buffers`."""
 
     @property
@@ -157,7 +157,7 @@ class _Pairs:
             between=ledger.between(a, b),
             is_checked=ledger.dependencies.is_known,
             where=next((self._lines[node] for node in nodes if node in self._lines), None),
-            parts=tuple(Part(*ledger.part(name, common.buffers[0])) for name in (a, b)),
+            parts=tuple(FindingSite(*ledger.part(name, common.buffers[0])) for name in (a, b)),
         )
 
 

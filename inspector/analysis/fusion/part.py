@@ -5,8 +5,8 @@ import msgspec
 from inspect_compile.facts import Location
 
 
-class Part(msgspec.Struct, frozen=True):
-    """What one of two scheduler nodes does with the buffer that they share."""
+class FindingSite(msgspec.Struct, frozen=True):
+    """A place in the graph and the program that a finding, or a missed fusion, is about."""
 
     node: str
     """The FX node."""

@@ -12,7 +12,7 @@ from inspect_compile.knowledge.memory.saved_reasons import COPIED, by_words
 _DEFAULT: Final = "default_partition"
 
 
-class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
+class NeededActivation(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
     """One value of the forward that the backward needs, and how it gets it."""
 
     graph: str
@@ -45,7 +45,7 @@ class Kept(msgspec.Struct, frozen=True, tag_field="fact", tag="kept"):
 class Activations(msgspec.Struct, frozen=True):
     """What is saved and recomputed for one forward graph."""
 
-    kept: list[Kept]
+    kept: list[NeededActivation]
     """What is saved first; within that what takes memory of its own, the largest first."""
     saved: int
     """Bytes that live from the forward to the backward only for it."""
@@ -57,7 +57,7 @@ class Activations(msgspec.Struct, frozen=True):
     """Operators of the forward whose results the backward does not need."""
 
     @property
-    def again(self) -> list[Kept]:
+    def again(self) -> list[NeededActivation]:
         """What is computed again, without views."""
         return [row for row in self.kept if row.decision == "recomputed" and not row.of]
 
@@ -73,8 +73,8 @@ def activations(graph: CompiledGraph) -> Activations | None:
     marks = {row.name: row.policy for row in of_joint(graph, JointNode) if row.policy}
     kernels = _computed(other(graph, "backward"))
     kept = [
-        Kept(
-            **shared_fields(row, Kept, "graph"),
+        NeededActivation(
+            **shared_fields(row, NeededActivation, "graph"),
             graph=forward,
             why=COPIED if one.is_copied_input else why(row, partition, marks.get(row.node, "")),
             told=row.banned or row.lifted or row.unsavable,

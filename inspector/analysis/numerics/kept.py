@@ -10,7 +10,7 @@ from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
 
 
-class Kept(NamedTuple):
+class KeptLaunch(NamedTuple):
     """A wrong launch whose inputs were to be kept."""
 
     inputs: KeptInputs
@@ -18,13 +18,13 @@ class Kept(NamedTuple):
     """Its wrong result."""
 
 
-def kept_launches(dump: Dump) -> Iterator[Kept]:
+def kept_launches(dump: Dump) -> Iterator[KeptLaunch]:
     """The first wrong launch of each kernel, in the order of the calls, if inputs were to be kept at all."""
     wrong = {_key(row): row for row in judged(Graphs(dump)) if row.verdict == WRONG}
     for inputs in dump.rows(KeptInputs):
         found = wrong.get((inputs.graph, inputs.call, inputs.line, inputs.buffer))
         if inputs.index >= 0 and found is not None:
-            yield Kept(inputs, found)
+            yield KeptLaunch(inputs, found)
 
 
 def kept_calls(dump: Dump) -> dict[str, KeptInputs]:

@@ -12,7 +12,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import left_apart
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Boxes
@@ -160,7 +160,7 @@ def _identity(row: Miss) -> tuple[object, ...]:
     return row.code, tuple((part.operator, place_text(part.where)) for part in row.parts)
 
 
-def _parts(parts: Sequence[Part]) -> list[str]:
+def _parts(parts: Sequence[FindingSite]) -> list[str]:
     return [f"{part.operator or part.node}  {words.place_and_code(part.where)}" for part in parts]
 
 

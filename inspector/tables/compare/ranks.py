@@ -14,7 +14,7 @@ from inspect_compile.analysis.compare.ranks import (
     summarize_ranks,
     verdict_text,
 )
-from inspect_compile.analysis.dumps.parts import Part, as_compiled, numbers_text, ranks_text
+from inspect_compile.analysis.dumps.parts import ProcessDump, as_compiled, numbers_text, ranks_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.parts import Request, command
@@ -85,7 +85,7 @@ def verdict(found: Agreement, evidence: str) -> Claim:
     return Claim(styled(verdict_text(found), style), evidence)
 
 
-def overview(dump: "Dump", there: list[Part], dump_argument: str) -> Iterator[RenderableType]:
+def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iterator[RenderableType]:
     """A line for each process of a run whose first process compiled nothing, and how to choose one."""
     in_ranks = as_compiled(dump)
     found = agreement(in_ranks) if in_ranks else None
@@ -117,7 +117,7 @@ def rank_words(row: RankSummary) -> str:
     return ", ".join([*(number_of(count, noun) for count, noun in counts), one_line(row.status)])
 
 
-def _of_target(there: dict[int, Part]) -> list[RenderableType]:
+def _of_target(there: dict[int, ProcessDump]) -> list[RenderableType]:
     """The GPU that the ranks were compiled for, if it was not present."""
     target = next((part.target for part in there.values() if part.target), "")
     return [styled(f"compiled for {target}")] if target else []

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.compare.call_times import BACKWARD, CHECKS, ENTRY, MEMORY, REST
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.proof import Proof
-from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Part, Share, Upgrade
+from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Share, Upgrade, UpgradePart
 from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.tables.columns import Column
@@ -116,7 +116,7 @@ def _parts(found: Assigned) -> Iterator[RenderableType]:
             yield joined("  ", (_part_words(part), ""), ("  ", ""), (f"{part.kind}", "dim"), one_line=True)
 
 
-def _part_words(part: Part) -> str:
+def _part_words(part: UpgradePart) -> str:
     names = " → ".join(dict.fromkeys(one_line(name) or "nothing" for name in part.names))
     counts = "×" + " → ".join(dict.fromkeys(f"{count:,}" for count in part.launches))
     old, new = part.seconds

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_sums, wanted_parts
-from inspect_compile.analysis.frontend.times import Part, StageTime, stage_times, total
+from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Stack, heading, styled
@@ -29,7 +29,7 @@ STAGE_COLUMNS: Final[tuple[Column[StageTime], ...]] = (
     Column("", lambda row: "█" * round(_BAR * row.share), role="bar", drop=1),
     Column("timers", lambda row: f"{row.parts:,}" if row.parts else "", right=True, drop=2),
 )
-PART_COLUMNS: Final[tuple[Column[Part], ...]] = (
+PART_COLUMNS: Final[tuple[Column[TimerRun], ...]] = (
     Column("at", lambda row: seconds_text(row.start), right=True),
     Column("time", lambda row: seconds_text(row.seconds), right=True),
     Column("own", lambda row: seconds_text(row.own), right=True, drop=3),
@@ -149,7 +149,7 @@ def _place(row: Lane, whole: float) -> str:
     return " " * before + "█" * max(min(round(scale * row.last), _BAR) - before, 1)
 
 
-def _stages(found: list[Part]) -> TerminalTable[StageTime]:
+def _stages(found: list[TimerRun]) -> TerminalTable[StageTime]:
     rows = stage_times(found)
     threads = len({part.thread for part in found})
     whole = total(found) or sum(row.seconds for row in rows)

@@ -12,7 +12,7 @@ from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_lin
 if TYPE_CHECKING:
     from inspect_compile.analysis.fusion.misses import LeftOut, Miss
     from inspect_compile.analysis.fusion.pair_story import PairStory
-    from inspect_compile.analysis.fusion.part import Part
+    from inspect_compile.analysis.fusion.part import FindingSite
     from inspect_compile.facts import Location
     from inspect_compile.graph.fusion.dependencies import Between
     from inspect_compile.graph.fusion.ledger import Candidate
@@ -175,7 +175,7 @@ def operator_words(operator: str, where: "Location | None") -> str:
     return OF.join(part for part in (one_line(operator), place_text(where)) if part)
 
 
-def part_cell(part: "Part") -> Cell:
+def part_cell(part: "FindingSite") -> Cell:
     """The same, with what is a library's dimmed."""
     operator, (own, below) = one_line(part.operator), place_parts(part.where)
     first = OF.join(word for word in (operator, own) if word)

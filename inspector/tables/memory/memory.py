@@ -8,7 +8,7 @@ from rich.text import Text
 
 from inspect_compile.analysis.lookup.moments import find_moments, lines_text
 from inspect_compile.analysis.memory.holders import Holder, Moment
-from inspect_compile.analysis.memory.saved import Activations, Kept, activations
+from inspect_compile.analysis.memory.saved import Activations, NeededActivation, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.memory.plan import Memory
@@ -63,7 +63,7 @@ HELD: Final[tuple[Column[Holder], ...]] = (
     Column("node", lambda row: row.node, role="dim", stretch=True, least=8, most=40, middle=True, drop=3),
     Column("where", lambda row: place_cell(row.where), stretch=True, least=8, most=40, middle=True, drop=2),
 )
-KEPT: Final[tuple[Column[Kept], ...]] = (
+KEPT: Final[tuple[Column[NeededActivation], ...]] = (
     Column(
         "bytes", lambda row: "" if row.bytes is None else cell(f"{row.bytes:,}", "dim" if row.of else ""), right=True
     ),

@@ -1,7 +1,7 @@
 """Texts about a memory plan, for files, tables and the TUI."""
 
 from inspect_compile.analysis.memory.holders import Moment
-from inspect_compile.analysis.memory.saved import Activations, Kept
+from inspect_compile.analysis.memory.saved import Activations, NeededActivation
 from inspect_compile.analysis.memory.uncounted import Uncounted
 from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import RETURN
@@ -96,7 +96,7 @@ def partition_notes(found: Activations) -> list[str]:
     return [clean(", ".join(notes))]
 
 
-def why_kept(row: Kept) -> str:
+def why_kept(row: NeededActivation) -> str:
     """What the backward needs a value of the forward for, and why it is saved or recomputed."""
     if row.of == row.node and row.decision == "saved":
         return "the program's own, or given to it: no memory more"
@@ -114,7 +114,7 @@ def why_kept(row: Kept) -> str:
     return "; ".join(filter(None, (because, use)))
 
 
-def kept_story(row: Kept) -> list[str]:
+def kept_story(row: NeededActivation) -> list[str]:
     """Everything known about one value, in lines."""
     size = "" if row.bytes is None else f"{row.bytes:,} B"
     lines = [f"{row.decision}   {size}{f'   {row.size}' if row.size else ''}   {why_kept(row)}"]

@@ -5,7 +5,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.numerics.excerpts import excerpt_of
-from inspect_compile.analysis.numerics.kept import Kept
+from inspect_compile.analysis.numerics.kept import KeptLaunch
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import LoopNest
 from inspect_compile.graph import CompiledGraph
@@ -126,7 +126,7 @@ def references():
 '''
 
 
-def reproducer(dump: "Dump", kept: Kept, file: str | None) -> str:
+def reproducer(dump: "Dump", kept: KeptLaunch, file: str | None) -> str:
     """The script. `file` is the name of the file with the inputs beside it; without one they are drawn from a seed.
 
     With other inputs rounding is another: it is then taken as large, relative to the result, as in the check, and the
@@ -183,7 +183,7 @@ def _vectors(graph: "CompiledGraph", kernel: str) -> str:
     return f'import os\n\nos.environ["ATEN_CPU_CAPABILITY"] = {json.dumps(capability)}\n\n'
 
 
-def _reference(kept: Kept) -> str:
+def _reference(kept: KeptLaunch) -> str:
     inputs = kept.inputs
     if inputs.no_reference:
         return _RECORDED.format(node=inputs.node, why=_in_text(inputs.no_reference))

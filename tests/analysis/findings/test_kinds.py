@@ -9,7 +9,7 @@ from torch._dynamo.testing import CompileCounter
 
 from inspect_compile.analysis.findings.every import findings
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     Binary,
@@ -326,7 +326,9 @@ def test_a_setting_that_changes_nothing_is_not_proposed(tmp_path: Path) -> None:
 
 def row(number: int, seconds: float | None, size: int | None = None) -> Finding:
     where = Location("/home/user/net.py", number)
-    return Finding(kind="copy", graph="g", what="w", parts=(Part("n", "clone", where),), seconds=seconds, bytes=size)
+    return Finding(
+        kind="copy", graph="g", what="w", parts=(FindingSite("n", "clone", where),), seconds=seconds, bytes=size
+    )
 
 
 def test_equal_findings_are_one_that_costs_all(tmp_path: Path) -> None:
@@ -337,7 +339,7 @@ def test_equal_findings_are_one_that_costs_all(tmp_path: Path) -> None:
 
 def from_library(number: int, called_at: int, graph: str, size: int) -> Finding:
     where = Location("/site-packages/lib/cache.py", number, "update", caller=Location("/home/user/net.py", called_at))
-    return Finding(kind="copy", graph=graph, what="w", parts=(Part("n", "cat", where),), bytes=size)
+    return Finding(kind="copy", graph=graph, what="w", parts=(FindingSite("n", "cat", where),), bytes=size)
 
 
 def test_compiles_of_one_frame_and_lines_of_one_function_of_a_library_are_one_finding() -> None:

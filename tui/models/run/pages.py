@@ -10,7 +10,7 @@ from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import (
-    Part,
+    ProcessDump,
     as_compiled,
     asked,
     asked_of_replay,
@@ -143,11 +143,11 @@ def part_page(path: str) -> Page:
     return Page(shown)
 
 
-def _part(part: Part) -> Paragraph:
+def _part(part: ProcessDump) -> Paragraph:
     return [Span(f"{part.name:12}", "name"), Span(f"  {rank_words(summarize_rank(part))}")]
 
 
-def _replay(part: Part) -> Paragraph:
+def _replay(part: ProcessDump) -> Paragraph:
     run = part.dump.run
     told = asked_of_replay(part) or "as it was"
     return [Span(f"{part.name:12}", "name"), Span(f"  {one_line(run.replay_of)}, {one_line(told)}", "")]

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from inspect_compile.analysis.findings.attention.calls import Attention, of_graph
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, DynamoNode, Location, Node, Tensor
 from inspect_compile.graph import CompiledGraph, Id, Once, grouped, outermost
@@ -56,7 +56,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
                 kind=ATTENTION,
                 graph=graph.name,
                 what=words.what,
-                parts=(Part(composed.result.name, _OPERATOR, composed.attention.nodes[-1].where),),
+                parts=(FindingSite(composed.result.name, _OPERATOR, composed.attention.nodes[-1].where),),
                 seconds=cost.seconds,
                 sure=cost.sure,
                 calls=cost.timed,

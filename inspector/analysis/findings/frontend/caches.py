@@ -8,7 +8,7 @@ from inspect_compile.analysis.caches.words import differences_text
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import CacheLookup, Frame, Location
 from inspect_compile.graph import CompiledGraph, Id, grouped
@@ -67,8 +67,8 @@ def cache_misses(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Itera
         )
 
 
-def _of_frame(dump: Dump, compile_id: str) -> tuple[Part, ...]:
+def _of_frame(dump: Dump, compile_id: str) -> tuple[FindingSite, ...]:
     frame = next(iter(dump.rows_of_compile(Frame, compile_id)), None)
     if frame is None:
         return ()
-    return (Part("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)
+    return (FindingSite("", frame.function, Location(frame.file, frame.line, frame.function, caller=frame.caller)),)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, Call, Node
 from inspect_compile.graph import CompiledGraph
@@ -52,7 +52,9 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             kind=DDP_CUTS,
             graph=compile_id,
             what=WORDS[DDP_CUTS].what,
-            parts=tuple(Part(one.value.name, operator_name(one.value.target), one.value.where) for one in handed),
+            parts=tuple(
+                FindingSite(one.value.name, operator_name(one.value.target), one.value.where) for one in handed
+            ),
             seconds=cost.seconds,
             sure=cost.sure,
             calls=cost.timed,

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, GraphEnd, Kernel, Lowering, Remark
 from inspect_compile.graph import CompiledGraph, Id
@@ -75,7 +75,7 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
     at = None if error is None else _statement(CompiledGraph(dump, end.graph), statements, error)
     nodes = at.nodes if at is not None and at.nodes else end.nodes or _failed_lowering(CompiledGraph(dump, end.graph))
     graph = end.graph if at is None else at.graph
-    lines: dict[tuple[str, int] | None, Part] = {}
+    lines: dict[tuple[str, int] | None, FindingSite] = {}
     # Of a graph that a pass failed on only the nodes before the passes are known.
     known = {Id.of(node): node for node in CompiledGraph(dump, end.graph).stage("aot")}
     known |= CompiledGraph(dump, end.graph).node_of
@@ -83,7 +83,7 @@ def _of_graph(dump: Dump, end: GraphEnd, exception: str) -> Finding:
         node = known.get(Id(graph, name))
         where = statements.line_of(graph, name) or (None if node is None else node.where)
         operator = "" if node is None else operator_name(node.original_aten or node.target)
-        lines.setdefault(None if where is None else (where.file, where.line), Part(name, operator, where))
+        lines.setdefault(None if where is None else (where.file, where.line), FindingSite(name, operator, where))
     why = first_line(exception)
     if error is not None:
         why = f"error: {error.message}"

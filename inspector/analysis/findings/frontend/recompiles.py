@@ -11,7 +11,7 @@ from inspect_compile.analysis.findings.frontend.compile_times import CompileTime
 from inspect_compile.analysis.findings.frontend.recompile_advice import BACKEND, FREED, advice
 from inspect_compile.analysis.frontend.frames import plain_source, resumed
 from inspect_compile.analysis.frontend.recompile_causes import Recurring, nearest, recurring
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Location, Recompile, Remark, ShapeGuard
 from inspect_compile.graph import CompiledGraph, Id, few, grouped
@@ -56,7 +56,11 @@ def recompiles(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterato
             kind=RECOMPILE,
             graph=rows[0].graph,
             what=WORDS[RECOMPILE].what,
-            parts=(Part("", _function_words(function), _where(found, Location(file, line, function, caller=called))),),
+            parts=(
+                FindingSite(
+                    "", _function_words(function), _where(found, Location(file, line, function, caller=called))
+                ),
+            ),
             count=len(rows),
             seconds=sum(seconds) if seconds else None,
             when=ONCE,

@@ -11,7 +11,7 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import ONCE, Finding
 from inspect_compile.analysis.findings.frontend.alike import alike_kernels
 from inspect_compile.analysis.findings.frontend.compile_times import CompileTimes
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, Location
 from inspect_compile.graph import CompiledGraph, grouped
@@ -69,7 +69,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             kind=UNROLLED,
             graph=compile_id,
             what=WORDS[kind].what,
-            parts=tuple(Part("", "", line) for line in repeated.lines[:2]),
+            parts=tuple(FindingSite("", "", line) for line in repeated.lines[:2]),
             seconds=None if took is None else took * share * (1 - 1 / repeated.times),
             when=ONCE,
             sure=ESTIMATED,

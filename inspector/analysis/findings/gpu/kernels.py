@@ -5,7 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Finding, parts_at
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Remark
@@ -32,7 +32,7 @@ def spills(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fi
                 kind=SPILL,
                 graph=of,
                 what=WORDS[SPILL].what,
-                parts=tuple(Part("", "", line) for line in lines[:2]),
+                parts=tuple(FindingSite("", "", line) for line in lines[:2]),
                 seconds=sum(known) if known and len(known) == len(took) else None,
                 sure=took[0].sure if took else NOT_KNOWN,
                 calls=min((one.timed for one in took if one.timed is not None), default=None),

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import LEAST_BYTES, Finding
-from inspect_compile.analysis.fusion.part import Part
+from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Node, Operation
 from inspect_compile.graph import CompiledGraph, Id
@@ -51,7 +51,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
                 kind=MUTATION,
                 graph=graph.name,
                 what=WORDS[MUTATION].what,
-                parts=tuple(Part(node.name, operator_name(node.target), node.where) for node in slices[:2]),
+                parts=tuple(FindingSite(node.name, operator_name(node.target), node.where) for node in slices[:2]),
                 seconds=cost.seconds,
                 sure=cost.sure,
                 calls=cost.timed,
