@@ -17,7 +17,7 @@ from inspect_compile.analysis.kernels.statement_flow import (
     Read,
     flow,
 )
-from inspect_compile.diagrams.kernel_folds import Part, folded
+from inspect_compile.diagrams.kernel_folds import StatementBox, folded
 from inspect_compile.diagrams.picture import Arrow, Box, BoxKind, Frame, Picture, Section
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.schedule import title
@@ -59,7 +59,7 @@ def kernel_picture(
     found = flow(rows, source)
     buffers = _buffers(source, launch)
     hidden = set() if everything else _constants(found)
-    parts = [Part((place,)) for place in range(len(found.steps)) if place not in hidden]
+    parts = [StatementBox((place,)) for place in range(len(found.steps)) if place not in hidden]
     is_folded = len(parts) >= MOST if unfold is None else not unfold
     folds: list[str] = []
     if is_folded:
@@ -123,7 +123,9 @@ def _before(graph: "CompiledGraph") -> dict[str, str]:
 class _Drawn:
     """The boxes of one kernel, those of a loop in a frame, and what goes between them."""
 
-    def __init__(self, found: Flow, parts: Sequence[Part], buffers: dict[str, str], before: dict[str, str]) -> None:
+    def __init__(
+        self, found: Flow, parts: Sequence[StatementBox], buffers: dict[str, str], before: dict[str, str]
+    ) -> None:
         self._found, self._parts, self._buffers, self._before = found, parts, buffers, before
         self._part_of = {step: number for number, part in enumerate(parts) for step in part.steps}
         self.arrows = tuple(self._arrows())

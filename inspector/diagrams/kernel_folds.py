@@ -13,7 +13,7 @@ _MANY: Final = 4
 
 
 @dataclass(frozen=True)
-class Part:
+class StatementBox:
     """What one box stands for: statements, by their places in `Flow.steps`."""
 
     steps: tuple[int, ...]
@@ -21,7 +21,7 @@ class Part:
     """Statements elsewhere that do the same with other buffers, and are not drawn."""
 
 
-def folded(parts: Sequence[Part], found: Flow, most: int) -> tuple[list[Part], list[str]]:
+def folded(parts: Sequence[StatementBox], found: Flow, most: int) -> tuple[list[StatementBox], list[str]]:
     """As many folds as it takes to get to `most` boxes, and what was done, in words."""
     done = ["neighbouring statements of one FX node are one box"]
     now = _joined(parts, found)
@@ -35,23 +35,23 @@ def folded(parts: Sequence[Part], found: Flow, most: int) -> tuple[list[Part], l
     return now, done
 
 
-def _joined(parts: Sequence[Part], found: Flow) -> list[Part]:
+def _joined(parts: Sequence[StatementBox], found: Flow) -> list[StatementBox]:
     """Neighbours of one FX node, one role and one loop as one box; loads and stores of one buffer each stay apart."""
 
-    def same(part: Part) -> Hashable:
+    def same(part: StatementBox) -> Hashable:
         step = found.steps[part.steps[0]]
         return step.role, step.row.nodes, step.loops, step.pointers
 
     return [_merged(list(run)) for _, run in groupby(parts, key=same)]
 
 
-def _by_node(parts: Sequence[Part], found: Flow) -> list[Part]:
+def _by_node(parts: Sequence[StatementBox], found: Flow) -> list[StatementBox]:
     """The same of those that are no neighbours, as for each place of a pooling window; in the order of the first.
 
     Fewer stay apart, and so do stores: what is read again in between would make a circle of arrows.
     """
 
-    def same(part: Part) -> Hashable:
+    def same(part: StatementBox) -> Hashable:
         step = found.steps[part.steps[0]]
         return step.role, () if step.role == LOAD else step.row.nodes, step.loops, step.pointers, len(part.alike)
 
@@ -64,15 +64,15 @@ def _by_node(parts: Sequence[Part], found: Flow) -> list[Part]:
     ]
 
 
-def _merged(run: Sequence[Part]) -> Part:
+def _merged(run: Sequence[StatementBox]) -> StatementBox:
     alike = zip(*(part.alike for part in run), strict=True)
-    return Part(
+    return StatementBox(
         tuple(step for part in run for step in part.steps),
         tuple(tuple(step for steps in same for step in steps) for same in alike),
     )
 
 
-def _once(parts: Sequence[Part], found: Flow) -> list[Part]:
+def _once(parts: Sequence[StatementBox], found: Flow) -> list[StatementBox]:
     """Of boxes that hang together and look like others that do, as for each parameter of an optimizer, the first."""
     of_step = {step: place for place, part in enumerate(parts) for step in part.steps}
     tails = [
@@ -96,7 +96,7 @@ def _once(parts: Sequence[Part], found: Flow) -> list[Part]:
     return [replace(part, alike=tuple(alike.get(place, ()))) for place, part in enumerate(parts) if place not in gone]
 
 
-def _look(part: Part, found: Flow, tails: list[int]) -> Hashable:
+def _look(part: StatementBox, found: Flow, tails: list[int]) -> Hashable:
     step = found.steps[part.steps[0]]
     return step.role, step.row.operator, len(part.steps), len(step.pointers), len(step.loops), tuple(tails)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from inspect_compile.analysis.kernels.statement_flow import COMPUTE, LOAD, STORE, Flow, Read, Step, flow
-from inspect_compile.diagrams.kernel_folds import Part, folded
+from inspect_compile.diagrams.kernel_folds import StatementBox, folded
 from inspect_compile.facts import Kernel
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.statements import Annotated
@@ -18,13 +18,13 @@ def step(role: str, operator: str, node: str, reads: Sequence[int] = (), pointer
     return Step(row, role, tuple(Read(one, f"tmp{one}") for one in reads), (pointer,) if pointer else (), (loop,))
 
 
-def fold(steps: list[Step], most: int) -> tuple[list[Part], Flow]:
+def fold(steps: list[Step], most: int) -> tuple[list[StatementBox], Flow]:
     found = Flow(tuple(steps), ("x0 < 8",) * 100, 0)
-    parts, _ = folded([Part((place,)) for place in range(len(steps))], found, most)
+    parts, _ = folded([StatementBox((place,)) for place in range(len(steps))], found, most)
     return parts, found
 
 
-def each_once(parts: Sequence[Part], count: int) -> None:
+def each_once(parts: Sequence[StatementBox], count: int) -> None:
     seen = Counter(one for part in parts for same in (part.steps, *part.alike) for one in same)
     assert seen == Counter(range(count))
 
@@ -99,5 +99,5 @@ def test_no_statement_of_a_recorded_kernel_is_lost(name: str) -> None:
         rows = CompiledGraph(dump, kernel.graph).statements.all_annotated(kernel, ())
         if source is not None and rows:
             found = flow(rows, source)
-            parts, _ = folded([Part((place,)) for place in range(len(found.steps))], found, 0)
+            parts, _ = folded([StatementBox((place,)) for place in range(len(found.steps))], found, 0)
             each_once(parts, len(found.steps))
