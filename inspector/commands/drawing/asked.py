@@ -23,7 +23,7 @@ FEW: Final = 8
 """Up to this many graphs are drawn if none is selected."""
 
 
-class Asked(NamedTuple):
+class DrawRequest(NamedTuple):
     """The words that are no options."""
 
     kind: Kind
@@ -91,13 +91,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="constants, parameters and views, too")
 
 
-def asked(words: list[str]) -> Asked:
+def asked(words: list[str]) -> DrawRequest:
     """`[DUMP] [KIND [NAME]]`, or `KIND DUMP`. Raises CommandError if they are no such words."""
     place = next((at for at, word in enumerate(words) if word in KINDS and not Path(word).is_dir()), None)
     if place is None:
         if len(words) > 1:
             raise CommandError(f"draw {' '.join(words)}: no such diagram as {words[1]}; there are: {', '.join(KINDS)}")
-        return Asked(KINDS[DEFAULT], words[0] if words else None, "")
+        return DrawRequest(KINDS[DEFAULT], words[0] if words else None, "")
     kind, others = KINDS[words[place]], [*words[:place], *words[place + 1 :]]
     names = words[place + 1 :] if kind.named else []
     dumps = words[:place] if kind.named else others
@@ -106,7 +106,7 @@ def asked(words: list[str]) -> Asked:
             raise CommandError(f"draw {kind.name}: of which {kind.named.lower()}? draw [DUMP] {kind.name} {kind.named}")
         usage = " ".join(filter(None, (kind.name, kind.named)))
         raise CommandError(f"draw {' '.join(words)}: too many words; draw [DUMP] {usage}")
-    return Asked(kind, dumps[0] if dumps else None, names[0] if names else "")
+    return DrawRequest(kind, dumps[0] if dumps else None, names[0] if names else "")
 
 
 def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: bool) -> Wanted:
