@@ -18,7 +18,7 @@ ALL: Final = "all"
 NONE: Final = "none"
 
 
-class Part(NamedTuple):
+class ProcessFusions(NamedTuple):
     """The fusions of one process of a run, in order."""
 
     root: Path
@@ -34,7 +34,7 @@ class Run:
     status: int
     """Exit status; negative for a signal."""
     seconds: float
-    parts: tuple[Part, ...]
+    parts: tuple[ProcessFusions, ...]
     """The processes that fused anything."""
     trouble: str
     """Why its fusions were not the requested ones; empty if they were."""
@@ -108,9 +108,9 @@ def is_start_of(few: Run, all_: Run, count: int, graph: str) -> bool:
     return _starts(few, count, graph) == _starts(all_, count, graph)
 
 
-def at(run: Run, number: int, graph: str) -> list[tuple[Part, Counted]]:
+def at(run: Run, number: int, graph: str) -> list[tuple[ProcessFusions, Counted]]:
     """The fusion with that number in each process; equal ones, as in ranks, once."""
-    found: dict[tuple[str, str, str], tuple[Part, Counted]] = {}
+    found: dict[tuple[str, str, str], tuple[ProcessFusions, Counted]] = {}
     for part in run.parts:
         rows = of_graph(part.fusions, graph)
         if number <= len(rows):
@@ -134,14 +134,14 @@ def _starts(run: Run, count: int, graph: str) -> "Tally[tuple[tuple[str, str, st
     return Tally(tuple(rows) for rows in lists if rows)
 
 
-def _read(root: Path) -> tuple[tuple[Part, ...], str]:
+def _read(root: Path) -> tuple[tuple[ProcessFusions, ...], str]:
     dump = Dump(root)
     found, trouble = [], ""
     for path in (root, *dump.other_processes):
         part = Dump(path)
         trouble = trouble or next((note for note in part.run.notes if note.startswith("fusion could not")), "")
         if rows := part.rows(Counted):
-            found.append(Part(path, tuple(rows)))
+            found.append(ProcessFusions(path, tuple(rows)))
     return tuple(found), trouble
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.facts import Counted
-from inspect_compile.launch.bisect import Part, Run, at, first_failing, is_start_of, most
+from inspect_compile.launch.bisect import ProcessFusions, Run, at, first_failing, is_start_of, most
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 8, 100])
@@ -32,7 +32,7 @@ def _run(*parts: str) -> Run:
             Counted(graph=graph, number=number, a=pair.split("-")[0], b=pair.split("-")[1], into="")
             for number, (graph, _, pair) in enumerate(words, 1)
         ]
-        made.append(Part(Path(f"rank_{index}"), tuple(rows)))
+        made.append(ProcessFusions(Path(f"rank_{index}"), tuple(rows)))
     return Run("all", Path(), 1, 1.0, tuple(made), "")
 
 
