@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspect_compile.facts import KernelLookup
-from inspect_compile.lowering.core.key_parts import PARTS, Part
+from inspect_compile.lowering.core.key_parts import PARTS, KeyPartLines
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names
@@ -87,7 +87,7 @@ def tell_chosen(probes: Probes, kernel: str, autotuner: Any) -> None:
     _tell(probes, "autotune", kernel, "", found, is_there=outcome == "hit")
 
 
-def _tell(probes: Probes, cache: str, kernel: str, key: str, found: dict[str, Part], *, is_there: bool) -> None:
+def _tell(probes: Probes, cache: str, kernel: str, key: str, found: dict[str, KeyPartLines], *, is_there: bool) -> None:
     probes.sink.add(
         KernelLookup(
             graph=compile_id() or "",
@@ -116,12 +116,12 @@ def _kernel_with(source: str) -> tuple[str, str] | None:
     return None
 
 
-def _text(value: str) -> Part:
-    return Part([("", sha256(value.strip().encode("utf-8", "backslashreplace")).hexdigest(), value)])
+def _text(value: str) -> KeyPartLines:
+    return KeyPartLines([("", sha256(value.strip().encode("utf-8", "backslashreplace")).hexdigest(), value)])
 
 
 @functools.lru_cache(maxsize=16)
-def _words(command: str) -> Part:
+def _words(command: str) -> KeyPartLines:
     """The words of a command: their order is not told, so that one more word is one difference.
 
     Most kernels of a process have the same.
@@ -136,10 +136,10 @@ def _split(command: str) -> list[str]:
         return command.split()
 
 
-def _members(values: Mapping[str, Any]) -> Part:
+def _members(values: Mapping[str, Any]) -> KeyPartLines:
     return _lines((str(name), str(value)) for name, value in sorted(values.items()))
 
 
-def _lines(values: Iterable[tuple[str, str]]) -> Part:
+def _lines(values: Iterable[tuple[str, str]]) -> KeyPartLines:
     lines = [(name, f"{zlib.crc32(value.encode('utf-8', 'backslashreplace')):08x}", value) for name, value in values]
-    return Part(lines or [("", "", "")])
+    return KeyPartLines(lines or [("", "", "")])

@@ -19,7 +19,7 @@ _LONGEST: Final = 500
 """Length of a value that is kept."""
 
 
-class Part(NamedTuple):
+class KeyPartLines(NamedTuple):
     """The lines of one part of a key: member, checksum and value of each."""
 
     lines: list[tuple[str, str, str]]
@@ -45,15 +45,15 @@ class Part(NamedTuple):
         }
 
 
-def parts(lines: Iterable[str]) -> dict[str, Part]:
+def parts(lines: Iterable[str]) -> dict[str, KeyPartLines]:
     """The parts of a key by their names, from torch's lines."""
-    found: dict[str, Part] = {}
+    found: dict[str, KeyPartLines] = {}
     for line in lines:
         match = _LINE.match(line)
         if match is None or (match["name"] not in found and len(found) == _MOST_PARTS):
             continue
         one = (match["member"] or "", match["sum"], line[match.end() :])
-        found.setdefault(match["name"], Part([])).lines.append(one)
+        found.setdefault(match["name"], KeyPartLines([])).lines.append(one)
     return found
 
 
@@ -76,7 +76,7 @@ class RecordedParts:
         self._recorded: set[tuple[str, str]] = set()
         self._members = 0
 
-    def record(self, probes: Probes, found: dict[str, Part]) -> dict[str, str]:
+    def record(self, probes: Probes, found: dict[str, KeyPartLines]) -> dict[str, str]:
         """Record the parts that the dump does not have. Returns part → checksum."""
         checksums = {name: part.checksum for name, part in found.items()}
         for one in checksums.items():

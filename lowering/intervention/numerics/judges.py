@@ -309,7 +309,7 @@ def _dtype(value: torch.Tensor) -> str:
     return str(value.dtype).removeprefix("torch.")
 
 
-class Kept:
+class ResultKeeper:
     """Keeps a copy of each result, beside what another judge says of it."""
 
     def __init__(self, other: ByReference) -> None:

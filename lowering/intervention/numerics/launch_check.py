@@ -31,7 +31,7 @@ from inspect_compile.lowering.intervention.numerics.inputs import (
     not_checked,
     unseen,
 )
-from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, Kept
+from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, ResultKeeper
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.last_uses import last_uses
 from inspect_compile.lowering.intervention.numerics.left_behind.level_check import LevelCheck
@@ -134,7 +134,7 @@ class LaunchCheck:
                 ending.callback(run.close)
                 plain = run.reference
                 judge = self._judge(plain)
-                kept = Kept(judge)
+                kept = ResultKeeper(judge)
                 written: list[Checked] = []
                 forced = self._forced(args, run, number, kept if self._repeats else judge, written, state)
                 launches, reason = forced.launches, forced.trouble or self._code.reason
@@ -279,7 +279,7 @@ class LaunchCheck:
         args: Sequence[Any],
         run: "OnDemand | Whole",
         number: int,
-        judge: ByReference | Kept | ByEarlier,
+        judge: ByReference | ResultKeeper | ByEarlier,
         rows: list[Checked],
         state: RandomState,
     ) -> Forced:

@@ -10,13 +10,13 @@ from torch.utils._sympy.functions import FloorDiv, ModularIndexing
 
 from inspect_compile.lowering.intervention.numerics.steps import loops
 from inspect_compile.lowering.intervention.numerics.steps.loops import Loops, Operand
-from inspect_compile.lowering.intervention.numerics.steps.recorded import Asked, Recorded, Value
+from inspect_compile.lowering.intervention.numerics.steps.recorded import OpsCall, Recorded, Value
 
 CHANNELS, PARTS = 6, 5
 I0, I1, R0, FOUND = (sympy.Symbol(name, integer=True, nonnegative=True) for name in ("i0", "i1", "r0", "indirect0"))
 
 
-def of(x: torch.Tensor, each: int, *operations: Asked, indirect: dict[Any, Value]) -> Loops:
+def of(x: torch.Tensor, each: int, *operations: OpsCall, indirect: dict[Any, Value]) -> Loops:
     """Sums `each` elements of a channel of the images `x` in each part; the last one has less to sum."""
     recorded = Recorded(
         operations, indirect, Value(len(operations) - 1), ((I0, CHANNELS), (I1, PARTS)), ((R0, each),), "sum", 0,
@@ -38,17 +38,17 @@ def test_a_reduction_in_parts(dtype: torch.dtype, at_once: int, monkeypatch: pyt
     flat = R0 + each * I1
     index = CHANNELS * 35 * FloorDiv(flat, 35) + 35 * I0 + ModularIndexing(flat, 1, 35)
     asked = [
-        Asked("index_expr", (flat, torch.int32)),
-        Asked("index_expr", (sympy.Integer(size - 4), torch.int32)),
-        Asked("lt", (Value(0), Value(1))),
-        Asked("load", ("x", index)),
-        Asked("load", ("order", I0)),
-        Asked("identity", (Value(4),)),
-        Asked("load", ("scale", FOUND)),
-        Asked("mul", (Value(3), Value(6))),
-        Asked("load", ("x", index)),
-        Asked("add", (Value(7), Value(8))),
-        Asked("where", (Value(2), Value(9), 0.0)),
+        OpsCall("index_expr", (flat, torch.int32)),
+        OpsCall("index_expr", (sympy.Integer(size - 4), torch.int32)),
+        OpsCall("lt", (Value(0), Value(1))),
+        OpsCall("load", ("x", index)),
+        OpsCall("load", ("order", I0)),
+        OpsCall("identity", (Value(4),)),
+        OpsCall("load", ("scale", FOUND)),
+        OpsCall("mul", (Value(3), Value(6))),
+        OpsCall("load", ("x", index)),
+        OpsCall("add", (Value(7), Value(8))),
+        OpsCall("where", (Value(2), Value(9), 0.0)),
     ]
     computed = of(x, each, *asked, indirect={FOUND: Value(5)})
 

@@ -9,7 +9,7 @@ from torch.fx import Node
 
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.recorder.flags import Flag, Flags, is_looked_at
-from inspect_compile.lowering.intervention.numerics.recorder.memory import Keeping, Kept, LostError, Room, Slot
+from inspect_compile.lowering.intervention.numerics.recorder.memory import CallInputs, Keeping, LostError, Room, Slot
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.torch_compat.runtime import STORAGE_REFERENCE
 
@@ -83,7 +83,7 @@ class GraphCalls:
         most = 2 * self._most_waiting if self._most_slots is None else self._most_slots
         return bool(self._free) or len(self._slots) < most
 
-    def keep(self, args: Sequence[Any], elsewhere: Mapping[int, Any]) -> Kept:
+    def keep(self, args: Sequence[Any], elsewhere: Mapping[int, Any]) -> CallInputs:
         """Keep what a call is about to be given, but for what is `elsewhere`. Raises LostError if there is no room."""
         if self._free:
             slot = self._free.pop()
@@ -104,7 +104,7 @@ class GraphCalls:
             self._drop(slot)
             raise
 
-    def give_back(self, kept: Kept) -> None:
+    def give_back(self, kept: CallInputs) -> None:
         """The call will not be made again."""
         self._free.append(kept.slot)
 
@@ -126,7 +126,7 @@ class Call:
     graph: GraphCalls
     number: int
     step: int
-    kept: Kept | None = None
+    kept: CallInputs | None = None
     reason: str = ""
     """Why nothing is kept."""
     flag: Flag | None = None

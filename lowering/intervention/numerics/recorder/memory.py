@@ -112,7 +112,7 @@ def _bytes(value: torch.Tensor) -> int:
 
 
 @dataclass
-class Kept:
+class CallInputs:
     """What one call was given."""
 
     slot: Slot
@@ -157,7 +157,7 @@ class Keeping:
     undecided: list[int] | None = None
     """Positions of all others; None before the first call."""
 
-    def keep(self, args: Sequence[Any], slot: Slot, elsewhere: Container[int] = ()) -> Kept:
+    def keep(self, args: Sequence[Any], slot: Slot, elsewhere: Container[int] = ()) -> CallInputs:
         """Keep what a call is about to be given, but for inputs at the positions `elsewhere`. Raises LostError."""
         if self.undecided is None:
             self.plain = [at for at, value in enumerate(args) if not isinstance(value, torch.Tensor)]
@@ -175,7 +175,7 @@ class Keeping:
                 held[at] = found
         slot.copy(args, copied)
         plain = {at: args[at] for at in self.plain if at not in elsewhere}
-        return Kept(slot, copied, held, plain, RandomState(args) if self.draws else None)
+        return CallInputs(slot, copied, held, plain, RandomState(args) if self.draws else None)
 
     def _is_trained(self, value: Any) -> bool:
         return self.trains and isinstance(value, torch.nn.Parameter) and value.requires_grad

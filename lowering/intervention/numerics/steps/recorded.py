@@ -37,7 +37,7 @@ class Value:
     """Position of the operation."""
 
 
-class Asked(NamedTuple):
+class OpsCall(NamedTuple):
     """An operation of torch's `ops`."""
 
     name: str
@@ -48,7 +48,7 @@ class Asked(NamedTuple):
 class Recorded(NamedTuple):
     """The loops that compute one buffer."""
 
-    operations: tuple[Asked, ...]
+    operations: tuple[OpsCall, ...]
     indirect: dict[sympy.Symbol, Value]
     """Variables of index expressions that are computed, or loaded."""
     result: Any
@@ -125,13 +125,13 @@ def _recorder() -> Any:
 
     class Recorder(OPERATIONS.load()):  # type: ignore[misc]
         def __init__(self) -> None:
-            self.operations: list[Asked] = []
+            self.operations: list[OpsCall] = []
             self.indirect: dict[sympy.Symbol, Value] = {}
 
         def _default(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Value:
             if kwargs:
                 args = (*args, *kwargs.values())
-            self.operations.append(Asked(name, tuple(map(_unwrapped, args))))
+            self.operations.append(OpsCall(name, tuple(map(_unwrapped, args))))
             return Value(len(self.operations) - 1)
 
         def masked(self, mask: Any, body: Callable[[], Any], other: Any) -> Value:

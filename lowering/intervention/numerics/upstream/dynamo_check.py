@@ -34,8 +34,8 @@ from inspect_compile.lowering.intervention.numerics.upstream.beside import besid
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_edits import DynamoEdits
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
+    InputMapping,
     NotMappedError,
-    Places,
     Ran,
     is_tangent,
     places,
@@ -103,7 +103,7 @@ class DynamoCheck:
                 value = values.value(node.name)
                 wanted.append(_Wanted(f"result {at}", node.name, described.get(at), value, at))
 
-        def of(ran: Ran, where: Places, description: Any) -> Any:
+        def of(ran: Ran, where: InputMapping, description: Any) -> Any:
             kind = type(description).__name__
             if kind == "PlainAOTOutput" and description.idx < len(ran.results):
                 return ran.results[description.idx]
@@ -163,7 +163,7 @@ class DynamoCheck:
         self,
         wanted: Sequence[_Wanted],
         args: Sequence[Any],
-        of: Callable[[Ran, Places, Any], Any],
+        of: Callable[[Ran, InputMapping, Any], Any],
         gradients: Gradients | None,
         module: GraphModule,
         exact: Exacts | None = None,

@@ -16,13 +16,13 @@ from inspect_compile.lowering.intervention.numerics.left_behind.edited import co
 from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, sharers, sharing, with_sharing
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Place
-from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import Gradients, Places, Ran, places, run
+from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import Gradients, InputMapping, Ran, places, run
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, EXACT, NOISY, Shadowed
 
 _MORE_NOISE: Final = 32
 """Maximum number of runs of Dynamo's graph with other noise, after which no further result asks for any."""
-Of = Callable[[Ran, Places, Any], Any]
+Of = Callable[[Ran, InputMapping, Any], Any]
 """Finds what is at a place in a run."""
 
 
@@ -39,7 +39,7 @@ class DynamoEdits:
         """Exact values are computed before it is known whether they matter."""
         self._more_noise = _MORE_NOISE
         """How often the graph may still run with other noise before results are judged by the first seed alone."""
-        self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, Places]] = {}
+        self._runs: dict[tuple[int, bool, tuple[int | None, ...]], tuple[Ran, InputMapping]] = {}
 
     @property
     def has_seeds(self) -> bool:
@@ -51,15 +51,15 @@ class DynamoEdits:
         """The graph after each of its edits; none if this rank alone, whose results are wrong, cannot run them."""
         return () if self.is_collective else self._origin.dynamo[1:]
 
-    def plain(self, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
+    def plain(self, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, InputMapping]:
         """The graph as it was captured, with values in fp64 only if all of them are computed at once."""
         return self.ran(0, args, gradients, BOTH if self.at_once else ())
 
-    def exact(self, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
+    def exact(self, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, InputMapping]:
         """The same with values in fp64."""
         return self.ran(0, args, gradients, BOTH if self.at_once else EXACT)
 
-    def noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, Places]:
+    def noisy(self, seed: int, args: Sequence[Any], gradients: Gradients | None) -> tuple[Ran, InputMapping]:
         """The graph as it was captured, with noise. Noise seldom decides, and a run of its own takes half the memory
         that both at once take; few results need other seeds than the first, and each of them once.
         """
@@ -70,7 +70,7 @@ class DynamoEdits:
 
     def ran(
         self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
-    ) -> tuple[Ran, Places]:
+    ) -> tuple[Ran, InputMapping]:
         """Dynamo's graph after so many edits, run once; with its values in fp64 for these `seeds` of noise."""
         key = at, gradients is not None, seeds
         if key not in self._runs:
@@ -79,7 +79,7 @@ class DynamoEdits:
 
     def _run(
         self, at: int, args: Sequence[Any], gradients: Gradients | None, seeds: tuple[int | None, ...]
-    ) -> tuple[Ran, Places]:
+    ) -> tuple[Ran, InputMapping]:
         assert self._origin.traced is not None
         module = self._origin.dynamo[at].module
         where = places(self._origin.traced, module)

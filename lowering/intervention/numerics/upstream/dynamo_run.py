@@ -23,7 +23,7 @@ class NotMappedError(Exception):
     """An input of AOTAutograd's graph is none of Dynamo's: the message says which."""
 
 
-class Places(NamedTuple):
+class InputMapping(NamedTuple):
     """Where Dynamo's graph takes the inputs of AOTAutograd's graph."""
 
     positions: tuple[int | None, ...]
@@ -39,7 +39,7 @@ class Places(NamedTuple):
         return self.owned.get(getattr(description, "target", ""))
 
 
-def places(traced: GraphModule, dynamo: GraphModule) -> Places:
+def places(traced: GraphModule, dynamo: GraphModule) -> InputMapping:
     """By the descriptions that AOTAutograd gives its inputs. Raises NotMappedError."""
     positions: list[int | None] = [None] * len(inputs_of(dynamo))
     owned: dict[str, int] = {}
@@ -54,7 +54,7 @@ def places(traced: GraphModule, dynamo: GraphModule) -> Places:
         else:
             msg = f"AOTAutograd made an input of its graph ({kind})"
             raise NotMappedError(msg)
-    return Places(tuple(positions), owned)
+    return InputMapping(tuple(positions), owned)
 
 
 def is_tangent(node: Node) -> bool:
@@ -75,7 +75,7 @@ class Ran(NamedTuple):
 
 def run(
     module: GraphModule,
-    where: Places,
+    where: InputMapping,
     given: list[Any],
     surroundings: Surroundings,
     seen: Seen | None = None,
