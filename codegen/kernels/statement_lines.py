@@ -88,7 +88,7 @@ class Version:
 
 
 @dataclass
-class Found:
+class LineOrigins:
     """The lines of a source."""
 
     lines: list[tuple[int, str, set[Node]]]
@@ -162,14 +162,14 @@ def lines_of(
     versions: Sequence[Version],
     accumulators: Sequence[Node | None] = (),
     places: Mapping[int, Sequence[Version]] | None = None,
-) -> Found:
+) -> LineOrigins:
     """What each line of `source` belongs to. `accumulators` are the nodes of `accum0`, `accum1`, ….
 
     `places`: line number → the only versions that can have written it; lines without entry can be of any.
     """
     places = places or {}
     versions = [*versions, *_others(versions, places)]
-    found, index = Found([], []), _Index(versions)
+    found, index = LineOrigins([], []), _Index(versions)
     candidates: list[_Line] = []
     for number, text in enumerate(source, 1):
         line = text.strip()
@@ -197,7 +197,7 @@ def _others(versions: Sequence[Version], places: Mapping[int, Sequence[Version]]
     return [owner for key, owner in named.items() if key not in known]
 
 
-def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Node | None]) -> Found:
+def _accumulated(found: LineOrigins, source: Sequence[str], accumulators: Sequence[Node | None]) -> LineOrigins:
     """Lines that nobody wrote belong to the accumulator that is named next: torch writes it at the end of the loop."""
     lines, unmapped, waiting = list(found.lines), list[int](), list[int]()
     for number in found.unmapped:
@@ -209,7 +209,7 @@ def _accumulated(found: Found, source: Sequence[str], accumulators: Sequence[Nod
             waiting.clear()
         elif named is not None:
             unmapped, waiting = unmapped + waiting, []
-    return Found(lines, unmapped + waiting)
+    return LineOrigins(lines, unmapped + waiting)
 
 
 def _one_by_one(lines: Sequence[_Line], chosen: Sequence[int]) -> dict[int, Node]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from inspect_compile.codegen.kernels.cpp_bodies import VERSIONS, blocks_of
 from inspect_compile.codegen.kernels.kernels import Defined, kernel_of, schedule_of, scheduled_nodes
 from inspect_compile.codegen.kernels.operation_counts import FLOATS, Node, described, operator_of, ranges_of, totals
-from inspect_compile.codegen.kernels.statement_lines import Found, Version, lines_of
+from inspect_compile.codegen.kernels.statement_lines import LineOrigins, Version, lines_of
 from inspect_compile.codegen.kernels.statement_places import Block, places
 from inspect_compile.facts import KernelBody, OperationCount, StatementNodes
 from inspect_compile.knowledge.cost.kernel_operations import FREE, MOVES
@@ -254,7 +254,7 @@ def _body(
     scope: Scope,
     kernel: Defined,
     nodes: list[Any],
-    found: Found,
+    found: LineOrigins,
     loops: dict[str, set[int]],
     templates: tuple[str, ...],
     counted: Counter[tuple[str, Node, Any]],

@@ -19,7 +19,7 @@ from inspect_compile.codegen.numerics.operations import Lines, bodies_of, lines_
 from inspect_compile.codegen.numerics.probed_kernel import WithPoints, probed_kernel
 from inspect_compile.codegen.numerics.stored_roundings import rounds_only_stored, triton_rounds_only_stored
 from inspect_compile.codegen.numerics.triton_kernel import triton_kernel, triton_source
-from inspect_compile.codegen.runtime.loaded_code import Changed, Places, first_statement, names_in, places
+from inspect_compile.codegen.runtime.loaded_code import Changed, LoadedLaunches, first_statement, names_in, places
 from inspect_compile.codegen.runtime.timed_code import WithCalls, with_calls
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.lowering.core.nested_graphs import nested_graphs
@@ -89,7 +89,7 @@ class Code:
         self._calls = WithCalls({}, {}, [])
         self._watcher: Watcher | None = None
 
-    def read(self, source: str, path: str, calls: Calls, found: Places) -> None:
+    def read(self, source: str, path: str, calls: Calls, found: LoadedLaunches) -> None:
         """Find the launches, which are at these places in `source`."""
         self.source = source
         self.changed = found.changed

@@ -27,7 +27,7 @@ class Changed(NamedTuple):
     """Empty for one that is missing."""
 
 
-class Places(NamedTuple):
+class LoadedLaunches(NamedTuple):
     """The launches in the loaded code. Lines are counted from 1."""
 
     lines: dict[int, int]
@@ -37,14 +37,14 @@ class Places(NamedTuple):
     changed: tuple[Changed, ...]
 
 
-def places(generated: str, loaded: str, launches: Mapping[int, str]) -> Places | None:
+def places(generated: str, loaded: str, launches: Mapping[int, str]) -> LoadedLaunches | None:
     """Where the `launches` are, by the generated lines that name their kernels. None if the loaded code is not made
     from this one.
     """
     before, is_there, _ = loaded.partition(generated)
     if is_there:
         offset = before.count("\n")
-        return Places({line: line + offset for line in launches}, {}, ())
+        return LoadedLaunches({line: line + offset for line in launches}, {}, ())
     old, new = generated.splitlines(), loaded.splitlines()
     lines: dict[int, int] = {}
     missing: dict[int, int] = {}
@@ -70,7 +70,7 @@ def places(generated: str, loaded: str, launches: Mapping[int, str]) -> Places |
             changed += [Changed(b + 1, "", new[to].strip()) for to in range(c, d) if to - c not in taken]
     if same < _LEAST * len(old):
         return None
-    return Places(lines, missing, tuple(one for one in changed if one.generated != one.loaded))
+    return LoadedLaunches(lines, missing, tuple(one for one in changed if one.generated != one.loaded))
 
 
 def _blocks(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
