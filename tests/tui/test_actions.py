@@ -20,7 +20,7 @@ from inspect_compile.tui.screens.help import ALL, CLOSE, HelpScreen, help_lines
 from inspect_compile.tui.screens.main import MainScreen
 from inspect_compile.tui.screens.saving import SaveScreen
 from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.view import Part
+from inspect_compile.tui.views.view import TabView
 from inspect_compile.tui.widgets.lines import Lines
 from tests.tui.driving import TESTS, go_to, lines, main_screen, marked, press, row, said, settled, shown, until
 
@@ -50,7 +50,7 @@ async def at_the_nodes(pilot: Pilot[None], text: str = "mul_2 ") -> None:
 async def shows_a_view(pilot: Pilot[None], key: str) -> None:
     name = next(view.name for view in VIEWS if view.key == key)
     await press(pilot, key)
-    part = main_screen(pilot).query_one(f"#{name}", Part)
+    part = main_screen(pilot).query_one(f"#{name}", TabView)
     assert shown(pilot) == [name]
     assert part.rows.has_focus
 

@@ -11,7 +11,7 @@ from inspect_compile.tui.models.fusion import fusion
 from inspect_compile.tui.models.kernels import kernels
 from inspect_compile.tui.models.lowering import ir
 from inspect_compile.tui.models.memory import MODES, memory
-from inspect_compile.tui.models.places import Places
+from inspect_compile.tui.models.places import RowIndex
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import source
 from tests.tui.driving import BACKWARD, FORWARD
@@ -27,7 +27,7 @@ def test_the_first_marked_row_is_found_without_looking_at_all(mixed: Dump, graph
     selections = [Selection(), *(chain.choose(subject, "").selection for subject in subjects)]
     found = 0
     for sheet in sheets:
-        places = Places(sheet)
+        places = RowIndex(sheet)
         for selection in selections:
             rows = range(len(sheet))
             first = next((index for index in rows if is_marked(sheet.subject(index), selection)), None)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from inspect_compile.tables.columns import Cell, Span, plain
-from inspect_compile.tui.models.places import Places
+from inspect_compile.tui.models.places import RowIndex
 from inspect_compile.tui.models.sheet import Sheet, Subject, Table
 
 Key = tuple[int, float, tuple[tuple[int, int, str], ...]]
@@ -55,12 +55,12 @@ class Arranged(NamedTuple):
 
     sheet: Sheet
     rows: Sequence[int]
-    places: Places | None = None
+    places: RowIndex | None = None
     """Where the sheet has what, if that was looked for already."""
 
     def with_places(self) -> "Arranged":
         """The same, with that: on another thread than the screen's, as it looks at every row."""
-        return self._replace(places=Places(self.sheet))
+        return self._replace(places=RowIndex(self.sheet))
 
 
 class Filtered(Sheet):

@@ -7,7 +7,7 @@ from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.sheet import Sheet, Subject
 
 
-class Places:
+class RowIndex:
     """The first row of each name at each level."""
 
     def __init__(self, sheet: Sheet) -> None:

@@ -15,7 +15,7 @@ from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.screens.lists import ListsScreen
 from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.view import Part, Scope, View, made
+from inspect_compile.tui.views.view import Scope, TabView, View, made
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 
@@ -99,7 +99,7 @@ class ShownScreen(ListsScreen):
             part.display = name in seen
             part.set_class(name == self.active, "-active")
             part.set_class(self._is_widened, "-alone")
-            if isinstance(part, Part):
+            if isinstance(part, TabView):
                 part.load()
         self.query_one("#tabs", Bar).say(*bars.tabs(VIEWS, self.active, seen, self.size.width))
         view = self._view(self.active)
@@ -151,7 +151,7 @@ class ShownScreen(ListsScreen):
 
     def _focus_active(self) -> None:
         part = self._parts.get(self.active)
-        if isinstance(part, Part):
+        if isinstance(part, TabView):
             part.focus_rows()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -168,7 +168,7 @@ class ShownScreen(ListsScreen):
         if isinstance(self.focused, Lines):
             return self.focused
         part = self._parts.get(self.active)
-        return part.rows if isinstance(part, Part) and part.is_ready else None
+        return part.rows if isinstance(part, TabView) and part.is_ready else None
 
     def action_focus_tree(self) -> None:
         """Focus the tree."""

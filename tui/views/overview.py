@@ -10,11 +10,11 @@ from textual.message import Message
 from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.bars import Tab
 from inspect_compile.tui.models.run.overview import WHOLE, Lead, OverviewPage, OverviewSheet
-from inspect_compile.tui.views.view import Part
+from inspect_compile.tui.views.view import TabView
 from inspect_compile.tui.widgets.lines import Lines
 
 
-class OverviewView(Part):
+class OverviewView(TabView):
     """The sections of the overview; Enter leads to what a row is about."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("overview")

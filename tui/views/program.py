@@ -14,7 +14,7 @@ from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, Tab, ended
 from inspect_compile.tui.models.code import NOTHING
 from inspect_compile.tui.terminal import Terminal
-from inspect_compile.tui.views.view import Part
+from inspect_compile.tui.views.view import TabView
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
 from inspect_compile.tui.work import start
@@ -47,7 +47,7 @@ class Program(Protocol):
         """Ask it to end."""
 
 
-class ProgramView(Part):
+class ProgramView(TabView):
     """The program's output, and input to it."""
 
     def __init__(self, tab: Tab, program: Program | None, root: Path) -> None:

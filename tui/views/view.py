@@ -50,7 +50,7 @@ def made(tab: Tab, *arguments: Any) -> Widget:
     return view
 
 
-class Part(Vertical):
+class TabView(Vertical):
     """A view in the list of `views`, with a list `<name>-rows` that can be focused."""
 
     def __init__(self, tab: Tab) -> None:
@@ -81,7 +81,7 @@ class Part(Vertical):
             self.rows.focus()
 
 
-class View(Part):
+class View(TabView):
     """One view of a graph: a title, one or more lists, and what `build` makes from the dump."""
 
     PANEL: ClassVar[Panel] = Panel()

@@ -24,7 +24,7 @@ from inspect_compile.tui.keys.actions import bindings
 from inspect_compile.tui.models.arranged import AS_IT_COMES, Arranged, Arrangement, arranged
 from inspect_compile.tui.models.chain import is_marked
 from inspect_compile.tui.models.code import NOTHING
-from inspect_compile.tui.models.places import Places
+from inspect_compile.tui.models.places import RowIndex
 from inspect_compile.tui.models.sheet import Sheet, Subject, Table
 from inspect_compile.tui.palette import looks_of
 from inspect_compile.tui.work import start as begin_work
@@ -80,7 +80,7 @@ class Lines(ScrollView, can_focus=True):
         """The text shown if there are no rows."""
         self.sought = ""
         """The searched text, in lower case; every match is coloured."""
-        self._places: Places | None = None
+        self._places: RowIndex | None = None
         self._selection = Selection()
         self._marked: dict[int, bool] = {}
         self._linked: frozenset[int] = frozenset()
@@ -183,7 +183,7 @@ class Lines(ScrollView, can_focus=True):
         before, self._marked = self._marked, {}
         if follow and not self.is_marked(self.cursor):
             if self._places is None:
-                self._places = Places(self.sheet)
+                self._places = RowIndex(self.sheet)
             first = self._places.first(selection)
             if first is not None:
                 self.begin(first)
