@@ -69,8 +69,8 @@ class Attribute:
             profile = only(answer)
             found = attribute(dump, profile)
             if not found.runs:
-                told = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"
-                raise CommandError(f"{path}: nothing in it ran on a GPU, and no compiled graph on the CPU ({told})")
+                counts = f"{profile.events:,} events, {found.calls:,} calls of compiled graphs"
+                raise CommandError(f"{path}: nothing in it ran on a GPU, and no compiled graph on the CPU ({counts})")
             self._print(dump, found, profile, arguments)
             if arguments.output is not None:
                 _annotate(path, Path(arguments.output), dump, found, profile)

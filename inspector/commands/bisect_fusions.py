@@ -149,13 +149,13 @@ class _Search:
             answers = "failed, then succeeded" if before.fails else "succeeded, then failed"
             raise UndecidedError(f"the check is flaky: with the first {allowed} fusions it {answers}", again)
 
-    def run(self, told: str, name: str, **steer: object) -> "Run":
+    def run(self, label: str, name: str, **steer: object) -> "Run":
         """Do one run, and print it on one line."""
         from inspect_compile.commands.run import first_record, last_record
         from inspect_compile.tables.text import seconds_text, unbroken
 
         self.count += 1
-        tell_part(f"inspect-compile: run {self.count}, {unbroken(told)}: ")
+        tell_part(f"inspect-compile: run {self.count}, {unbroken(label)}: ")
         run = self._check.run(name, lambda root, setting: first_record(root, self._argv, setting), **steer)
         last_record(run.root, run.status)
         how = "succeeds" if not run.fails else f"fails ({_status(run.status)})"

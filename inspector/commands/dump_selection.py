@@ -29,8 +29,8 @@ def add_part(parser: argparse.ArgumentParser, *, target: bool = True, replay: bo
     if target:
         parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
     if replay:
-        told = "a graph that was compiled again: the replay (1, 2, …)"
-        parser.add_argument("--replay", metavar="N", type=int, help=told)
+        help_text = "a graph that was compiled again: the replay (1, 2, …)"
+        parser.add_argument("--replay", metavar="N", type=int, help=help_text)
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:

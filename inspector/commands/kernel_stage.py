@@ -77,14 +77,21 @@ def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel"
     if (arguments.stage or ALL) == ALL:
         _show_counts(arguments, dump, statements, stages, meant, limit if arguments.json else most, dump_argument)
         return
-    stage, told = stage_of(dump, stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
+    stage, title_note = stage_of(dump, stages, arguments.stage, arguments.config, is_trusted=arguments.compile)
     if stage.note and (meant is not None or (arguments.json and not stage.text)):
         raise CommandError(f"{kernel.name}: {stage.note}")
     if arguments.json:
         print_json(narrowed(annotated_lines(statements, kernel, stage), meant), limit=limit)
     else:
         shown = stage_page(
-            statements, stages, stage, meant=meant, asked=asked, limit=most, told=told, dump_argument=dump_argument
+            statements,
+            stages,
+            stage,
+            meant=meant,
+            asked=asked,
+            limit=most,
+            title_note=title_note,
+            dump_argument=dump_argument,
         )
         print_table(shown)
 

@@ -81,5 +81,5 @@ def _serve(root: Path, port: int) -> None:
     try:
         serve(root, port, say)
     except (OSError, OverflowError) as error:
-        told = error.strerror if isinstance(error, OSError) else None
-        raise CommandError(f"--port {port}: {told or error}") from None
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise CommandError(f"--port {port}: {reason or error}") from None

@@ -46,8 +46,8 @@ class Show:
             helps: dict[str, list[str]] = {}
             for table, own in takers.items():
                 helps.setdefault(own.help, []).append(table)
-            told = "; ".join(f"{' '.join(tables)}: {help_text}" for help_text, tables in helps.items())
-            some.add_argument(*option.flags, **option.keywords(), help=told)
+            joined_helps = "; ".join(f"{' '.join(tables)}: {help_text}" for help_text, tables in helps.items())
+            some.add_argument(*option.flags, **option.keywords(), help=joined_helps)
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
@@ -151,15 +151,15 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
         from inspect_compile.export.formats import written
         from inspect_compile.export.perfetto import trace
 
-        data, told = written(trace([dump])), "look at it with https://ui.perfetto.dev"
+        data, hint = written(trace([dump])), "look at it with https://ui.perfetto.dev"
     else:
         from inspect_compile.analysis.cost.flame import flames
         from inspect_compile.tables.cost.flame import stack_text
 
         data = "".join(stack_text(flames(Graphs(dump, graph), **options)) for graph in graphs).encode()
-        told = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
+        hint = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
     write(Path(file), data)
-    say(f"{file}; {told}")
+    say(f"{file}; {hint}")
     return 0
 
 

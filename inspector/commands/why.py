@@ -126,8 +126,8 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     known = [(knob, value) for knob in story.knobs for value in worth_trying(knob)]
     settings = known if asked is None else [asked]
     if not settings:
-        told = " and ".join(story.knobs)
-        what = f"of {told} no other value is known to be worth it" if told else "no setting decides over this pair"
+        knobs = " and ".join(story.knobs)
+        what = f"of {knobs} no other value is known to be worth it" if knobs else "no setting decides over this pair"
         raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
     tell_it_runs(CompiledGraph(dump, story.graph).outermost)
     for name, value in settings:

@@ -15,15 +15,15 @@ def annotations(report: Report) -> str:
     """One command for each change that does not merely follow from another; those at one line are one."""
     at: dict[tuple[str, int], list[str]] = {}
     titles: dict[tuple[str, int], str] = {}
-    for change in report.told:
+    for change in report.primary:
         place = path_of(change, report.root), line_of(change)
         at.setdefault(place, []).append(". ".join(sentences(change)))
         titles.setdefault(place, title(change))
     lines = []
     for (file, line), messages in list(at.items())[:_MOST]:
         where = f"file={_property(file)},line={line}," if file else ""
-        told = "\n".join(messages)
-        lines.append(f"::error {where}title={_property(titles[file, line])}::{_data(told)}")
+        message = "\n".join(messages)
+        lines.append(f"::error {where}title={_property(titles[file, line])}::{_data(message)}")
     left = len(at) - len(lines)
     if left > 0:
         lines.append(f"::notice title=torch.compile::{left} more lines differ from {_data(report.lock)}")

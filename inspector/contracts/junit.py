@@ -8,7 +8,7 @@ from inspect_compile.tables.text import clean, one_line
 
 def xml(report: Report) -> bytes:
     """The file's bytes."""
-    failures = len(report.told)
+    failures = len(report.primary)
     counts = {"tests": str(max(1, failures)), "failures": str(failures), "errors": "0"}
     suites = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(
@@ -19,13 +19,13 @@ def xml(report: Report) -> bytes:
     case = {"classname": one_line(report.lock), "time": f"{report.seconds:.3f}"}
     if not failures:
         ElementTree.SubElement(suite, "testcase", {**case, "name": one_line(report.program) or "check"})
-    for change in report.told:
+    for change in report.primary:
         place = path_of(change, report.root)
         more = {"file": place, "line": str(line_of(change))} if place else {}
         name = one_line(f"{title(change)}: {change.frame}")
         one = ElementTree.SubElement(suite, "testcase", {**case, "name": name, **more})
-        told = {"message": one_line(change.message), "type": one_line(change.metric)}
-        failure = ElementTree.SubElement(one, "failure", told)
+        attributes = {"message": one_line(change.message), "type": one_line(change.metric)}
+        failure = ElementTree.SubElement(one, "failure", attributes)
         at = [f"{place}:{line_of(change)}"] if place else []
         failure.text = clean("\n".join([*at, *sentences(change), f"rule: {change.rule}"]))
     ElementTree.indent(suites)

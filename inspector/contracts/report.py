@@ -37,14 +37,14 @@ class Report(NamedTuple):
     """What was not compared, and with which other versions the contract was made: a sentence each."""
 
     @property
-    def told(self) -> list[Change]:
+    def primary(self) -> list[Change]:
         """The changes that do not merely follow from others."""
         return [one for one in self.changes if not one.follows]
 
     @property
     def following(self) -> int:
         """Number of the others."""
-        return len(self.changes) - len(self.told)
+        return len(self.changes) - len(self.primary)
 
 
 def title(change: Change) -> str:

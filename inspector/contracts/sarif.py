@@ -10,12 +10,12 @@ from inspect_compile.contracts.report import Report, line_of, path_of, sentences
 
 def sarif(report: Report, version: str) -> bytes:
     """The file's bytes; `version` is this tool's."""
-    used = [name for name in METRICS if any(change.metric == name for change in report.told)]
+    used = [name for name in METRICS if any(change.metric == name for change in report.primary)]
     rules = [
         {"id": name, "shortDescription": {"text": f"{METRICS[name].what} differs from the contract"}} for name in used
     ]
     results: list[dict[str, Any]] = []
-    for change in report.told:
+    for change in report.primary:
         result: dict[str, Any] = {
             "ruleId": change.metric,
             "ruleIndex": used.index(change.metric),

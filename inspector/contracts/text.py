@@ -20,8 +20,8 @@ def _lines(report: Report, is_complete: bool) -> Iterator[str]:
         yield f"{one_line(report.lock)}: nothing differs that must not ({held})"
         yield from (f"  {one_line(note)}" for note in report.notes)
         return
-    shown = report.changes if is_complete else report.told[:_MOST]
-    yield f"{one_line(report.lock)}: {number_of(len(report.told), 'difference')}"
+    shown = report.changes if is_complete else report.primary[:_MOST]
+    yield f"{one_line(report.lock)}: {number_of(len(report.primary), 'difference')}"
     for change in shown:
         yield ""
         first, *more = sentences(change)
@@ -31,7 +31,7 @@ def _lines(report: Report, is_complete: bool) -> Iterator[str]:
             yield f"     {place}:{line_of(change)}" + (f"  {code}" if code else "")
         yield from (f"     {line}" for line in more)
         yield f"     rule: {one_line(change.rule)}"
-    left = len(report.told) - len([one for one in shown if not one.follows])
+    left = len(report.primary) - len([one for one in shown if not one.follows])
     if left > 0:
         yield f"\n … {number_of(left, 'more difference')}; --all prints all"
     if report.following and not is_complete:

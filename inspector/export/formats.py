@@ -43,7 +43,7 @@ class Form(NamedTuple):
     suffix: str
     parts: Callable[[ExportRequest], Iterator[ExportedFile]]
     """The file itself comes first."""
-    told: Callable[[str, Sequence[str]], str]
+    hint: Callable[[str, Sequence[str]], str]
     """How to look at the file, and the others."""
     of_all_ranks: bool = False
     """Also of a run whose ranks compiled, and whose first process did not."""

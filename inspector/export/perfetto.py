@@ -63,8 +63,8 @@ def compile_events(dump: "Dump", process: int, offset: float = 0.0) -> Iterator[
             start = row.start - (began or 0.0) + offset
             yield _lasting(row.module, "imports", start, row.seconds, process, number, {})
     for part in found:
-        told = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
-        yield _lasting(part.name, part.stage, part.start + later, part.seconds, process, part.thread, told)
+        args = {"compile": part.graph, "own ms": round(part.own * 1e3, 3), "our probes ms": round(part.probes * 1e3, 3)}
+        yield _lasting(part.name, part.stage, part.start + later, part.seconds, process, part.thread, args)
     for call in dump.rows(FirstCall) if began is not None else ():
         start, name = call.start - (began or 0.0) + offset, f"first call, {call.part}"
         yield _lasting(name, FIRST_CALLS, start, call.seconds, process, call.thread, {"compile": call.graph})
@@ -96,13 +96,13 @@ def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[
         if launch is None:
             continue
         lasts = seconds.of.get(launch.key, 0.0)
-        told: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := launch.key) in one.of}
-        told |= {
+        args: dict[str, Any] = {one.what: one.of[key] for one in figures if (key := launch.key) in one.of}
+        args |= {
             "line of output_code": launch.line,
             "lines": lines_text(launch.lines),
             "FX nodes": ", ".join(launch.nodes[:MOST_NODES]),
         }
-        yield _lasting(launch.kernel.name, launch.kernel.kind, at, lasts, process, 0, told)
+        yield _lasting(launch.kernel.name, launch.kernel.kind, at, lasts, process, 0, args)
         at += lasts
     yield _held(process, at, 0)
 
@@ -116,7 +116,7 @@ def _process(wanted: int, taken: set[int]) -> int:
 
 
 def _lasting(
-    name: str, category: str, start: float, seconds: float, process: int, thread: int, told: dict[str, Any]
+    name: str, category: str, start: float, seconds: float, process: int, thread: int, args: dict[str, Any]
 ) -> Event:
     return {
         "ph": "X",
@@ -126,7 +126,7 @@ def _lasting(
         "dur": round(seconds * _MICRO, 3),
         "pid": process,
         "tid": thread,
-        "args": told,
+        "args": args,
     }
 
 

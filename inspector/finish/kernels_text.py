@@ -78,8 +78,8 @@ def _kernel(
     computed = [] if body is None else statements.computed(body)
     if body is not None:
         first = moved.of(calls[0])
-        told = computes_lines(computed, len(calls[0].nodes), is_reading=bool(first.read) or not first.is_known)
-        yield from (f"  {line}" for line in told)
+        computes = computes_lines(computed, len(calls[0].nodes), is_reading=bool(first.read) or not first.is_known)
+        yield from (f"  {line}" for line in computes)
     own = {row.node for row in computed}
     names = dict.fromkeys(calls[0].nodes)
     rows = [_Origin(name, nodes.get(Id(kernel.graph, name)), name in own or body is None) for name in names]

@@ -17,7 +17,7 @@ from inspect_compile.tables.text import clean, exception_text, seconds_text
 
 def lowering_text(graph: CompiledGraph) -> str:
     """The whole text for one outermost graph, those nested in it included."""
-    told: set[str] = set()
+    printed: set[str] = set()
     chain = graph.provenance
     known = graph.operation_of
     virtual, steps, operations = inlined(graph), list(lowering_steps(graph)), Operations(graph)
@@ -30,9 +30,9 @@ def lowering_text(graph: CompiledGraph) -> str:
         ("FLOP table: Module, FLOP, % Total", flops_table(graph, depth=1)),
         (
             "GraphLowering.run: Graph.run_node of each node, in the order in which they were lowered",
-            _run_lines(steps, graph.name, lambda step: step_lines(step, chain, known, told, virtual)),
+            _run_lines(steps, graph.name, lambda step: step_lines(step, chain, known, printed, virtual)),
         ),
-        ("Graph.lowering: Output and Input, Pre-Realize and Post-Realize", edge_lines(steps, graph.name, told)),
+        ("Graph.lowering: Output and Input, Pre-Realize and Post-Realize", edge_lines(steps, graph.name, printed)),
         ("Init Scheduler: LoopBodyBlock, the body of each operation's loops", body_lines(operations)),
         ("New nodes after processing: the scheduler's operations before fusion", operation_lines(operations)),
         ("Finished scheduler init: fusion", fusion_lines(graph)),

@@ -82,7 +82,7 @@ def _calls(graph: CompiledGraph) -> tuple[Call, ...]:
     return tuple(call for call in call_path(graph) if call.inductor_graph in (None, "", graph.name))
 
 
-def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
+def edge_lines(steps: list[Step], graph: str, printed: set[str]) -> Iterator[str]:
     """Outputs and inputs of the graph and its nested graphs, before and after they were realized."""
     outputs = [step for step in steps if step.row.op == "output"]
     if not outputs:
@@ -108,7 +108,7 @@ def edge_lines(steps: list[Step], graph: str, told: set[str]) -> Iterator[str]:
         if step.row.result in _NOT_IR:
             yield "  nothing" if step.row.result == "[]" else "  not recorded"
         else:
-            yield from (f"  {line}" for line in fold(step.row.result, told, node="output").split("\n"))
+            yield from (f"  {line}" for line in fold(step.row.result, printed, node="output").split("\n"))
         yield ""
 
 

@@ -72,8 +72,8 @@ def replayed(
     """
     of = beside(graph.dump)
     literals = {name: repr(value) for name, value in (config or {}).items()}
-    told = {**_told(graph), "target": target or graph.dump.run.target, "config": literals}
-    told["inputs"] = str(inputs.absolute()) if inputs is not None else ""
+    request = {**_description(graph), "target": target or graph.dump.run.target, "config": literals}
+    request["inputs"] = str(inputs.absolute()) if inputs is not None else ""
     number, part = _claimed(of.root)
     setting = Setting(
         root=str(part.absolute()),  # what it runs may change directory
@@ -82,13 +82,13 @@ def replayed(
         plain=True,
         quiet=True,
         argv=list(of.run.argv),
-        target=told["target"] or None,
+        target=request["target"] or None,
         replay_of=graph.name,
         config=literals,
         steer={"deny": denied} if denied else None,
         numerics={} if inputs is not None else None,
     )
-    answer, status = _compiled(told, setting, part)
+    answer, status = _compiled(request, setting, part)
     if refused := answer.get("refused"):
         shutil.rmtree(part, ignore_errors=True)
         raise CommandError(f"{graph.name}: {refused}")
@@ -130,7 +130,7 @@ def try_knob(graph: CompiledGraph, ops_a: Sequence[str], ops_b: Sequence[str], k
     return Tried(graph=of, knob=knob, value=repr(value), a=pair.a, b=pair.b, failure=failure)
 
 
-def _compiled(told: Mapping[str, Any], setting: Setting, part: Path) -> tuple[dict[str, str], int]:
+def _compiled(request: Mapping[str, Any], setting: Setting, part: Path) -> tuple[dict[str, str], int]:
     with open(part / paths.WORKER_LOG, "wb") as log:
         worker = subprocess.Popen(
             [sys.executable, "-P", "-m", _WORKER],
@@ -141,7 +141,7 @@ def _compiled(told: Mapping[str, Any], setting: Setting, part: Path) -> tuple[di
             text=True,
         )
         try:
-            answer, _ = worker.communicate(json.dumps(told))
+            answer, _ = worker.communicate(json.dumps(request))
         except BaseException:  # Ctrl-C: it was notified too
             worker.terminate()
             worker.wait()
@@ -180,7 +180,7 @@ def _claimed(root: Path) -> tuple[int, Path]:
         return number, part
 
 
-def _told(graph: CompiledGraph) -> dict[str, Any]:
+def _description(graph: CompiledGraph) -> dict[str, Any]:
     """The description of the graph for the compiling process: texts of the dump, and what they do not say."""
     name = graph.name
     if "/" in name:

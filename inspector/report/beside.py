@@ -47,16 +47,16 @@ def _columns(columns: Sequence[Markup]) -> Markup:
 def _graph(side: Side, of: KernelSide | None) -> Markup:
     if of is None:
         return _column(side, "has no such graph")
-    told = f"{number_of(of.kernels, 'kernel')}, {number_of(of.launches, 'launch', 'launches')}, {_costs(of)}"
-    return _column(side, told, folded_schedule(CompiledGraph(side.dump, of.graph)))
+    note = f"{number_of(of.kernels, 'kernel')}, {number_of(of.launches, 'launch', 'launches')}, {_costs(of)}"
+    return _column(side, note, folded_schedule(CompiledGraph(side.dump, of.graph)))
 
 
 def _costs(of: KernelSide) -> str:
     return byte_text(of.bytes) + (f", {time_text(of.seconds)} measured" if of.seconds is not None else "")
 
 
-def _column(side: Side, told: str, *inner: Markup) -> Markup:
-    head = element("h4", joined(side.name, "  ", element("i", told)))
+def _column(side: Side, note: str, *inner: Markup) -> Markup:
+    head = element("h4", joined(side.name, "  ", element("i", note)))
     return element("div", head, *inner, class_="column")
 
 
@@ -71,19 +71,19 @@ def _kernels(
         if of is None:
             columns.append(_column(side, "has no counterpart"))
             continue
-        told = f"{one_line(of.kernel)}  {number_of(of.launches, 'launch', 'launches')}, {_costs(of)}"
+        note = f"{one_line(of.kernel)}  {number_of(of.launches, 'launch', 'launches')}, {_costs(of)}"
         text = texts[place]
         if text is None:
-            columns.append(_column(side, told, element("p", "its source is not in the dump", class_="dim")))
+            columns.append(_column(side, note, element("p", "its source is not in the dump", class_="dim")))
         elif not budget.takes(text):
-            columns.append(_column(side, told, budget.told("its source")))
+            columns.append(_column(side, note, budget.too_long("its source")))
         else:
             others = [own for other, own in enumerate(there) if other != place and known[other] is not None]
             code = (
                 _line(number, shown, is_own=not all(line in own for own in others))
                 for number, (shown, line) in enumerate(zip(text.splitlines(), lines[place], strict=True), 1)
             )
-            columns.append(_column(side, told, element("div", *code, class_="pane", tabindex="0")))
+            columns.append(_column(side, note, element("div", *code, class_="pane", tabindex="0")))
     title = next(one_line(of.kernel) for of in known if of is not None)
     return element("details", element("summary", element("b", title)), _columns(columns))
 

@@ -71,8 +71,8 @@ class Code:
     def _node(self, node: Node) -> Markup:
         name = self._of.key(node.graph, node.name)
         kernels = sorted(self._of.kernels_of_node.get(name, ()))
-        told = ", ".join(f"k{place + 1}" for place in kernels[:4]) + ("…" if len(kernels) > 4 else "")
-        note = "  ".join(part for part in (place_text(node.where), told) if part)
+        names = ", ".join(f"k{place + 1}" for place in kernels[:4]) + ("…" if len(kernels) > 4 else "")
+        note = "  ".join(part for part in (place_text(node.where), names) if part)
         return self._row(f"{name} = {call_text(node)}", (name,), str(self._number[name]), note)
 
     def _kernel(self, place: int, kernel: Kernel) -> Markup:
@@ -98,7 +98,7 @@ class Code:
             source = (self._statement(row, number, rows.get(number)) for number, row in enumerate(text.splitlines(), 1))
             parts.append(element("div", *source, class_="source"))
         else:
-            parts.append(self._budget.told(kernel.source or ""))
+            parts.append(self._budget.too_long(kernel.source or ""))
         parts += self._stages(kernel, stages)
         return element("details", *parts, class_="kernel")
 
@@ -122,7 +122,7 @@ class Code:
                 continue
             title = f"{name}  {row.label}"
             if not self._budget.takes(stage.text):
-                yield self._budget.told(title)
+                yield self._budget.too_long(title)
                 continue
             lines = self._stage(kernel, stage)
             yield element("details", element("summary", title), element("div", *lines, class_="source"))
@@ -140,8 +140,8 @@ class Code:
         marks = self._marks(nodes)
         cut = text.rstrip() if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
         mark = f' data-n="{marks}" tabindex=0' if marks else ""
-        told = f"<i>{escaped(note)}</i>" if note else ""
-        return Markup(f"<div{mark}><u>{escaped(number)}</u><code>{escaped(cut)}</code>{told}</div>\n")
+        suffix = f"<i>{escaped(note)}</i>" if note else ""
+        return Markup(f"<div{mark}><u>{escaped(number)}</u><code>{escaped(cut)}</code>{suffix}</div>\n")
 
     def _marks(self, nodes: Iterable[str]) -> str | None:
         found = [str(self._number[name]) for name in nodes if name in self._number]

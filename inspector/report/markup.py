@@ -58,6 +58,6 @@ class Budget:
         return True
 
     @staticmethod
-    def told(what: str) -> Markup:
+    def too_long(what: str) -> Markup:
         """What is said of a text that is not shown."""
         return element("p", f"{what}: too long for this page; it is in the dump", class_="warn")

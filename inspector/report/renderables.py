@@ -47,7 +47,7 @@ def shown(found: RenderableType) -> Shown:
     console = Console(width=UNLIMITED, color_system="truecolor", force_terminal=True, legacy_windows=False)
     blocks: list[Markup] = []
     lines: list[Markup] = []
-    rows, told, words = 0, 0, ""
+    rows, line_count, words = 0, 0, ""
 
     def flush() -> None:
         if any(lines):
@@ -66,12 +66,12 @@ def shown(found: RenderableType) -> Shown:
             lines.extend(_line(note if isinstance(note, Text) else Text(note, "dim"), console) for note in part.notes)
         else:
             words = words or part.plain
-            told += 1
+            line_count += 1
             lines.append(_line(part, console))
             if len(lines) >= _TOGETHER:
                 flush()
     flush()
-    return Shown(joined(*blocks, between="\n"), rows, told, words)
+    return Shown(joined(*blocks, between="\n"), rows, line_count, words)
 
 
 def table(columns: Iterable[Column[Any]], rows: Iterable[Any]) -> Markup:

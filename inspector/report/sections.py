@@ -160,7 +160,7 @@ def _texts(asked: ReportRequest) -> Iterator[Markup]:
                 head = element("summary", element("b", name), " ", size)
                 rows.append(element("details", head, element("pre", text, class_="source")))
             else:
-                rows.append(asked.budget.told(name))
+                rows.append(asked.budget.too_long(name))
         if rows:
             yield joined(element("h3", f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()), *rows)
     yield from _artifacts(asked)
@@ -174,9 +174,9 @@ def _artifacts(asked: ReportRequest) -> Iterator[Markup]:
 
 
 def _artifact(asked: ReportRequest, row: ArtifactRow) -> Markup:
-    told = f"{number_of(row.lines, 'line')}  {about(row.name)}".rstrip()
-    head = element("summary", element("b", one_line(row.name)), " ", element("i", told, class_="dim"))
+    note = f"{number_of(row.lines, 'line')}  {about(row.name)}".rstrip()
+    head = element("summary", element("b", one_line(row.name)), " ", element("i", note, class_="dim"))
     text = artifact_text(row)
     if not asked.budget.takes(text):
-        return asked.budget.told(one_line(row.name))
+        return asked.budget.too_long(one_line(row.name))
     return element("details", head, element("pre", text, class_="source"))

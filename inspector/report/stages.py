@@ -39,6 +39,6 @@ def _listed(
     count = element("i", number_of(len(rows), "row"), class_="dim")
     head = element("summary", element("b", title), " ", count)
     text = "\n".join(graph_lines(rows))
-    written = element("pre", text, class_="source") if budget.takes(text) else budget.told("the same as text")
+    written = element("pre", text, class_="source") if budget.takes(text) else budget.too_long("the same as text")
     folded = element("details", element("summary", "as text"), written)
     yield element("details", head, folded, table(used(COLUMNS, shown), shown), note, class_="table")

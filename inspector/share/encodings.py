@@ -50,7 +50,7 @@ def rewritten(text: str, redacted: Redacted, placeholder: Callable[[bool], str])
     same.
     """
 
-    def told(found: re.Match[str], decoded: bytes | None) -> str:
+    def replacement(found: re.Match[str], decoded: bytes | None) -> str:
         if decoded is None:
             return found[0]
         pieces = texts_in(decoded)
@@ -59,16 +59,16 @@ def rewritten(text: str, redacted: Redacted, placeholder: Callable[[bool], str])
         return placeholder(False) if not pieces and _is_opaque(found[0]) else found[0]
 
     if "%" in text:
-        text = _PERCENT.sub(lambda found: told(found, unquote(found[0]).encode()), text)
+        text = _PERCENT.sub(lambda found: replacement(found, unquote(found[0]).encode()), text)
     if ".b" in text:
         text = _DIRECTIVES.sub(lambda found: _without_bytes(found[0], redacted), text)
     if "," in text:
-        text = _LIST.sub(lambda found: told(found, _of_numbers(found[0])), text)
+        text = _LIST.sub(lambda found: replacement(found, _of_numbers(found[0])), text)
     if "\\" in text:
-        text = _ESCAPES.sub(lambda found: told(found, _of_escapes(found[0])), text)
-        text = _WIDE.sub(lambda found: told(found, _WIDE_END.sub("", found[0]).encode()), text)
-    text = _HEX.sub(lambda found: told(found, bytes.fromhex(found["digits"])), text)
-    return _BASE64.sub(lambda found: told(found, _of_base64(found[0])), text)
+        text = _ESCAPES.sub(lambda found: replacement(found, _of_escapes(found[0])), text)
+        text = _WIDE.sub(lambda found: replacement(found, _WIDE_END.sub("", found[0]).encode()), text)
+    text = _HEX.sub(lambda found: replacement(found, bytes.fromhex(found["digits"])), text)
+    return _BASE64.sub(lambda found: replacement(found, _of_base64(found[0])), text)
 
 
 def hidden(text: str) -> list[str]:

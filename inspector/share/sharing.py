@@ -61,7 +61,7 @@ class Redacted(NamedTuple):
 
     name: str
     """The dump's name, without secrets."""
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
     """What stays in it, in sentences."""
     left_in: Callable[[str], str]
     """The kind of secret that a text still has; empty if it has none."""

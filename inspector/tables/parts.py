@@ -151,7 +151,7 @@ class Listing(Generic[Row]):
     name: str
     columns: Sequence[Column[Row]]
     rows: Callable[[CompiledGraph], Iterable[Row]]
-    told: Callable[[list[Row]], str] = lambda rows: ""
+    summary: Callable[[list[Row]], str] = lambda rows: ""
     """Describes the rows of a sheet in its title."""
     none: str = "nothing of this was recorded"
     """What is said of a graph without rows."""
@@ -170,4 +170,6 @@ class Listing(Generic[Row]):
         if not kept:
             names = f" that concerns {' and '.join(request.names)}" if request.names else ""
             notes.insert(0, f"{self.none}{names}")
-        return request.sheet(self.name, graph, self.columns, kept, self.told(kept), options=self.options, notes=notes)
+        return request.sheet(
+            self.name, graph, self.columns, kept, self.summary(kept), options=self.options, notes=notes
+        )

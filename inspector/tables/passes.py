@@ -98,8 +98,8 @@ def _folded(stage: StageRun) -> list[Text]:
         notes.append(styled(one_line(words), style="dim"))
     matched = Counter(run.name for run in stage.runs if run.kind == "pattern" and not run.has_changed)
     if matched:
-        told = ", ".join(f"{name} {count}×" for name, count in matched.most_common(_SLOWEST))
-        notes.append(styled(one_line(f"matched and changed nothing: {told}"), style="dim"))
+        counts = ", ".join(f"{name} {count}×" for name, count in matched.most_common(_SLOWEST))
+        notes.append(styled(one_line(f"matched and changed nothing: {counts}"), style="dim"))
     return notes
 
 

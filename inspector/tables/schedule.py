@@ -65,10 +65,10 @@ GROUPS: Final = (
 """What fusion made of the operations, without what it moves and waits for."""
 
 
-def _told(found: list[ScheduleRow]) -> str:
+def _summary(found: list[ScheduleRow]) -> str:
     when = "before" if any(row.phase == "pre_fusion" for row in found) else "after"
     return f"{number_of(len(found), 'scheduler node')} {when} fusion"
 
 
-schedule = Listing[ScheduleRow]("schedule", COLUMNS, schedule_rows, told=_told)
+schedule = Listing[ScheduleRow]("schedule", COLUMNS, schedule_rows, summary=_summary)
 """One row for each scheduler node; --facts also has those before fusion."""

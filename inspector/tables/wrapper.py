@@ -43,6 +43,6 @@ wrapper = Listing[WrapperLine](
     "wrapper",
     COLUMNS,
     wrapper_lines,
-    told=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
+    summary=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
 )
 """Lines that hold memory or compute; --json has the others too."""

@@ -17,7 +17,7 @@ from inspect_compile.analysis.dumps.parts import as_compiled, parts, run_around
 from inspect_compile.dump import Dump
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.compare.side_by_side import columns, told
+from inspect_compile.tables.compare.side_by_side import columns, difference_text
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models import causes as told_of
 from inspect_compile.tui.models.chain import Chain
@@ -114,7 +114,7 @@ def comparison(sides: Sequence[Side]) -> Comparison:
         known[key] = difference
         words = f"{difference.kind.replace('_', ' ')}  {one_line(difference.message)}"
         lines.append(Row(key, (cell(words),), heading=True))
-    return Comparison(sides, Table(shown, lines), told(rows), known)
+    return Comparison(sides, Table(shown, lines), difference_text(rows), known)
 
 
 class Beside(NamedTuple):

@@ -112,8 +112,8 @@ class _Runs:
             return Proof(settings={}, seconds=None, spread=None, back=None, gone=(), left=len(found.causes))
         for number in range(1, self._runs + 1):
             self._record("back", "new", number, chosen)
-        told = {name: f"{now.get(name)!r} → {value!r}" for name, value in chosen.items()}
-        return proof(found, self.dumps["old"], self.dumps["back"], told, ("old", "new with settings of old"))
+        changed = {name: f"{now.get(name)!r} → {value!r}" for name, value in chosen.items()}
+        return proof(found, self.dumps["old"], self.dumps["back"], changed, ("old", "new with settings of old"))
 
     def _record(self, name: str, of: str, number: int, settings: "Mapping[str, Plain] | None") -> None:
         from inspect_compile.commands.dump_selection import for_target

@@ -114,8 +114,8 @@ def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: boo
     for option in _OPTIONS:
         if getattr(arguments, option.flag) not in (None, False) and option.field not in kind.options:
             takers = [other.name for other in KINDS.values() if option.field in other.options]
-            told = f"it chooses what is drawn of {' and '.join(takers)}"
-            raise CommandError(f"draw {kind.name} takes no --{option.flag}: {told}")
+            hint = f"it chooses what is drawn of {' and '.join(takers)}"
+            raise CommandError(f"draw {kind.name} takes no --{option.flag}: {hint}")
     return Wanted(
         name=name,
         phases=PHASES[arguments.phase or ("after" if is_file else "both")],

@@ -156,9 +156,9 @@ def _part(found: "Dump", arguments: argparse.Namespace) -> "Dump":
 
 def _check_whole(dump: "Dump", path: str) -> None:
     if dump.run.omitted:
-        told = "; ".join(one.message for one in dump.run.omitted if one.what != "texts")
-        if told:
-            raise CommandError(f"{path} is not complete ({told}): it cannot be held against anything")
+        omitted = "; ".join(one.message for one in dump.run.omitted if one.what != "texts")
+        if omitted:
+            raise CommandError(f"{path} is not complete ({omitted}): it cannot be held against anything")
 
 
 def _root(dump: "Dump") -> str:

@@ -22,8 +22,8 @@ class Export:
         add_dump(parser)
         add_part(parser)
         add_graph(parser)
-        told = "; ".join(f"{name}: {form.help}" for name, form in FORMATS.items())
-        parser.add_argument("--format", choices=FORMATS, required=True, help=told)
+        help_text = "; ".join(f"{name}: {form.help}" for name, form in FORMATS.items())
+        parser.add_argument("--format", choices=FORMATS, required=True, help=help_text)
         parser.add_argument("-o", "--output", metavar="FILE", help="default: named after the dump, here")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ class Export:
             size = write_parts(file, part.data)
             written.append(unbroken(str(file)))
             say(f"{written[-1]}   {byte_text(size)}")
-        say(form.told(written[0], written[1:]))
+        say(form.hint(written[0], written[1:]))
         tell_left_out(dump)
         return 0
 

@@ -64,7 +64,7 @@ class Report:
         output = Path(arguments.output or f"{whole[0].root.resolve().name}.html")
         if output.is_dir():
             output /= f"{whole[0].root.resolve().name}.html"
-        told: dict[str, None] = {}
+        sentences: dict[str, None] = {}
         with contextlib.ExitStack() as stack:
             copies = [stack.enter_context(_copied(dump, arguments)) for dump in whole]
             text = _page([(copy.dump, copy.name) for copy in copies], arguments)
@@ -74,13 +74,13 @@ class Report:
                         f"{output}: not written, it would still hold {kind}; please report this, with the kind of text "
                         "that it stands in"
                     )
-                told.update(dict.fromkeys(copy.told))
+                sentences.update(dict.fromkeys(copy.sentences))
         data = text.encode("utf-8", "replace")
         write(output, data)
         say(f"{unbroken(str(output))}   {byte_text(len(data))}")
         if len(data) > ATTACHMENT:
             say(f"GitHub takes attachments of at most {byte_text(ATTACHMENT)}: --rows 1000 makes it smaller")
-        for sentence in told:
+        for sentence in sentences:
             say(f"  {unbroken(sentence)}")
         tell_left_out(*whole)
         return 0
@@ -91,7 +91,7 @@ class _Copy(NamedTuple):
 
     dump: "Dump"
     name: str
-    told: tuple[str, ...]
+    sentences: tuple[str, ...]
     left_in: "Callable[[str], str]"
     """As in `share.sharing.Redacted`."""
 
@@ -108,7 +108,7 @@ def _copied(dump: "Dump", arguments: argparse.Namespace) -> "Iterator[_Copy]":
 
     with tempfile.TemporaryDirectory() as folder:
         made = redacted(dump, Path(folder), this_machine(), redact=arguments.redact, source=not arguments.no_source)
-        yield _Copy(open_dump(Path(folder)), made.name, made.told, made.left_in)
+        yield _Copy(open_dump(Path(folder)), made.name, made.sentences, made.left_in)
 
 
 def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str:

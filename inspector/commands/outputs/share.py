@@ -68,11 +68,11 @@ class Share:
 
             print_json([written])
         else:
-            say("\n".join(_told(written)))
+            say("\n".join(_lines(written)))
         return 0
 
 
-def _told(written: "SharedFile") -> list[str]:
+def _lines(written: "SharedFile") -> list[str]:
     from inspect_compile.tables.text import byte_text, clean, columns, number_of
 
     lines = [f"{clean(written.file)}   {byte_text(written.bytes)}, {number_of(written.files, 'file')}"]

@@ -115,14 +115,14 @@ def namespace(*parts: str) -> str:
 
 def tensor_metadata(place: int, name: str, tensor: Tensor) -> MetadataItem:
     """What is known of an output that is a tensor."""
-    told = attributes(
+    pairs = attributes(
         tensor_name=name,
         shape=f"{tensor.dtype} {'×'.join(map(str, tensor.size)) or 'scalar'}",
         stride=", ".join(map(str, tensor.stride)),
         bytes=tensor.bytes,
         device=tensor.device,
     )
-    return MetadataItem(str(place), [KeyValue(one.key.replace(" ", "_"), one.value) for one in told])
+    return MetadataItem(str(place), [KeyValue(one.key.replace(" ", "_"), one.value) for one in pairs])
 
 
 def within(nodes: Iterable[GraphNode]) -> list[GraphNode]:

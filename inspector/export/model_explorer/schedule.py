@@ -63,7 +63,7 @@ class Scheduled:
 
     def operations(self) -> ExplorerGraph:
         """Each operation with what it reads; a generated kernel is a layer, in it each group that was fused."""
-        told: dict[str, dict[str, str]] = {"": self._about()}
+        group_attributes: dict[str, dict[str, str]] = {"": self._about()}
         nodes = [self._input(key, reads[0][1]) for key, reads in self._schedule.reads.items()]
         read: dict[Id, list[IncomingEdge]] = {}
         for key, reads in self._schedule.reads.items():
@@ -76,7 +76,7 @@ class Scheduled:
         for unit in self._schedule.units:
             kernel = (_kernel(unit.launch),) if unit.launch is not None and unit.is_kernel else ()
             if kernel:
-                told[_layer(unit, *kernel)] = {one.key: one.value for one in self._of_launch(unit)}
+                group_attributes[_layer(unit, *kernel)] = {one.key: one.value for one in self._of_launch(unit)}
             for group in unit.groups:
                 fused = (group.key[1],) if kernel and len(unit.groups) > 1 else ()
                 where = _layer(unit, *kernel, *fused)
@@ -91,7 +91,7 @@ class Scheduled:
         ]
         if returned:
             nodes.append(GraphNode("output", "output", incoming_edges=_numbered(returned)))
-        return ExplorerGraph(self.operations_id, within(nodes), told)
+        return ExplorerGraph(self.operations_id, within(nodes), group_attributes)
 
     def launches(self) -> ExplorerGraph:
         """Each launch of a kernel as one node, in the module that all of its FX nodes are in."""
@@ -132,8 +132,8 @@ class Scheduled:
 
     def _about(self) -> dict[str, str]:
         graph = self._graph
-        told = attributes(graph=graph.graph, kind=graph.kind, compile=graph.compile_id, device=graph.device)
-        return {one.key: one.value for one in told}
+        pairs = attributes(graph=graph.graph, kind=graph.kind, compile=graph.compile_id, device=graph.device)
+        return {one.key: one.value for one in pairs}
 
     def _module(self, unit: Unit) -> str:
         """The layer of the module that everything in it is in."""
@@ -150,7 +150,7 @@ class Scheduled:
         lines = dict.fromkeys(
             where for key in found if (node := self._nodes.get(key)) is not None and (where := node.where) is not None
         )
-        told = attributes(
+        pairs = attributes(
             kernel=launch.kernel.name if launch is not None else None,
             kind=(launch.kernel.form or launch.kernel.kind) if launch is not None else operations[0].kind,
             line_of_output_code=launch.line if launch is not None else None,
@@ -161,8 +161,8 @@ class Scheduled:
         if launch is not None:
             for figures in self._figures.values():
                 value = figures.of.get(launch.key)
-                told += attributes(**{figures.what: None if value is None else f"{value:.6g}"})
-        return told
+                pairs += attributes(**{figures.what: None if value is None else f"{value:.6g}"})
+        return pairs
 
     def _operation(self, unit: Unit, operation: Operation, where: str, edges: list[IncomingEdge]) -> GraphNode:
         nodes = [self._nodes[key] for name in operation.nodes if (key := Id(operation.graph, name)) in self._nodes]
@@ -196,13 +196,13 @@ class Scheduled:
             size = {one.buffer: one.bytes for one in operation.writes}
             for buffer in operation.buffers:
                 is_stored = self._schedule.is_stored(operation.graph, buffer)
-                told = attributes(
+                pairs = attributes(
                     tensor_name=buffer,
                     shape=operation.numel,
                     bytes=size.get(buffer),
                     memory="" if is_stored else "none: stays inside the kernel",
                 )
-                yield MetadataItem(one_line(buffer), told)
+                yield MetadataItem(one_line(buffer), pairs)
 
     def _input(self, key: Id, access: Access) -> GraphNode:
         graph, name = key

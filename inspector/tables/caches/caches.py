@@ -58,7 +58,7 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
     found = [row for row in cache_rows(request.graphs, earlier) if _is_wanted(row, request.names)]
     if not found:
         return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
-    told = [
+    outcomes = [
         f"{sum(row.outcome == outcome for row in found)} {one_line(outcome)}"
         for outcome in dict.fromkeys(row.outcome for row in found)
     ]
@@ -72,7 +72,7 @@ def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
         found,
         request.limit,
         request.every("caches", *(("--earlier", earlier) if earlier is not None else ())),
-        title=heading(number_of(len(found), "lookup"), ", ".join(told)),
+        title=heading(number_of(len(found), "lookup"), ", ".join(outcomes)),
         notes=[styled(note, "dim") for note in notes],
     )
 

@@ -31,9 +31,9 @@ def outcome_text(row: LookupRow) -> str:
     """What came of it, and why."""
     if row.outcome == "hit" and row.reason:
         return f"hit: its facts were {one_line(row.reason)}"
-    told = OUTCOMES.get(row.outcome, one_line(row.outcome))
+    outcome = OUTCOMES.get(row.outcome, one_line(row.outcome))
     why = "" if row.outcome == FORCED_MISS else reason_text(row)
-    return f"{told}: {why}" if why else told
+    return f"{outcome}: {why}" if why else outcome
 
 
 def reason_text(row: LookupRow) -> str:

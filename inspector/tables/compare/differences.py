@@ -82,9 +82,9 @@ def comparison(
     `limit` all. `every` is the command that prints all.
     """
     if not rows and not why:
-        told = " and ".join(map(one_line, names.shown))
+        both = " and ".join(map(one_line, names.shown))
         seen = [number_of(len(dumps[0].outermost()), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
-        return styled(f"No difference: {told} compiled the same, {' and '.join(seen)} each.", "green")
+        return styled(f"No difference: {both} compiled the same, {' and '.join(seen)} each.", "green")
     between = f"between {one_line(names.shown[0])} and {one_line(names.shown[1])}"
     parts: list[RenderableType] = []
     if why:

@@ -91,13 +91,13 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
     for part in there:
-        told = rank_words(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
+        words = rank_words(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
         which = (
             command(f"{dump_argument} --rank {part.rank}", "").rstrip()
             if part.rank is not None
             else f"show {part.dump.root}"
         )
-        yield Claim(styled(f" {part.name}   {told}"), which)
+        yield Claim(styled(f" {part.name}   {words}"), which)
     yield from claims_of_ranks(dump, dump_argument)
     if found is not None and len(in_ranks) > 1:
         yield verdict(found, command(dump_argument, "ranks"))

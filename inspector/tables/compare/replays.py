@@ -78,14 +78,14 @@ def _graph(request: Request, found: Replays) -> Iterator[RenderableType]:
     rows = [found.first, *(row for row, _ in found.again)]
     yield TerminalTable(COLUMNS, rows, title=styled(clean(found.first.graph), "bold"))
     for row, differ in found.again:
-        lines: list[RenderableType] = list(_told(request.dump, row))
+        lines: list[RenderableType] = list(_lines(request.dump, row))
         here = f"{request.dump_argument} --replay {row.replay}"
         lines += differences(differ, lambda difference, here=here: here, limit=request.limit)  # type: ignore[misc]
         if lines:
             yield Stack(lines, gap=False)
 
 
-def _told(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
+def _lines(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
     name = name_of(row)
     if row.exception is not None:
         first = row.exception.strip().partition("\n")[0]
@@ -113,8 +113,8 @@ def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableTy
     if found.is_one_kernel:
         shared = [kernel for kernel in found.kernels_a if kernel in found.kernels_b]
         kernels = f"in one launch still, of {_names(shared)}, as loops of their own"
-    told = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
-    return joined((f" {name}  ", "bold"), one_line(told))
+    sentence = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
+    return joined((f" {name}  ", "bold"), one_line(sentence))
 
 
 def _names(names: Collection[str]) -> str:

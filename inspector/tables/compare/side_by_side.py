@@ -43,11 +43,11 @@ def columns(names: Sequence[str]) -> tuple[Column[SideRow], ...]:
 
 def _figures(names: Sequence[str], what: str, words: Callable[[KernelSide], str], drop: int) -> list[Column[SideRow]]:
     def of(place: int) -> Callable[[SideRow], str]:
-        def told(row: SideRow) -> str:
+        def text(row: SideRow) -> str:
             side = row.sides[place]
             return "" if side is None else words(side)
 
-        return told
+        return text
 
     return [
         Column(f"{what} {_short(name)}", of(place), right=True, optional=True, drop=drop)
@@ -67,7 +67,7 @@ def beside(rows: Sequence[SideRow], every: str, *, limit: int | None) -> Rendera
     return Stack([TerminalTable(columns(names), shown, notes=notes)])
 
 
-def told(rows: Sequence[SideRow]) -> str:
+def difference_text(rows: Sequence[SideRow]) -> str:
     """`3 kernels differ, 12 are the same`."""
     kernels = [row for row in rows if row.kernel]
     other = sum(not row.is_same for row in kernels)

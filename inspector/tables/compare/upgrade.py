@@ -46,8 +46,8 @@ def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Re
     parts: list[RenderableType] = [Stack(head, gap=False)]
     if rows := _table(found.shares):
         parts.append(TerminalTable(COLUMNS, rows))
-    if told := list(_parts(found)):
-        parts.append(Stack([styled("launches whose time differs most", "bold"), *told], gap=False))
+    if launches := list(_parts(found)):
+        parts.append(Stack([styled("launches whose time differs most", "bold"), *launches], gap=False))
     if found.causes:
         parts.append(Stack(_causes(found.causes), gap=False))
     if proved is not None:
@@ -62,7 +62,7 @@ def _table(shares: Sequence[Share]) -> list[Share]:
     if len(shares) <= _KINDS:
         return list(shares)
     order = sorted(shares, key=lambda row: not (row.causes or row.bytes or row.launches))
-    told, left = order[: _KINDS - 1], order[_KINDS - 1 :]
+    shown, left = order[: _KINDS - 1], order[_KINDS - 1 :]
     seconds = [row.seconds for row in left if row.seconds is not None]
     parts = [row.share for row in left if row.share is not None]
     others = Share(
@@ -74,7 +74,7 @@ def _table(shares: Sequence[Share]) -> list[Share]:
         launches=sum(row.launches for row in left),
         causes=sum(row.causes for row in left),
     )
-    return [*(row for row in shares if row in told), others]
+    return [*(row for row in shares if row in shown), others]
 
 
 def _figures(found: Upgrade) -> Iterator[RenderableType]:

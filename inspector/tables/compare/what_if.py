@@ -37,9 +37,9 @@ def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
         yield joined("  whole graph  ", one_line(_costs(found.before, found.after)))
     for word, groups in (("fused also", found.came_together), ("apart also", found.came_apart)):
         if groups:
-            told = ", ".join(" × ".join(names) for names in groups[:_MOST])
+            listed = ", ".join(" × ".join(names) for names in groups[:_MOST])
             more = f" … {number_of(len(groups) - _MOST, 'more group')}" if len(groups) > _MOST else ""
-            yield joined(f"  {word}   ", one_line(told + more))
+            yield joined(f"  {word}   ", one_line(listed + more))
     if found.fused or found.one_kernel:
         knob = by_name(found.knob)
         effect = f"   allows {knob.effect}" if knob is not None else ""

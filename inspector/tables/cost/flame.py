@@ -99,10 +99,10 @@ def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> RenderableT
     options = ("--of", kind) if of else ()
     if len(shown) < len(rows):
         notes.insert(0, f"… {len(rows) - len(shown):,} narrower calls   {request.every('flame', *options)}")
-    return request.sheet("flame", graph, COLUMNS, shown, told(rows, kind), options=options, notes=notes)
+    return request.sheet("flame", graph, COLUMNS, shown, total_text(rows, kind), options=options, notes=notes)
 
 
-def told(rows: Sequence[FlameRow], of: str) -> str:
+def total_text(rows: Sequence[FlameRow], of: str) -> str:
     """`1.2 ms by time`."""
     return f"{VALUES[of](rows[0].value)}, width by {_TITLES[of]}" if rows else ""
 

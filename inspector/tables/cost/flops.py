@@ -131,7 +131,7 @@ def flops(request: Request, *, by: str | None = None) -> Stack:
         "flops",
         SUMS[by],
         lambda graph: Costs(graph).by(by),
-        told=lambda found: _told(found, by),
+        summary=lambda found: _summary(found, by),
         none="nothing that computes",
         options=("--by", by),
         below=lambda graph, rows: _not_counted(graph, rows, by),
@@ -158,7 +158,7 @@ def _counts(operators: dict[str, int]) -> str:
     return ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in operators.items())
 
 
-def _told(rows: list[Cost], by: str) -> str:
+def _summary(rows: list[Cost], by: str) -> str:
     if by == "kernel":
         left = sum(bool(row.uncounted) for row in rows)
         counted = multiple_text(sum(row.flops for row in rows), "FLOP")

@@ -79,14 +79,14 @@ def traffic(request: Request, *, by: By | None = None) -> Stack:
 
 
 def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> RenderableType:
-    told = graph_bytes(graph)
+    total = graph_bytes(graph)
     if by is None:
         rows = request.kept(graph.traffic.all())
-        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(told), notes=moved_notes(told))
+        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(total), notes=moved_notes(total))
     names = request.names
     sums = [row for row in sums_by(graph, by) if matches(row, names) or _has(row, names)]
     return request.sheet(
-        "traffic", graph, SUMS[by], sums, moved_words(told), options=("--by", by), notes=moved_notes(told)
+        "traffic", graph, SUMS[by], sums, moved_words(total), options=("--by", by), notes=moved_notes(total)
     )
 
 
@@ -94,24 +94,24 @@ def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
     return all(any(name in what for what in row.what) for name in names)
 
 
-def moved_words(told: GraphBytes) -> str:
+def moved_words(total: GraphBytes) -> str:
     """What the kernels of a graph move."""
-    moved = None if told.unknown and not told.moved else told.moved
-    return f"{moved_text(moved, is_symbolic=told.is_symbolic)} read and written by its kernels"
+    moved = None if total.unknown and not total.moved else total.moved
+    return f"{moved_text(moved, is_symbolic=total.is_symbolic)} read and written by its kernels"
 
 
-def moved_notes(told: GraphBytes) -> Iterator[str]:
+def moved_notes(total: GraphBytes) -> Iterator[str]:
     """What is left out of that, and what fusion saved or could save."""
-    if told.unknown:
-        launches = number_of(told.unknown, "launch", "launches")
+    if total.unknown:
+        launches = number_of(total.unknown, "launch", "launches")
         yield f"{UNKNOWN} not known of {launches}, of which only what is known stands in the sums"
-    if told.unfused > told.moved:
-        share = share_text(told.saved / told.unfused)
-        yield f"fusion saved {byte_text(told.saved)} of {byte_text(told.unfused)} ({share}), op by op"
-    if told.missed:
-        yield f"pairs that were refused still cost up to {byte_text(told.missed)}: show fusion"
-    if told.at_calls:
-        yield f"library calls that stand between loops cost up to {byte_text(told.at_calls)}"
-    yield f"a single kernel would move {byte_text(told.least)}: inputs and outputs"
-    if told.is_symbolic:
+    if total.unfused > total.moved:
+        share = share_text(total.saved / total.unfused)
+        yield f"fusion saved {byte_text(total.saved)} of {byte_text(total.unfused)} ({share}), op by op"
+    if total.missed:
+        yield f"pairs that were refused still cost up to {byte_text(total.missed)}: show fusion"
+    if total.at_calls:
+        yield f"library calls that stand between loops cost up to {byte_text(total.at_calls)}"
+    yield f"a single kernel would move {byte_text(total.least)}: inputs and outputs"
+    if total.is_symbolic:
         yield f"{AT_HINTS} sizes are symbols: at their hints"

@@ -73,15 +73,17 @@ def aot(request: Request) -> RenderableType:
 
 def _title(found: AotMetadata) -> Text:
     changed = sum(bool(one.changed) for one in found.inputs)
-    told = [
+    parts = [
         number_of(len(found.inputs), "input"),
         f"{changed} changed" if changed else "",
         number_of(len(found.outputs), "output"),
         "from the cache" if found.cached else "",
     ]
-    return heading(found.graph or "without a frame", ", ".join(filter(None, told)))
+    return heading(found.graph or "without a frame", ", ".join(filter(None, parts)))
 
 
 def _settings(found: AotMetadata) -> Text:
-    told = "  ".join(f"{name} {value}" for name, value in found.settings.items() if value not in ("None", "[]", "0"))
-    return styled(one_line(told), "dim")
+    settings = "  ".join(
+        f"{name} {value}" for name, value in found.settings.items() if value not in ("None", "[]", "0")
+    )
+    return styled(one_line(settings), "dim")

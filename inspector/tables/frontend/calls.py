@@ -60,8 +60,8 @@ def calls(request: Request) -> RenderableType:
 
 def _title(dump: "Dump", compile_id: str, count: int) -> Text:
     frame = next(iter(dump.rows_of_compile(Frame, compile_id or None)), None)
-    told = f"{one_line(frame.function)}  {file_name(frame.file)}:{frame.line}" if frame is not None else ""
-    return joined((compile_id or "without a frame", "bold"), f"  {told}  ", (number_of(count, "call"), "dim"))
+    place = f"{one_line(frame.function)}  {file_name(frame.file)}:{frame.line}" if frame is not None else ""
+    return joined((compile_id or "without a frame", "bold"), f"  {place}  ", (number_of(count, "call"), "dim"))
 
 
 def call_lines(row: CallRow) -> Iterator[CallLine]:

@@ -87,9 +87,9 @@ def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Renderable
     yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
     if not run.compiles:
         yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
-    told = _Told(set(), {}, {})
+    seen = _Seen(set(), {}, {})
     for one in run.compiles:
-        yield from _compile(dump, run, one, lookups, told)
+        yield from _compile(dump, run, one, lookups, seen)
     usable = [one for one in run.compiles if one.frame is not None and one.frame.status in ("compiled", "no graph")]
     if len(usable) > 1:
         guards = number_of(sum(one.guards for one in usable), "guard")
@@ -118,7 +118,7 @@ def _called(run: FrameRun) -> str:
     return f"  {began} {place_text(run.caller)}{f'  {code}' if code else ''}"
 
 
-class _Told(NamedTuple):
+class _Seen(NamedTuple):
     """What was already printed for the same frame."""
 
     hints: set[str]
@@ -128,7 +128,7 @@ class _Told(NamedTuple):
     """Side effects → the compile id under which they were printed."""
 
 
-def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: _Told) -> Iterator[RenderableType]:
+def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, seen: _Seen) -> Iterator[RenderableType]:
     depth, frame = run.depth + 1, one.frame
     status = frame.status if frame is not None else "no frame" if run.is_outside else "not finished"
     words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
@@ -140,14 +140,14 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, told: 
         depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
     )
     if one.recompile is not None:
-        yield from _again(dump, depth + 1, one.recompile, told.hints)
+        yield from _again(dump, depth + 1, one.recompile, seen.hints)
     if frame is not None and status not in ("compiled", "no graph"):
         why = frame.reason or run.skip
         yield _line(depth + 1, ("because " if why else "torch does not say why", "dim"), _reason(why))
     for found in one.breaks:
-        before = told.breaks.setdefault((found.where, found.reason), one.compile_id)
+        before = seen.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
-    yield from _effects(depth + 1, one, told)
+    yield from _effects(depth + 1, one, seen)
     outcomes = gathered((outcome_text(lookups.row(lookup)), cache_name(lookup)) for lookup in one.lookups)
     for outcome, caches in outcomes.items():
         yield _line(depth + 1, (f"{' and '.join(dict.fromkeys(caches))} cache: ", "dim"), outcome)
@@ -207,10 +207,10 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
             yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
 
 
-def _effects(depth: int, one: Compile, told: _Told) -> Iterator[RenderableType]:
+def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[RenderableType]:
     """What is changed after the graph, and what holds of symbolic sizes."""
     same = tuple(msgspec.structs.replace(effect, graph="") for effect in one.effects)
-    before = told.effects.setdefault(same, one.compile_id)
+    before = seen.effects.setdefault(same, one.compile_id)
     if same and before != one.compile_id:
         yield _line(depth, ("after the graph it makes the same changes as in ", "dim"), one_line(before))
     for effect in one.effects if before == one.compile_id else ():

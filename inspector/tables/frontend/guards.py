@@ -30,7 +30,7 @@ def guards(request: Request) -> RenderableType:
     if not found and not request.names and nothing(request.dump) is not None:
         return styled(nothing_text(request.dump), "dim")
     kinds = Counter(kind for row in found for kind in row.kinds)
-    told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(6))
-    head = heading(number_of(kinds.total(), "guard"), told)
+    counts = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common(6))
+    head = heading(number_of(kinds.total(), "guard"), counts)
     notes = [styled(_NOTE, "dim")] if found else []
     return limited(COLUMNS, found, request.limit, request.every("guards"), title=head, notes=notes)

@@ -129,13 +129,13 @@ def _from_the_start(request: Request) -> Iterator[RenderableType]:
     found = startup(request.dump)
     if found is None:
         return
-    told = f"{seconds_text(found.seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
-    told += f"; {unplaced_text(found.unplaced)}" if found.unplaced else ""
+    summary = f"{seconds_text(found.seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
+    summary += f"; {unplaced_text(found.unplaced)}" if found.unplaced else ""
     bars = tuple(
         column if column.title else Column("", lambda row: _place(row, found.seconds), role="bar", drop=1)
         for column in LANE_COLUMNS
     )
-    yield TerminalTable(bars, found.lanes, title=heading("from the start of the process", told))
+    yield TerminalTable(bars, found.lanes, title=heading("from the start of the process", summary))
     if again := [row for row in regions(request.dump) if row.compiles > 1]:
         head = heading("functions that were compiled more than once", number_of(len(again), "function"))
         few = request.limit if request.limit is None else min(request.limit, _FEW)
@@ -153,6 +153,6 @@ def _stages(found: list[TimerRun]) -> TerminalTable[StageTime]:
     rows = stage_times(found)
     threads = len({part.thread for part in found})
     whole = total(found) or sum(row.seconds for row in rows)
-    told = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
-    told += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
-    return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", told))
+    summary = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
+    summary += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
+    return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", summary))

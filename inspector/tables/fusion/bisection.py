@@ -24,10 +24,10 @@ def bisection(
     lines: list[RenderableType] = []
     for dump, row in found:
         lines += _pair(dump, row, number, count)
-    told = ("denying it alone mends the result", "green")
+    verdict = ("denying it alone mends the result", "green")
     if not mends:
-        told = ("denying it alone does not mend the result: a later fusion changes it too", "yellow")
-    lines.append(joined(told, f"   {runs} runs"))
+        verdict = ("denying it alone does not mend the result: a later fusion changes it too", "yellow")
+    lines.append(joined(verdict, f"   {runs} runs"))
     return Stack(lines, gap=False)
 
 

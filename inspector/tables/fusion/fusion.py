@@ -162,7 +162,7 @@ def fusion(
         "fusion",
         ATTEMPTS,
         rows,
-        told=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
+        summary=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
         none="the scheduler looked at no such pair",
         options=[word for option, value in given.items() if value is not None for word in (option, str(value))],
     )(request)
@@ -190,5 +190,5 @@ def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
 
 def found_text(found: GraphFusion) -> str:
     """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
-    return f"{number_of(found.rounds, 'round')}: {told}" if found.rounds else told
+    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
+    return f"{number_of(found.rounds, 'round')}: {verdicts}" if found.rounds else verdicts

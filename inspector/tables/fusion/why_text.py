@@ -86,12 +86,12 @@ def verdict_line(story: "PairStory") -> StyledLine:
         case "together":
             since = f" since round {decisive.round}" if decisive is not None else ""
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
-            told = f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.{_elsewhere(story)}"
-            return StyledLine(told, "good")
+            sentence = f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.{_elsewhere(story)}"
+            return StyledLine(sentence, "good")
         case "one-kernel":
             loops = f"Both are in {clean(story.a.kernel)}, as two loops of one launch"
-            told = f"{loops}, not fused: {because(story)}.{_elsewhere(story)}{_cost(story)}"
-            return StyledLine(told, "warn")
+            sentence = f"{loops}, not fused: {because(story)}.{_elsewhere(story)}{_cost(story)}"
+            return StyledLine(sentence, "warn")
         case _:
             return StyledLine(f"Not fused: {because(story)}.{_cost(story)}", "bad")
 
@@ -108,15 +108,17 @@ def _inlined(story: "PairStory") -> str:
 def _elsewhere(story: "PairStory") -> str:
     """What else is to be known of two that are in one kernel: their blocks, and kernels that compute parts again."""
     a, b = story.a, story.b
-    told = []
+    sentences = []
     if is_other_block(a.module, b.module):
         blocks = f"{clean(a.operation if a.operation != b.operation else a.node)} is of {clean(a.module)}"
-        told.append(f"{blocks}, {clean(b.operation if a.operation != b.operation else b.node)} of {clean(b.module)}.")
+        sentences.append(
+            f"{blocks}, {clean(b.operation if a.operation != b.operation else b.node)} of {clean(b.module)}."
+        )
     for one in story.again:
         nodes = few([f"`{one_line(name)}`" for name in one.nodes], _MOST_BUFFERS)
         kernels = few([clean(name) for name in one.kernels], _MOST_BUFFERS)
-        told.append(f"{nodes} {'is' if len(one.nodes) == 1 else 'are'} computed again in {kernels}.")
-    return "".join(f" {words}" for words in told)
+        sentences.append(f"{nodes} {'is' if len(one.nodes) == 1 else 'are'} computed again in {kernels}.")
+    return "".join(f" {words}" for words in sentences)
 
 
 def because(story: "PairStory") -> str:
@@ -140,14 +142,14 @@ def because(story: "PairStory") -> str:
 
 def _not_generated(story: "PairStory") -> str:
     """`op1 is a result of a library call, op3 is a library call (topk): torch fuses only code that it generates`."""
-    told = []
+    clauses = []
     for side in (story.a, story.b):
         if side.kind == "extern":
             call = f"a library call ({one_line(side.node)})" if side.kernel else "a result of a library call"
-            told.append(f"{clean(side.operation)} is {call}")
+            clauses.append(f"{clean(side.operation)} is {call}")
         elif side.kind == "nop":
-            told.append(f"{clean(side.operation)} does nothing at run time")
-    return f"{', '.join(told)}: torch fuses only code that it generates"
+            clauses.append(f"{clean(side.operation)} does nothing at run time")
+    return f"{', '.join(clauses)}: torch fuses only code that it generates"
 
 
 def _orders(story: "PairStory") -> str:
@@ -165,9 +167,9 @@ def between_words(between: "tuple[Between, ...]") -> str:
     """
     first = next((one for one in between if one.kind == "extern"), between[0])
     what = operator_words(first.operator, first.where)
-    told = f"{what} ({clean(first.name)})" if what else clean(first.name)
+    words = f"{what} ({clean(first.name)})" if what else clean(first.name)
     left = len(between) - 1
-    return told + (f" and {left} more" if left else "")
+    return words + (f" and {left} more" if left else "")
 
 
 def operator_words(operator: str, where: "Location | None") -> str:
@@ -279,12 +281,12 @@ def _cost(story: "PairStory") -> str:
     shown = buffers[:_MOST_BUFFERS]
     handed = " ".join(name for name in shown if name in common.handed)
     read = " ".join(name for name in shown if name not in common.handed)
-    told = []
+    clauses = []
     if handed:
-        told.append(f"{story.a.operation} hands {story.b.operation} {clean(handed)}")
+        clauses.append(f"{story.a.operation} hands {story.b.operation} {clean(handed)}")
     if read:
-        told.append(f"{'both' if told else 'Both'} read {clean(read)}")
-    what = ", and ".join(told)
+        clauses.append(f"{'both' if clauses else 'Both'} read {clean(read)}")
+    what = ", and ".join(clauses)
     if left := len(buffers) - len(shown):
         what += f" and {left} more"
     most = "up to " if story.saved.is_unsure else ""
@@ -299,12 +301,12 @@ def _two_names(story: "PairStory") -> str:
     """`op0 writes buf0, and op3 reads buf2: one memory, or a part of it, by two names.`"""
     if not story.two_names:
         return " No buffer is touched by both."
-    told = []
+    clauses = []
     for one in story.two_names[:_MOST_BUFFERS]:
         first = f"{story.a.operation} {'writes' if one.is_written else 'reads'} {clean(one.a)}"
-        told.append(f"{first}, and {story.b.operation} {'reads' if one.is_read else 'writes'} {clean(one.b)}")
-    left = len(story.two_names) - len(told)
-    return f" {'; '.join(told)}{f' and {left} more' if left else ''}: one memory, or a part of it, by two names."
+        clauses.append(f"{first}, and {story.b.operation} {'reads' if one.is_read else 'writes'} {clean(one.b)}")
+    left = len(story.two_names) - len(clauses)
+    return f" {'; '.join(clauses)}{f' and {left} more' if left else ''}: one memory, or a part of it, by two names."
 
 
 def _with_legality(story: "PairStory", words: str) -> str:
@@ -315,8 +317,8 @@ def _with_legality(story: "PairStory", words: str) -> str:
         path = path_words(story.a.group, story.between, story.b.group)
         one = "one loop" if story.outcome == "one-kernel" else "one kernel"
         return f"{begins} {_also(story.between, one)}: {path}"
-    told = (_LEGALITY if is_profit else _ELSE).get(story.legality)
-    return words if told is None else f"{words}: {told}" if is_profit else f"{words}; {told}"
+    legality = (_LEGALITY if is_profit else _ELSE).get(story.legality)
+    return words if legality is None else f"{words}: {legality}" if is_profit else f"{words}; {legality}"
 
 
 def outcome_words(row: "Candidate") -> str:
@@ -344,8 +346,8 @@ def round_words(row: "Candidate") -> str:
     if row.score is not None:
         place = f", tried as number {row.rank}" if row.rank else ""
         parts = [part.removesuffix("_score").replace("_", " ") for part in row.score_parts] or [""] * len(row.score)
-        told = ", ".join(f"{part} {value:,}".strip() for part, value in zip(parts, row.score, strict=False))
-        words.append(f"score: {told}{place}")
+        scores = ", ".join(f"{part} {value:,}".strip() for part, value in zip(parts, row.score, strict=False))
+        words.append(f"score: {scores}{place}")
     elif row.shared_bytes is not None:
         words.append(f"torch's score {row.shared_bytes:,} B")
     if row.arguments and not row.numbers:

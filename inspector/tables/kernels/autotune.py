@@ -54,22 +54,22 @@ def question_text(row: Autotuned) -> str:
 
 def margin_text(row: Autotuned) -> str:
     """`5 choices, measured in 3.7 s; the next best takes 1.20×, the slowest 8.40× as long`."""
-    told = f"{_choices(row)}, {row.source}"
+    text = f"{_choices(row)}, {row.source}"
     if row.seconds is not None:
-        told += f" in {seconds_text(row.seconds)}{', some in a separate process' if row.in_worker else ''}"
+        text += f" in {seconds_text(row.seconds)}{', some in a separate process' if row.in_worker else ''}"
     if row.margin is not None and row.spread is not None:
-        told += f"; the next best takes {row.margin:.2f}×, the slowest {row.spread:.2f}× as long"
-    return told
+        text += f"; the next best takes {row.margin:.2f}×, the slowest {row.spread:.2f}× as long"
+    return text
 
 
 def outcome_text(row: Autotuned) -> Iterator[str]:
     """Sentences: what torch took and why, whether the generated code runs that, and which candidates failed."""
     if row.winner:
         is_first = row.by == "descent" and not any(option.is_winner and option.step for option in row.choices)
-        told = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
+        sentence = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
         if row.margin is not None and row.margin < 1:
-            told += ", though another one was measured faster"
-        yield told
+            sentence += ", though another one was measured faster"
+        yield sentence
     elif row.source == "not measured":
         yield "torch could run none of them, so that nothing says which is the fastest"
     if row.runs is False:
@@ -101,12 +101,12 @@ def summary_text(rows: Iterable[Autotuned]) -> str:
         for word, about in (("operation", "operation"), ("kernel", "kernel"))
         if (count := sum(row.about == about for row in found))
     ]
-    told = f"tuned: {', '.join(counts)}, {number_of(sum(_count(row) for row in found), 'choice')}"
+    text = f"tuned: {', '.join(counts)}, {number_of(sum(_count(row) for row in found), 'choice')}"
     seconds = sum(row.seconds or 0.0 for row in found)
     if seconds:
-        return f"{told}; {seconds_text(seconds)} spent on benchmarking"
+        return f"{text}; {seconds_text(seconds)} spent on benchmarking"
     sources = {row.source for row in found}
-    return f"{told}; {'not measured' if sources == {'not measured'} else 'from an earlier run'}"
+    return f"{text}; {'not measured' if sources == {'not measured'} else 'from an earlier run'}"
 
 
 def _tried(row: Option, text: str) -> Cell:
@@ -144,12 +144,12 @@ def autotune(request: Request) -> Stack:
     parts: list[RenderableType] = []
     for found in request.graphs:
         sheets = request.kept(autotuned(found))
-        told = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
+        words = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
-            told.append(f"{seconds_text(seconds)} spent on benchmarking")
+            words.append(f"{seconds_text(seconds)} spent on benchmarking")
         if request.names and not sheets:
-            told = [f"nothing that was autotuned concerns {' and '.join(request.names)}"]
-        parts.append(title(found, *told))
+            words = [f"nothing that was autotuned concerns {' and '.join(request.names)}"]
+        parts.append(title(found, *words))
         parts += [sheet(row, request.limit, request.dump_argument) for row in sheets]
     return request.stacked(parts)
 

@@ -90,12 +90,14 @@ COLUMNS: Final[tuple[Column[Configuration], ...]] = (
 )
 
 
-def _told(found: list[Configuration]) -> str:
+def _summary(found: list[Configuration]) -> str:
     kernels = number_of(len({row.kernel for row in found}), "kernel")
     targets = " ".join(dict.fromkeys(row.target for row in found))
     timed = ", not timed," if any(row.choice == "not measured" for row in found) else ""
     return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
 
 
-binaries = Listing[Configuration]("binaries", COLUMNS, configurations, told=_told, none="no Triton kernel was compiled")
+binaries = Listing[Configuration](
+    "binaries", COLUMNS, configurations, summary=_summary, none="no Triton kernel was compiled"
+)
 """One row for each configuration, in the order in which they were compiled."""

@@ -53,8 +53,8 @@ class _Statement(NamedTuple):
 
 def _nodes(row: _Statement) -> str:
     each = [one_line(" ".join(one.nodes)) or "?" for one in row.calls]
-    told = " | ".join(each if len(set(each)) > 1 else each[:1])
-    return told if any(one.nodes for one in row.calls) else "no node is known"
+    text = " | ".join(each if len(set(each)) > 1 else each[:1])
+    return text if any(one.nodes for one in row.calls) else "no node is known"
 
 
 def _modules(row: _Statement) -> str:
@@ -169,8 +169,8 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
     calls = page.calls.get(Id.of(kernel), [])
     moved = [page.moved.of(call) for call in calls]
     form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
-    told = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
-    yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(told)), "dim"))
+    words = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
+    yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(words)), "dim"))
     yield from indented(_measured_lines(page, calls))
     yield from indented(_checked_lines(page, kernel))
     if kernel.kind == "extern":
@@ -238,13 +238,13 @@ def _call_lines(page: _Page, calls: list[Launch]) -> Iterator[str]:
     for call in calls[:_MOST_CALLS]:
         moved = page.moved.of(call)
         place = f"output_code.py:{call.line}" if call.line is not None else "its call was not seen"
-        told = [place, " ".join(call.groups) or "?", *total_words([moved]), lines_text(call.lines)]
-        yield one_line("   ".join(word[:_LONGEST] for word in told if word))
+        words = [place, " ".join(call.groups) or "?", *total_words([moved]), lines_text(call.lines)]
+        yield one_line("   ".join(word[:_LONGEST] for word in words if word))
         body = page.statements.body(call.graph, call.kernel.name, call.operations)
         if body is not None:
             computed = page.statements.computed(body)
-            told_of = computes_lines(computed, len(call.nodes), is_reading=bool(moved.read or not moved.is_known))
-            yield from (f"  {line}" for line in told_of)
+            computes = computes_lines(computed, len(call.nodes), is_reading=bool(moved.read or not moved.is_known))
+            yield from (f"  {line}" for line in computes)
     if len(calls) > _MOST_CALLS:
         yield f"… {number_of(len(calls) - _MOST_CALLS, 'more call')}"
 
@@ -255,12 +255,12 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
         own = page.measured.get(call.key)
         if own is not None:
             moved = page.moved.of(call)
-            is_told = moved.is_known and bool(own.milliseconds)
-            rate = rate_text(moved.least / own.milliseconds / 1e6 if is_told else None, is_unsure=bool(moved.unsure))
+            has_rate = moved.is_known and bool(own.milliseconds)
+            rate = rate_text(moved.least / own.milliseconds / 1e6 if has_rate else None, is_unsure=bool(moved.unsure))
             took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
             runs = "the first call, cold" if own.is_cold else f"median; least {least}; {number_of(own.calls, 'call')}"
-            told = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
-            yield f"output_code.py:{call.line} took {took} ({runs}), {told}"
+            speed = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
+            yield f"output_code.py:{call.line} took {took} ({runs}), {speed}"
 
 
 _NOTHING: Final = {

@@ -27,7 +27,7 @@ kernels = Listing[KernelRow](
     "kernels",
     COLUMNS,
     kernel_rows,
-    told=lambda found: (
+    summary=lambda found: (
         f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.launches) for row in found), 'call')}"
     ),
     none="no kernel was generated",

@@ -84,16 +84,16 @@ def stage_page(
     meant: frozenset[int] | None = None,
     asked: tuple[str, ...] = (),
     limit: int | None = None,
-    told: str = "",
+    title_note: str = "",
     dump_argument: str = "",
 ) -> RenderableType:
     """The lines that come from the kernel lines `meant`, selected by the options `asked` such as `--line 25`; all lines
     if None.
 
-    `told` is added to the title; at most `limit` lines are shown.
+    `title_note` is added to the title; at most `limit` lines are shown.
     """
     kernel = stages.kernel
-    parts: list[RenderableType] = [_title(stages, stage.label, told, stage.name)]
+    parts: list[RenderableType] = [_title(stages, stage.label, title_note, stage.name)]
     rows = narrowed(annotated_lines(statements, kernel, stage), meant)
     if meant is not None:
         parts += indented([one_line(_narrowed_line(stage, rows, asked))])
@@ -142,9 +142,9 @@ def _calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
         yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 
-def _title(stages: KernelStages, label: str, told: str = "", name: str = "") -> Text:
+def _title(stages: KernelStages, label: str, note: str = "", name: str = "") -> Text:
     """The kernel, the stage `name` and the configuration `label`."""
-    words = (word for word in (name, *_configuration(stages, label), told) if word)
+    words = (word for word in (name, *_configuration(stages, label), note) if word)
     return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
 
 
@@ -152,9 +152,9 @@ def _narrowed_line(stage: Stage, rows: Sequence[StageLine], asked: Iterable[str]
     """`8 of 20 instructions are of line 25: selp 4, setp 4`."""
     found = operations(stage, rows)
     all_of_them = number_of(max(count_instructions(stage.name, stage.text), len(rows)), "instruction")
-    told = [f"{name} {count}" for name, count in found.items()]
-    left = len(told) - _MOST_OPERATIONS
-    named = f"{', '.join(told[:_MOST_OPERATIONS])}{f' … {left} more' if left > 0 else ''}"
+    counts = [f"{name} {count}" for name, count in found.items()]
+    left = len(counts) - _MOST_OPERATIONS
+    named = f"{', '.join(counts[:_MOST_OPERATIONS])}{f' … {left} more' if left > 0 else ''}"
     meant = " ".join(word.removeprefix("--") for word in asked)
     is_or_are = "is" if len(rows) == 1 else "are"
     return f"{len(rows):,} of {all_of_them} {is_or_are} of {meant}: {named or 'folded into others, or not needed'}"
@@ -171,9 +171,9 @@ def _configuration(stages: KernelStages, label: str) -> Iterator[str]:
 def _shown(rows: Iterable[StageLine]) -> Iterator[_Shown]:
     before: tuple[Sequence[object], ...] = ((), (), ())
     for row in rows:
-        told: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
-        yield _Shown(row, told[0] != before[0], told != before)
-        before = told
+        current: tuple[Sequence[object], ...] = (row.source, row.nodes, row.lines) if row.source else before
+        yield _Shown(row, current[0] != before[0], current != before)
+        before = current
 
 
 def stage_text(row: StageLine) -> str:

@@ -41,42 +41,42 @@ def tiling_lines(kernel: Kernel, found: Shape) -> Iterator[str]:
 
 def _axes(row: Tiling, written: Heuristics | None) -> str:
     axes = " × ".join(f"{axis} {length}" for axis, length in row.sizes.items() if axis[:1] != "r" or length != "1")
-    told = f"axes {axes or 'none'}"
+    text = f"axes {axes or 'none'}"
     if row.by == "coalescing" and row.scores:
         best = max(row.scores, key=lambda axis: row.scores[axis])
         along = ", ".join(f"{byte_text(score)} along {axis}" for axis, score in row.scores.items() if score)
-        told += f", by contiguous accesses: {along or 'nothing along any axis'}"
-        told += f"; {byte_text(row.uncoalesced)} along none" if row.uncoalesced else ""
+        text += f", by contiguous accesses: {along or 'nothing along any axis'}"
+        text += f"; {byte_text(row.uncoalesced)} along none" if row.uncoalesced else ""
         lengths = [axis for axis in row.sizes if not axis.startswith("r")]
         if len(lengths) > 1:
-            told += f". Split into {len(lengths)} axes, as a single one would leave accesses uncoalesced"
+            text += f". Split into {len(lengths)} axes, as a single one would leave accesses uncoalesced"
         elif row.scores[best] and not row.uncoalesced and best in lengths:
-            told += ". One axis is enough"
+            text += ". One axis is enough"
     elif row.by == "votes":
         count = sum(not axis.startswith("r") for axis in row.sizes)
-        told += f", by the votes of its nodes: {'one axis serves all' if count == 1 else 'they ask for several axes'}"
+        text += f", by the votes of its nodes: {'one axis serves all' if count == 1 else 'they ask for several axes'}"
     elif row.by == "matmul":
-        told += ", those of the matmul that it writes itself"
+        text += ", those of the matmul that it writes itself"
     elif row.by == "template":
-        told += ", those of its template"
+        text += ", those of its template"
     if row.split:
-        told += f" (splitting {row.split} would make more accesses contiguous)"
-    return told
+        text += f" (splitting {row.split} would make more accesses contiguous)"
+    return text
 
 
 def _reduction(row: Tiling) -> str:
     count, limit = reduced(row), persistent_limit(row)
     where = _HINTS.get(row.hint, "")
-    told = f"reduces {'' if count is None else f'{count:,} elements '}{where}".rstrip()
+    text = f"reduces {'' if count is None else f'{count:,} elements '}{where}".rstrip()
     if row.persistent:
-        told += ": all of them are in one block at a time (persistent)"
-        told += f", as torch does up to {limit:,} of such" if count is not None and count <= limit else ""
+        text += ": all of them are in one block at a time (persistent)"
+        text += f", as torch does up to {limit:,} of such" if count is not None and count <= limit else ""
     else:
-        told += ": a block loops over them"
-        told += f", as they are more than {limit:,}" if count is not None and count > limit else ""
+        text += ": a block loops over them"
+        text += f", as they are more than {limit:,}" if count is not None and count > limit else ""
     if row.cooperative:
-        told += "; several blocks share one reduction (cooperative), as there are too few of them for the GPU"
-    return told
+        text += "; several blocks share one reduction (cooperative), as there are too few of them for the GPU"
+    return text
 
 
 def _written(row: Heuristics) -> str:
@@ -96,13 +96,13 @@ def _nest(row: LoopNest) -> str:
     loops = _loops(row.loops)
     if row.inside:
         loops = f"{loops}{' × ' if loops else ''}({'; '.join(_loops(nest) for nest in row.inside)})"
-    told = f"loops {loops or 'none'}"
+    text = f"loops {loops or 'none'}"
     if row.vector is not None:
-        told += f": {row.vector} elements at once ({row.instructions.split(' ')[0]}"
-        told += ", tiles of two loops)" if "tile" in row.versions else ")"
+        text += f": {row.vector} elements at once ({row.instructions.split(' ')[0]}"
+        text += ", tiles of two loops)" if "tile" in row.versions else ")"
     else:
-        told += f": not vectorized{f', {row.why}' * bool(row.why)}"
-    return f"{told}; {_threads(row)}"
+        text += f": not vectorized{f', {row.why}' * bool(row.why)}"
+    return f"{text}; {_threads(row)}"
 
 
 def _loops(loops: tuple[Loop, ...]) -> str:

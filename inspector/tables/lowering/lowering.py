@@ -68,6 +68,6 @@ lowering = Listing[LoweringRow](
     "lowering",
     COLUMNS,
     lowering_rows,
-    told=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
+    summary=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
 )
 """The steps in the order in which they ended; lowering.txt of the dump has each in full."""

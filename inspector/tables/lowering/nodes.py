@@ -60,5 +60,5 @@ nodes = Listing[Node](
     "nodes",
     COLUMNS,
     lambda graph: graph.nodes,
-    told=lambda found: number_of(len(found), "FX node") + " after all passes",
+    summary=lambda found: number_of(len(found), "FX node") + " after all passes",
 )

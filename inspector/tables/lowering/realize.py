@@ -31,7 +31,7 @@ _ASKS = Listing[Realize](
     "realize",
     ASKED,
     lambda graph: graph.rows(Realize),
-    told=lambda found: (
+    summary=lambda found: (
         f"{number_of(sum(row.realized for row in found), 'value')} realized, "
         f"{number_of(sum(not row.realized for row in found), 'request')} for values that already were"
     ),
@@ -51,7 +51,7 @@ _INLINED = Listing[Inlined](
     "realize",
     INLINED,
     lambda graph: inlined(graph).values(),
-    told=lambda found: (
+    summary=lambda found: (
         f"{number_of(len(found), 'value')} never realized, "
         f"computed {number_of(sum(row.count for row in found), 'time')} where read"
     ),

@@ -32,11 +32,11 @@ _KNOWN_WAYS: Final = {
 
 
 def step_lines(
-    step: Step, chain: Provenance, operations: dict[Id, Operation], told: set[str], virtual: dict[Id, Inlined]
+    step: Step, chain: Provenance, operations: dict[Id, Operation], printed: set[str], virtual: dict[Id, Inlined]
 ) -> Iterator[str]:
     """A node with how it was lowered, its arguments, what was realized, the result and where that ended.
 
-    What is in `told` is not printed again, and what is printed is added to it.
+    What is in `printed` is not printed again, and what is printed is added to it.
     """
     row, node = step.row, step.node
     where = node.where if node is not None else None
@@ -56,7 +56,7 @@ def step_lines(
         for name, value in step.arguments:
             yield field("", f"%{name} = {value}")
     for ask in step.realizes:
-        yield from _ask(ask, told)
+        yield from _ask(ask, printed)
     if row.op == "output":
         return
     if row.error is not None:
@@ -64,8 +64,8 @@ def step_lines(
     elif row.same_as is not None:
         yield field("out", f"%{row.same_as} itself")
     else:
-        yield from _block("out", fold(row.result, told, node=row.node))
-        told.add(f"%{row.node}")
+        yield from _block("out", fold(row.result, printed, node=row.node))
+        printed.add(f"%{row.node}")
     if row.buffers or row.operations:
         yield field("made", "   ".join(_made(row, operations)))
     if (found := virtual.get(Id(row.graph, row.node))) is not None:
@@ -91,8 +91,8 @@ def symbol_text(row: Symbol) -> str:
     """`s0 = 8, 2 …: L['x'].size()[0], net.py:4`."""
     hint = f" = {row.hint}" if row.hint else ""
     reach = f", {range_text(row)}" if row.lower or row.upper else ""
-    told = ", ".join(part for part in (one_line(row.source), place_text(row.where)) if part)
-    return f"{row.name}{hint}{reach}" + (f": {told}" if told else "")
+    origin = ", ".join(part for part in (one_line(row.source), place_text(row.where)) if part)
+    return f"{row.name}{hint}{reach}" + (f": {origin}" if origin else "")
 
 
 def field(label: str, text: str) -> str:
@@ -113,7 +113,7 @@ def _way(row: Lowering) -> str:
     return f"{row.way}   {place}   {function}()" if place else f"{row.way}   {function}".rstrip()
 
 
-def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
+def _ask(ask: Realize, printed: set[str]) -> Iterator[str]:
     whose = f" (the value of {ask.origin})" if ask.origin not in (None, ask.node, ask.buffer) else ""
     name = ask.buffer or "a value without a name"
     who = f"{ask.caller} through {ask.through}" if ask.through else ask.caller
@@ -121,7 +121,7 @@ def _ask(ask: Realize, told: set[str]) -> Iterator[str]:
         yield field("stored", f"{name}{whose} already is: {ask.reason}   [{who}]")
         return
     yield field("stored", f"{name}{whose}, a {ask.ir} until now: {ask.reason}   [{who}]")
-    yield from _block("", fold(ask.text, told, node=ask.node or ""))
+    yield from _block("", fold(ask.text, printed, node=ask.node or ""))
 
 
 def _made(row: Lowering, operations: dict[Id, Operation]) -> Iterator[str]:

@@ -31,7 +31,7 @@ symbols = Listing[Symbol](
     "symbols",
     COLUMNS,
     lambda graph: graph.symbols,
-    told=lambda found: number_of(len(found), "symbol"),
+    summary=lambda found: number_of(len(found), "symbol"),
     none="all sizes are numbers",
 )
 """One row for each symbol."""

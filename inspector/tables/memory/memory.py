@@ -85,12 +85,12 @@ def memory(request: Request, *, at: str | None = None) -> RenderableType:
     for graph in request.graphs:
         found = graph.memory
         steps = request.kept(found.steps)
-        told = (
+        summary = (
             f"{peak_text(found)}, {number_of(found.allocations, 'allocation')} of {byte_text(found.allocated)} together"
         )
         notes = [*memory_notes(found), *uncounted_notes(uncounted(graph))]
         again = request.every("memory")
-        sheets.append(_table(STEPS, steps, _around_peak(steps, request.limit), title(graph, told), again, notes))
+        sheets.append(_table(STEPS, steps, _around_peak(steps, request.limit), title(graph, summary), again, notes))
         if graph.fact.kind == "forward" and (kept := activations(graph)) is not None:
             sheets.append(_activations(request, graph, kept))
     return request.stacked(sheets)
@@ -132,8 +132,8 @@ def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | Non
     shown = rows[: request.limit]
     again = request.every("memory", "--at", at, graph=graph.name)
     again = f"{byte_text(sum(row.bytes for row in rows[len(shown) :]))} in them; {again}"
-    told = f"{byte_text(now.live)} live {moment_text(found, now, None if at == 'peak' else int(at))}"
-    return _table(HELD, rows, shown, title(graph, told), again, moment_notes(now))
+    summary = f"{byte_text(now.live)} live {moment_text(found, now, None if at == 'peak' else int(at))}"
+    return _table(HELD, rows, shown, title(graph, summary), again, moment_notes(now))
 
 
 def _activations(request: Request, graph: CompiledGraph, found: Activations) -> RenderableType:

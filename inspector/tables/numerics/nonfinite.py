@@ -100,8 +100,8 @@ def nonfinite(request: Request) -> RenderableType:
     ]
     flagged = [] if request.names else flagged_calls(request.graphs)
     if rows or flagged:
-        told = [("", row) for row in rows]
-        found = [_stanzas(told, request.limit, request.every("nonfinite"))] if rows else []
+        labelled = [("", row) for row in rows]
+        found = [_stanzas(labelled, request.limit, request.every("nonfinite"))] if rows else []
         return Stack([*found, *recorder_lines(flagged)], gap=False)
     how = "no NaN or Inf was found: inspect-compile numerics --nonfinite SCRIPT looks for them"
     return styled(text_or_nothing(request.dump, how), "dim")

@@ -211,9 +211,9 @@ def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
 
 def nothing_words(dump: "Dump") -> str:
     """What is said where there are none."""
-    told = f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
+    text = f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
     missing = len(disabled(dump))
-    return f"{told}; {number_of(missing, 'probe')} found nothing to watch" if missing else told
+    return f"{text}; {number_of(missing, 'probe')} found nothing to watch" if missing else text
 
 
 def kinds_command(dump_argument: str) -> str:
@@ -226,8 +226,8 @@ def first_lines(rows: Sequence[Finding]) -> Iterator[RenderableType]:
     for row in rows:
         head = joined((" ▲ ", "yellow"), (cost_words(row) or "not known", "bold"), "  ", _places(row), *_times(row))
         yield Claim(head, "")
-        told = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
-        yield Claim(joined("   ", (told, "")))
+        description = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
+        yield Claim(joined("   ", (description, "")))
         yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"))
 
 

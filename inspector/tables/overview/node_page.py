@@ -106,10 +106,11 @@ def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argume
     left = _MOST_NODES
     for meant in found:
         if meant.behind and left:
-            told = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
+            names = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
-                (unbroken(name[:_LONGEST]), "bold"), f"{where}  stands for {number_of(len(meant.kins), 'node')}: {told}"
+                (unbroken(name[:_LONGEST]), "bold"),
+                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {names}",
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))
@@ -252,7 +253,7 @@ def _passes(story: NodeStory) -> Iterator[str]:
 
 
 def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
-    told: set[str] = set()
+    printed: set[str] = set()
     if not story.lowered:
         yield "  nothing of it is left in a graph that was lowered"
     for one in story.lowered:
@@ -261,7 +262,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
             yield f"  {one.kin.name} of {one.kin.graph} was not lowered"
             continue
         virtual = {Id.of(one.kin): one.inlined} if one.inlined is not None else {}
-        title, *lines = step_lines(one.step, graph.provenance, graph.operation_of, told, virtual)
+        title, *lines = step_lines(one.step, graph.provenance, graph.operation_of, printed, virtual)
         if len(story.lowered) > 1 or one.kin != story.kin:
             yield f"  {title}"
         yield from (line if len(story.lowered) == 1 and one.kin == story.kin else f"  {line}" for line in lines)

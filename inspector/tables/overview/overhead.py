@@ -29,6 +29,6 @@ def overhead(request: Request) -> RenderableType:
     found = sorted(hooks, key=lambda row: (row.state not in ("failed", "missing"), -row.seconds))
     seconds = sum(row.seconds for row in found)
     whole = f" of {seconds_text(run.seconds)}" if run.seconds is not None else ""
-    told = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
-    head = heading(f"{number_of(len(found), 'hook')} of our probes", told)
+    summary = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
+    head = heading(f"{number_of(len(found), 'hook')} of our probes", summary)
     return limited(COLUMNS, found, request.limit, request.command("overhead", *names, "--all"), title=head)

@@ -121,8 +121,8 @@ def sections(dump: "Dump", found: Overview) -> list[Section]:
         _coverage(found),
     ]
     if any(row.sure == NOT_KNOWN for row in found.lines) and dump.run.device == "cpu":
-        told = cell("No times: this CPU was not measured", "dim")
-        parts.append(Section("times", (told,), command="inspect-compile doctor --measure"))
+        title = cell("No times: this CPU was not measured", "dim")
+        parts.append(Section("times", (title,), command="inspect-compile doctor --measure"))
     return [part for part in parts if part is not None]
 
 
@@ -154,14 +154,14 @@ def _graphs(found: Overview) -> Section:
     kinds = ", ".join(f"{count:,} {KIND_WORDS.get(kind, kind)}" for kind, count in every.kernels.items())
     kernels = number_of(sum(every.kernels.values()), "kernel")
     steps = f"{number_of(every.nodes, 'node')} → {number_of(every.operations, 'operation')} → {kernels}"
-    told = f" ({kinds})" if kinds else ""
+    breakdown = f" ({kinds})" if kinds else ""
     name = number_of(every.graphs, "graph")
     rows = sorted(found.graphs, key=lambda row: (row.status == "compiled", -row.moved_bytes))
     some = f" (below: the {_MOST_GRAPHS} that move most bytes)" if len(rows) > _MOST_GRAPHS else ""
     return Section(
         "graphs",
         (
-            (*cell(name, "title"), *cell(f"  {steps}{told}, {number_of(every.launches, 'call')}{some}")),
+            (*cell(name, "title"), *cell(f"  {steps}{breakdown}, {number_of(every.launches, 'call')}{some}")),
             (*cell(name, "title"), *cell(f"  {steps}")),
             cell(name, "title"),
         ),
@@ -226,10 +226,10 @@ def _findings(dump: "Dump", found: Overview) -> Section:
     rows = found.findings
     count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
     words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words(dump)}"
-    told = cell(words, "dim")
+    note = cell(words, "dim")
     return Section(
         "findings",
-        ((*cell(count, "title"), *told), cell(count, "title") if rows else cell(f"{count}: none", "title")),
+        ((*cell(count, "title"), *note), cell(count, "title") if rows else cell(f"{count}: none", "title")),
         ("findings",) if rows else ("findings", KINDS.flag),
         entries=[(row, finding_cells(row)) for row in rows],
     )
@@ -281,16 +281,16 @@ def _memory(found: Overview) -> Section | None:
 def _coverage(found: Overview) -> Section:
     every, remarks = found.totals, sum(found.run.remarks.values())
     is_whole = every.accounted >= 1 and not every.incomplete
-    told = "all" if every.accounted >= 1 else f"{every.accounted:.1%} of the"
-    told += " nodes of the graphs are accounted for"
+    text = "all" if every.accounted >= 1 else f"{every.accounted:.1%} of the"
+    text += " nodes of the graphs are accounted for"
     if every.incomplete:
-        told += f"; {number_of(len(every.incomplete), 'graph is', 'graphs are')} incomplete"
+        text += f"; {number_of(len(every.incomplete), 'graph is', 'graphs are')} incomplete"
     more = f"; {number_of(remarks, 'remark')}" if remarks else ""
     return Section(
         "coverage",
         (
-            (*cell("Coverage", "title"), *cell(f"  {told}", "" if is_whole else "warn"), *cell(more)),
-            (*cell("Coverage", "title"), *cell(f"  {told}", "" if is_whole else "warn")),
+            (*cell("Coverage", "title"), *cell(f"  {text}", "" if is_whole else "warn"), *cell(more)),
+            (*cell("Coverage", "title"), *cell(f"  {text}", "" if is_whole else "warn")),
         ),
         ("remarks",) if is_whole and remarks else ("graphs",),
     )
@@ -358,9 +358,9 @@ class _Page:
     def __init__(self, dump: "Dump", found: Overview, request: Request) -> None:
         self._sections = sections(dump, found)
         self._dump_argument = request.dump_argument
-        told = [spans_text(cell(f" {one.text}", one.role)) for one in warnings(dump, found.run)]
-        self._warnings = told if len(told) <= _MOST_WARNINGS else told[: _MOST_WARNINGS - 1]
-        self._more_warnings = len(told) - len(self._warnings)
+        lines = [spans_text(cell(f" {one.text}", one.role)) for one in warnings(dump, found.run)]
+        self._warnings = lines if len(lines) <= _MOST_WARNINGS else lines[: _MOST_WARNINGS - 1]
+        self._more_warnings = len(lines) - len(self._warnings)
         held = [(spans_text(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
         self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
         self._head = self._lead(tuple(spans_text(words) for words in run_words(dump, found.run)), ("overhead",))
@@ -392,14 +392,14 @@ class _Page:
         yield from (line(one) for one in self._others)
         spent = len(leads) + len(self._warnings) + len(self._others) + (more is not None)
         room = rooms(self._sections, LINES - spent, _MOST)
-        told = sum(room.get(one.name, 0) for one in self._sections if one.entries)
+        shown = sum(room.get(one.name, 0) for one in self._sections if one.entries)
         spare = LINES - spent - sum(_height(one, room.get(one.name, 0)) for one in self._sections)
         for section, lead in zip(self._sections, leads[1:], strict=True):
             yield line(lead)
             if section.columns:
                 yield TerminalTable(section.columns, section.rows[: room.get(section.name, 0)])
             for _, (head, rest) in section.entries[: room.get(section.name, 0)]:
-                left = 2 + max(spare, 0) // told
+                left = 2 + max(spare, 0) // shown
                 first = list(self._wrapped(spans_text(head), console, width, min(2, left - 1)))
                 yield from (*first, *self._wrapped(spans_text(rest), console, width, left - len(first)))
 

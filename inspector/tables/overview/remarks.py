@@ -32,8 +32,8 @@ class Same(NamedTuple):
 
 def same(rows: Iterable[Remark]) -> list[Same]:
     """Equal remarks as one, in the order of the first of each."""
-    told = grouped(rows, lambda row: (row.kind, row.code, plain(remark_place(row)), row.message, row.knob))
-    return [Same(every[0], len(every)) for every in told.values()]
+    groups = grouped(rows, lambda row: (row.kind, row.code, plain(remark_place(row)), row.message, row.knob))
+    return [Same(every[0], len(every)) for every in groups.values()]
 
 
 _ROLES: Final = {"missed": "warn", "passed": "good"}
@@ -62,7 +62,7 @@ def remarks(request: Request) -> RenderableType:
 
 
 def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
-    known, told = dump.graph(name), number_of(len(rows), "remark")
+    known, count = dump.graph(name), number_of(len(rows), "remark")
     if known is not None:
-        return title(CompiledGraph(dump, known.graph), told)
-    return heading(f"before there was a graph, {name}" if name else "the run", told)
+        return title(CompiledGraph(dump, known.graph), count)
+    return heading(f"before there was a graph, {name}" if name else "the run", count)

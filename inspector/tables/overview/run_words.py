@@ -50,12 +50,12 @@ def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     words += [f"rank {dump.run.rank}"] if dump.run.rank is not None else []
     if dump.run.replay_of:
         words.append(f"compiled again {asked('', dump.run.config, dump.run.denied)}".rstrip())
-    told = cell(" · ".join(words), "title")
+    title = cell(" · ".join(words), "title")
     if run.seconds is None:
-        return (told,)
+        return (title,)
     took = f"   {seconds_text(run.seconds)}"
     probes = f", of which probes {seconds_text(run.probe_seconds)}"
-    return (*told, *cell(f"{took}{probes}", "dim")), (*told, *cell(took, "dim")), told
+    return (*title, *cell(f"{took}{probes}", "dim")), (*title, *cell(took, "dim")), title
 
 
 def break_words(run: RunSummary) -> str:
@@ -67,13 +67,13 @@ def break_words(run: RunSummary) -> str:
 def eager_words(run: RunSummary) -> str:
     """`eager: 1 of 4 functions (1 limit), 34 of 1,012 later calls (3%: 20 limit, 14 disabled)`."""
     why = {reason: count for reason, count in run.eager.items() if reason != ALL}
-    told = f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({_reasons(why)})"
+    text = f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({_reasons(why)})"
     if not run.checked_calls:
-        return told
+        return text
     share = f"{run.eager_calls / run.checked_calls:.0%}: {_reasons(run.eager_calls_why)}"
-    told = f"{told}, {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share})"
+    text = f"{text}, {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share})"
     left_out = number_of(run.uncounted_functions, "function")
-    return f"{told}, without calls of {left_out} that nobody counts" if run.uncounted_functions else told
+    return f"{text}, without calls of {left_out} that nobody counts" if run.uncounted_functions else text
 
 
 def _reasons(why: dict[str, int]) -> str:
@@ -123,8 +123,8 @@ def _disabled(dump: "Dump") -> Iterator[RunSentence]:
     hooks = disabled(dump)
     for hook in hooks[:_HOOKS]:
         what = "was turned off" if hook.state == "failed" else "found nothing to watch"
-        told = f"The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
-        yield RunSentence(told, "warn", ("overhead", hook.target.rpartition(".")[2]))
+        sentence = f"The probe of {hook.target.removeprefix('torch.')} {what}: {one_line(hook.reason)}"
+        yield RunSentence(sentence, "warn", ("overhead", hook.target.rpartition(".")[2]))
     if len(hooks) > _HOOKS:
         yield RunSentence(f"… {number_of(len(hooks) - _HOOKS, 'more probe')} turned off", "warn", ("overhead",))
 
@@ -136,13 +136,13 @@ def others(dump: "Dump", dump_argument: str) -> Iterator[RunSentence]:
         from inspect_compile.analysis.compare.ranks import summarize_rank  # most runs have no targets
 
         row = summarize_rank(part)
-        told = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
+        text = f"{number_of(row.graphs, 'graph')}, {number_of(row.kernels, 'kernel')}, {row.status}"
         words = f"{command(dump_argument, '')} --target {target}"
-        yield RunSentence(f"{part.name}   {told}", "", command=words)
+        yield RunSentence(f"{part.name}   {text}", "", command=words)
     processes = [part.dump.root for part in parts_of(dump) if part.replay is None]
     if processes and not is_only_parts(dump) and not targets:
-        told = f"{number_of(len(processes), 'process', 'processes')} of the same run compiled too"
-        yield RunSentence(told, "", command=f"show {processes[0]}")
+        text = f"{number_of(len(processes), 'process', 'processes')} of the same run compiled too"
+        yield RunSentence(text, "", command=f"show {processes[0]}")
     if again:
         graphs = number_of(len({part.dump.run.replay_of for part in again.values()}), "graph")
         yield RunSentence(f"{number_of(len(again), 'replay')} of {graphs}", "", ("replays",))

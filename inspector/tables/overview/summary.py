@@ -107,17 +107,17 @@ class _Say(NamedTuple):
         """The command that the tables at the ends of lines stand for."""
         return joined((" TABLE of a line: ", "dim"), (command(self.dump_argument, "TABLE", *self.which), "cyan"))
 
-    def told(self, told: RunSentence) -> Claim:
+    def claim(self, sentence: RunSentence) -> Claim:
         """A sentence about the run, with its command."""
-        text = styled(f" {told.text}", STYLES.get(told.role, ""))
-        return Claim(text, told.command or (command(self.dump_argument, *told.table) if told.table else ""))
+        text = styled(f" {sentence.text}", STYLES.get(sentence.role, ""))
+        return Claim(text, sentence.command or (command(self.dump_argument, *sentence.table) if sentence.table else ""))
 
 
 def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Claim]:
     """The graphs that are not shown: their number, and which of them are incomplete."""
     found = incomplete(dump, graphs)
-    told = "" if found else ", all of them complete"
-    yield say(f"… {number_of(len(graphs), 'more graph')}{told}", "dim", "graphs", "--all")
+    state = "" if found else ", all of them complete"
+    yield say(f"… {number_of(len(graphs), 'more graph')}{state}", "dim", "graphs", "--all")
     kinds = grouped(found, lambda one: one.status if one.status in _INCOMPLETE_WORDS else "failed")
     for status, same in kinds.items():
         is_compiled = status == "compiled"
@@ -133,8 +133,8 @@ def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Clai
 
 def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
     yield say(spans_text(run_words(dump, run)[0]), "", "overhead")
-    for told in (*warnings(dump, run), *others(dump, say.dump_argument)):
-        yield say.told(told)
+    for sentence in (*warnings(dump, run), *others(dump, say.dump_argument)):
+        yield say.claim(sentence)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{break_words(run)}, {number_of(run.recompiles, 'recompile')}"
@@ -227,8 +227,8 @@ def _tuned(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
 def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[RenderableType]:
     """The most expensive findings, then what the compiler noticed and nobody has to act on."""
     dump = request.dump
-    told = "Findings, most expensive first" if len(rows) > 1 else "Findings"
-    yield say(told, "bold", "findings" if rows else "")
+    title = "Findings, most expensive first" if len(rows) > 1 else "Findings"
+    yield say(title, "bold", "findings" if rows else "")
     if not rows:
         yield Claim(styled(f" {nothing_words(dump)}", "dim"), kinds_command(request.dump_argument))
     yield from note(dump, rows[:_FINDINGS])
@@ -240,8 +240,8 @@ def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[Re
 
 def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
     """What else the compiler noticed: nobody has to act on it, and a line that runs twice says it once."""
-    told = (row for row in dump.rows(Remark) if row.kind != "passed" and row.code not in (*CHOICES, *_TOLD))
-    remarks = sorted(told, key=lambda remark: remark.kind != "missed")
+    noticed = (row for row in dump.rows(Remark) if row.kind != "passed" and row.code not in (*CHOICES, *_TOLD))
+    remarks = sorted(noticed, key=lambda remark: remark.kind != "missed")
     same = Counter((remark_place(remark), remark.message) for remark in remarks)
     for (place, message), times in list(same.items())[:_REMARKS]:
         often = (f"   {times} times", "dim") if times > 1 else ""

@@ -86,8 +86,8 @@ def _head(found: Attribution, profile: Profile, device: Target | None) -> Iterat
     calls = f"{number_of(found.calls, 'call')} of compiled graphs   " if found.calls else ""
     words = f"   {number_of(runs, 'run')}   {calls}{one_line(profile.device)}"
     yield joined((profile.tool, "bold"), (words.rstrip(), "dim"))
-    told = f" {attributed:,} of {runs:,} runs attributed"
-    yield joined((told, "green" if attributed == runs else "yellow"), f", {share} of {time_text(found.seconds)}")
+    coverage = f" {attributed:,} of {runs:,} runs attributed"
+    yield joined((coverage, "green" if attributed == runs else "yellow"), f", {share} of {time_text(found.seconds)}")
     yield from (styled(f" {line}", "yellow") for line in _cautions(found, profile))
     if device is not None:
         yield styled(f" Roof: {device.gpu}, {device.bandwidth / 1e9:,.0f} GB/s ({device.source})", "dim")

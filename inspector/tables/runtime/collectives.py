@@ -43,15 +43,15 @@ def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
 def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
     """A table for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
-        told = f"{earlier(rows):,} earlier ones are not known: torch keeps the last ones only"
-        notes = [styled(told, "yellow")] if earlier(rows) else []
+        note = f"{earlier(rows):,} earlier ones are not known: torch keeps the last ones only"
+        notes = [styled(note, "yellow")] if earlier(rows) else []
         title = styled(f"Collectives outside of compiled graphs, {ranks_text(ranks)} each", "bold")
         yield limited(COLUMNS, rows, None if limit is None else _ROWS, "--all", title=title, notes=notes)
 
 
 def _words(rows: Sequence[Collective]) -> str:
     sums = by_operation(rows)
-    told = ", ".join(f"{count:,} {one_line(op)} {byte_text(size)}" for op, count, size in sums[:_OPERATIONS])
+    counts = ", ".join(f"{count:,} {one_line(op)} {byte_text(size)}" for op, count, size in sums[:_OPERATIONS])
     more = f", {len(sums) - _OPERATIONS} more kinds" if len(sums) > _OPERATIONS else ""
     before = f"; {earlier(rows):,} earlier ones are not known" if earlier(rows) else ""
-    return f"outside of compiled graphs: {told}{more}{before}"
+    return f"outside of compiled graphs: {counts}{more}{before}"
