@@ -9,7 +9,7 @@ from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionR
 from inspect_compile.facts.fusion import FusionRow
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger
-from inspect_compile.graph.fusion.ledger_rows import told
+from inspect_compile.graph.fusion.ledger_rows import decoded_looks
 
 _REFUSED = re.compile(r"cannot fuse (\S+) with (\S+): (.*)")
 _FUSED = re.compile(r"\] fusing (\S+) with (\S+)")
@@ -38,7 +38,7 @@ def recorded(dump: Dump) -> list[Said]:
         rows = _rows(dump, graph.graph)
         for name in dict.fromkeys(row.graph for row in rows):
             own = [row for row in rows if row.graph == name]
-            found = told(own)
+            found = decoded_looks(own)
             for begun in found.rounds:
                 rounds[name, begun.round] = Counter()
             for row in own:
@@ -70,7 +70,7 @@ def check_ledgers(dump: Dump) -> list[Ledger]:
 def _candidates_are_those_that_torch_tried(dump: Dump, ledger: Ledger) -> None:
     """What is made of a round's node list is what can_fuse saw while candidates were collected."""
     rows = [row for row in _rows(dump, ledger.graph) if row.graph == ledger.graph]
-    texts = told(rows)
+    texts = decoded_looks(rows)
     for begun in ledger.rounds:
         seen = {
             frozenset((texts.text(look.a), texts.text(look.b)))

@@ -56,10 +56,10 @@ class Reader:
 async def follow(
     reader: Reader,
     is_running: Callable[[], bool],
-    told: Callable[[Outline, bool], Awaitable[None]],
+    show: Callable[[Outline, bool], Awaitable[None]],
     guarded: Callable[[], AbstractContextManager[None]],
 ) -> None:
-    """Call `told(outline, has_grown)` at once, and after each read while the program or the dump is running.
+    """Call `show(outline, has_grown)` at once, and after each read while the program or the dump is running.
 
     The first outline has no numbers of kernels, so that it comes quickly. The last read is after the end. What a read
     raises is left to `guarded`; the next one may find the dump whole again.
@@ -68,7 +68,7 @@ async def follow(
     for build in (partial(outline, with_kernels=False), outline):
         with guarded():
             found = await reader.read(build)
-            await told(found, False)
+            await show(found, False)
     pause = POLL
     has_failed = found is None
     while is_running() or (found is not None and found.is_growing):
@@ -80,6 +80,6 @@ async def follow(
             if has_grown or not is_running():
                 found = await reader.read(outline)
             assert found is not None
-            await told(found, has_grown)
+            await show(found, has_grown)
             has_failed = False
         pause = max(POLL, SHARE * (time.monotonic() - started))

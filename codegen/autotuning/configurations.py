@@ -100,8 +100,8 @@ def install(probes: Probes) -> None:
 
 def _why(autotuner: Any, launcher: Any) -> str:
     """Why a configuration was not run: torch skips those that spill registers, and from 2.13 on says so."""
-    told = getattr(autotuner, "benchmark_failure_reasons", {}).get(launcher)
-    if told is not None:
-        return str(getattr(told, "value", told)).replace("_", " ")
+    reason = getattr(autotuner, "benchmark_failure_reasons", {}).get(launcher)
+    if reason is not None:
+        return str(getattr(reason, "value", reason)).replace("_", " ")
     spills = getattr(launcher, "n_spills", None)
     return f"it spills {spills} registers" if spills else "torch gives no reason"

@@ -80,7 +80,7 @@ def install(probes: Probes) -> None:
     def tuned(cache: Any, args: Any, kwargs: Any) -> float:
         return AtStart.perf_counter()
 
-    def told(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
+    def finished(start: float, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         question = question_of(argument(args, kwargs, 5, "choices"))
         if question is None:
             return
@@ -90,8 +90,8 @@ def install(probes: Probes) -> None:
         if question.operation and result and not question.is_told:
             tell(probes, question)
 
-    def not_told(start: float, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
-        told(start, cache, args, kwargs, {})
+    def not_finished(start: float, cache: Any, args: Any, kwargs: Any, error: BaseException) -> None:
+        finished(start, cache, args, kwargs, {})
 
     def measured(state: Any, cache: Any, args: Any, kwargs: Any, result: Any) -> None:
         timed(result, is_measured=True)
@@ -108,7 +108,7 @@ def install(probes: Probes) -> None:
             _OPEN.extern = (id(buffer_of(result)), *OPTIONS[choice])
 
     probes.wrap(PROBE, names.SELECT, before=asked, after=answered, failed=not_answered)
-    probes.wrap(PROBE, names.TUNE, before=tuned, after=told, failed=not_told)
+    probes.wrap(PROBE, names.TUNE, before=tuned, after=finished, failed=not_finished)
     probes.wrap(PROBE, names.MEASURE, after=measured)
     probes.wrap(PROBE, names.MEASURE_ONE, failed=failed)
     probes.wrap(PROBE, names.NOT_COMPILED, before=not_compiled)

@@ -39,7 +39,7 @@ KERNELS: Final[weakref.WeakKeyDictionary[Any, dict[str, str]]] = weakref.WeakKey
 def install(probes: Probes) -> None:
     """Hook the autotuner that holds a Triton kernel."""
     sink = probes.sink
-    told: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
+    recorded: weakref.WeakKeyDictionary[Any, set[str]] = weakref.WeakKeyDictionary()
     """Result of a compile → the graphs for which it is in the dump: graphs share equal kernels."""
 
     def tell(autotuner: Any, result: Any, seconds: float | None) -> None:
@@ -54,9 +54,9 @@ def install(probes: Probes) -> None:
             tell_graph(graph, name, autotuner, result, seconds)
 
     def tell_graph(graph: str, kernel: str, autotuner: Any, result: Any, seconds: float | None) -> None:
-        if graph in told.get(result, ()):
+        if graph in recorded.get(result, ()):
             return
-        told.setdefault(result, set()).add(graph)
+        recorded.setdefault(result, set()).add(graph)
         stages, left_out = _stages(autotuner, result)
         folder = paths.kernel_folder(graph, kernel)
         stem = f"{folder}/{label_of(result.config)}/{folder.rpartition('/')[2]}"

@@ -187,8 +187,8 @@ def _defined(probes: Probes, *, is_cpp: bool) -> Any:
         defined = kernel_of(scope, str(result))
         source = defined.text.splitlines()
         placed = places(source, _blocks(scope, backend, args, kwargs)) if is_cpp else {}
-        for told in PLACED:
-            told(scope, defined.name, source, placed if is_cpp else {0: tuple(versions)}, versions)
+        for callback in PLACED:
+            callback(scope, defined.name, source, placed if is_cpp else {0: tuple(versions)}, versions)
         used = set(map(id, versions))
         _waiting(scope)[:] = [version for version in _waiting(scope) if id(version) not in used]
         written = {name for version in versions for name in version.operations}

@@ -192,8 +192,8 @@ def _place(body: Body, buffer: str, position: int, sizes: Mapping[str, int] | No
     ranges = body.ranges
     if sizes:
         indices = (_known(index, sizes) for index in indices)
-        told = {name: _known(size, sizes) for name, size in body.symbolic.items()}
-        ranges = ranges | {name: int(size) for name, size in told.items() if getattr(size, "is_number", False)}
+        known = {name: _known(size, sizes) for name, size in body.symbolic.items()}
+        ranges = ranges | {name: int(size) for name, size in known.items() if getattr(size, "is_number", False)}
     return next((place for index in indices if (place := place_of(index, ranges, position))), {})
 
 

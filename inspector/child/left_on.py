@@ -120,7 +120,7 @@ def _watch(setting: Setting) -> None:
     start.watch(setting)
 
 
-def _complain(told: str) -> None:
+def _complain(reason: str) -> None:
     """Say so once a process imports torch: others have nothing that could be recorded. Its children are not asked."""
     from inspect_compile.child.imports import ImportWatch
 
@@ -128,7 +128,7 @@ def _complain(told: str) -> None:
 
     def opened() -> tuple[str, ...]:
         if sys.stderr is not None:
-            sys.stderr.write(f"inspect-compile: {told}: nothing is recorded\n")
+            sys.stderr.write(f"inspect-compile: {reason}: nothing is recorded\n")
         return ()
 
     ImportWatch("torch", opened, lambda module: None).install()

@@ -362,9 +362,9 @@ class Session:
 
     def _tell_imports(self) -> None:
         """Record the imports that took long."""
-        told = list(self.imports)
-        del self.imports[: len(told)]
-        for module, start, seconds in told:
+        imports = list(self.imports)
+        del self.imports[: len(imports)]
+        for module, start, seconds in imports:
             self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
 
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:

@@ -80,12 +80,12 @@ def ticks(whole: float, scale: float, top: int, height: int, left: int) -> Itera
         yield text(x + 2, top - 8, seconds_text(number * step) if number else "0", fill=FAINT, size=9)
 
 
-def bar(name: str, told: str, x: float, width: float, top: int, colours: tuple[str, str]) -> str:
+def bar(name: str, tooltip: str, x: float, width: float, top: int, colours: tuple[str, str]) -> str:
     """A bar with its name, as far as there is room for it, and a tooltip; `colours`: fill and border."""
     fill, stroke = colours
     width = max(width, 0.6)
     return (
-        f'<g>{tip(told)}<rect x="{x:.1f}" y="{top + 1}" width="{width:.1f}" height="{BAR - 2}" fill="{fill}" '
+        f'<g>{tip(tooltip)}<rect x="{x:.1f}" y="{top + 1}" width="{width:.1f}" height="{BAR - 2}" fill="{fill}" '
         f'stroke="{stroke}" stroke-width="0.6"/>{_label(name, x, width, top)}</g>'
     )
 

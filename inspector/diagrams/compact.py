@@ -301,15 +301,15 @@ class _Pen:
 
     def _write(self, command: str, numbers: list[float]) -> None:
         if numbers:
-            told = "".join(map(_after, numbers))
-            self.text += told if self._last == command else f"{command}{told.removeprefix(' ')}"
+            operands = "".join(map(_after, numbers))
+            self.text += operands if self._last == command else f"{command}{operands.removeprefix(' ')}"
             self._last = command
 
 
 def _after(number: float) -> str:
     """A number behind another one: a minus sign divides them, too."""
-    told = _told(number)
-    return told if told.startswith("-") else f" {told}"
+    text = _told(number)
+    return text if text.startswith("-") else f" {text}"
 
 
 def _pair(x: float, y: float) -> str:

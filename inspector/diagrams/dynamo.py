@@ -37,8 +37,8 @@ def dynamo_picture(dump: "Dump") -> Picture | None:
     compiles = [one for run in found for one in run.compiles]
     breaks = sum(len(one.breaks) for one in compiles)
     again = sum(one.recompile is not None for one in compiles)
-    told = f"{number_of(len(found), 'function')}, {number_of(len(compiles), 'compile')}"
-    subtitles = [f"{told}, {number_of(breaks, 'graph break')}, {number_of(again, 'recompile')}"]
+    counts = f"{number_of(len(found), 'function')}, {number_of(len(compiles), 'compile')}"
+    subtitles = [f"{counts}, {number_of(breaks, 'graph break')}, {number_of(again, 'recompile')}"]
     if len(found) > MOST:
         subtitles.append(f"the first {MOST} functions: show dynamo has them all")
     program = file_name(dump.run.argv[0]) if dump.run.argv else ""
@@ -81,8 +81,8 @@ class _Drawn:
                 key = (place_text(row.where), row.explanation or row.reason)
                 self._broken.setdefault(key, []).append((box.id, run, row))
         if len(run.compiles) > len(shown):
-            told = f"… {number_of(len(run.compiles) - len(shown), 'more compile')}"
-            boxes.insert(-1, Box(f"more_{number}", "elsewhere", told))
+            label = f"… {number_of(len(run.compiles) - len(shown), 'more compile')}"
+            boxes.insert(-1, Box(f"more_{number}", "elsewhere", label))
         if not boxes:
             why = _wrapped(run.skip or "no compile of it was recorded")
             boxes.append(Box(f"skip_{number}", "nothing", "not compiled", lines=why, tooltip=words.tooltip([run.skip])))
@@ -106,11 +106,11 @@ class _Drawn:
                 tails = failed or [name for name in reversed(earlier) if name in self._compiles]
                 if not tails:
                     continue
-                told = [change_words(cause.failed) for cause in found] or list(one.recompile.failed_guards)
-                lines = [line for text in dict.fromkeys(told[:_CAUSES]) for line in _wrapped(text)]
+                changes = [change_words(cause.failed) for cause in found] or list(one.recompile.failed_guards)
+                lines = [line for text in dict.fromkeys(changes[:_CAUSES]) for line in _wrapped(text)]
                 where = next((cause.where for cause in found if cause.where is not None), None)
                 places = [words.shortened(place_text(where), _WIDTH)] if where is not None else []
-                tooltip = words.tooltip([*told, *one.recompile.reasons])
+                tooltip = words.tooltip([*changes, *one.recompile.reasons])
                 yield Arrow(
                     self._compiles[tails[0]],
                     self._compiles[one.compile_id],
@@ -146,8 +146,8 @@ class _Drawn:
         for number, run in enumerate(self._runs):
             del open_runs[run.depth :]
             if open_runs:
-                told = (words.shortened(place_text(run.caller), _WIDTH),) if run.caller is not None else ()
-                yield Arrow(self._first[open_runs[-1]], self._first[number], "frame", told, into=f"function_{number}")
+                label = (words.shortened(place_text(run.caller), _WIDTH),) if run.caller is not None else ()
+                yield Arrow(self._first[open_runs[-1]], self._first[number], "frame", label, into=f"function_{number}")
             open_runs.append(number)
 
 
@@ -156,15 +156,15 @@ def _compile_box(name: str, one: Compile) -> Box:
     if frame is None:
         return Box(name, "nothing", one_line(one.compile_id), "did not end")
     is_done = frame.status == "compiled"
-    told = [f"{number_of(frame.nodes, 'node')}, {number_of(one.guards, 'guard')}, {seconds_text(frame.seconds)}"]
+    lines = [f"{number_of(frame.nodes, 'node')}, {number_of(one.guards, 'guard')}, {seconds_text(frame.seconds)}"]
     if not is_done and frame.reason:
-        told += _wrapped(frame.reason)
+        lines += _wrapped(frame.reason)
     return Box(
         name,
         "compile" if is_done else "nothing",
         words.shortened(one.compile_id),
         words.shortened(frame.status, 20),
-        tuple(told),
+        tuple(lines),
         words.tooltip([f"{one.compile_id} {frame.status}", frame.reason or ""]),
     )
 
@@ -172,8 +172,8 @@ def _compile_box(name: str, one: Compile) -> Box:
 def _break_box(name: str, row: GraphBreak) -> Box:
     why = row.explanation or row.reason.strip().rpartition("\n")[2]
     place = (words.shortened(words.place_and_code(row.where), words.LINE_WIDTH),) if row.where is not None else ()
-    told = [words.place_and_code(row.where), row.reason, *row.hints]
-    return Box(name, "stop", "graph break", "", (*place, *_wrapped(why)), words.tooltip(told))
+    tooltip = [words.place_and_code(row.where), row.reason, *row.hints]
+    return Box(name, "stop", "graph break", "", (*place, *_wrapped(why)), words.tooltip(tooltip))
 
 
 def _wrapped(text: str) -> tuple[str, ...]:

@@ -82,11 +82,11 @@ def kernel_picture(
 
 
 def _told(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -> str:
-    told = f"{number_of(len(found.steps), 'statement')} of {number_of(len(drawn.nodes()), 'FX node')}"
+    summary = f"{number_of(len(found.steps), 'statement')} of {number_of(len(drawn.nodes()), 'FX node')}"
     if launch is not None and launch.line is not None:
-        told += f", called at output_code.py:{launch.line}"
-        told += f" and {number_of(len(kernel.launches) - 1, 'more time')}" if len(kernel.launches) > 1 else ""
-    return told
+        summary += f", called at output_code.py:{launch.line}"
+        summary += f" and {number_of(len(kernel.launches) - 1, 'more time')}" if len(kernel.launches) > 1 else ""
+    return summary
 
 
 def _constants(found: Flow) -> set[int]:
@@ -177,12 +177,12 @@ class _Drawn:
         more = f"{number_of(len(steps), 'statement')}, the last " if len(steps) > 1 else ""
         lines.append(words.shortened(f"{more}{row.line}: {row.text}", words.LINE_WIDTH))
         lines += [words.shortened(words.place_and_code(where), words.LINE_WIDTH) for where in row.lines[-1:]]
-        told = [f"line {one.row.line}: {one.row.text}" for one in steps]
-        told += [f"the same: line {self._found.steps[same[-1]].row.line}" for same in part.alike]
+        tooltip = [f"line {one.row.line}: {one.row.text}" for one in steps]
+        tooltip += [f"the same: line {self._found.steps[same[-1]].row.line}" for same in part.alike]
         beside += f" × {len(part.alike) + 1}" if part.alike and is_counted else ""
-        told += [f"FX: {', '.join(row.nodes)}", *(words.place_and_code(where) for where in row.lines)]
+        tooltip += [f"FX: {', '.join(row.nodes)}", *(words.place_and_code(where) for where in row.lines)]
         kind = _KINDS[last.role] if is_memory or last.role == REDUCE else "pointwise"
-        return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(told))
+        return Box(f"step_{place}", kind, head, beside, tuple(lines), words.tooltip(tooltip))
 
     def _named(self, pointer: str, *, is_old: bool = False) -> str:
         """`buf3 (in_out_ptr0)`; `is_old`: what was in that memory before the kernel wrote to it."""

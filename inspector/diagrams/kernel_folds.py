@@ -25,13 +25,13 @@ def folded(parts: Sequence[StatementBox], found: Flow, most: int) -> tuple[list[
     """As many folds as it takes to get to `most` boxes, and what was done, in words."""
     done = ["neighbouring statements of one FX node are one box"]
     now = _joined(parts, found)
-    for fold, told in (
+    for fold, note in (
         (_once, "what repeats for other buffers is drawn once"),
         (_by_node, "so are those of one FX node, and loads of one buffer, in the same loop"),
     ):
         if len(now) > most and len(fewer := fold(now, found)) < len(now):
             now = fewer
-            done.append(told)
+            done.append(note)
     return now, done
 
 

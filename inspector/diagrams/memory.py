@@ -52,10 +52,10 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
 
 def _told(found: Memory) -> str:
     where = f" after line {found.peak_line} of the output code" if found.peak_line else ""
-    told = f"peak {found.peak:,} B{where}, relative to the start of the call"
+    summary = f"peak {found.peak:,} B{where}, relative to the start of the call"
     if found.unplanned is not None and found.unplanned != found.peak:
-        told += f"; {found.unplanned:,} B without memory planning"
-    return told
+        summary += f"; {found.unplanned:,} B without memory planning"
+    return summary
 
 
 def _legend(origins: set[str]) -> Iterator[str]:
@@ -104,8 +104,8 @@ class _Chart:
             for above, below in ((TOP, TOP + CURVE), (bars, bars + BAR * self._bars)):  # not through numbers of lines
                 yield line(x, above, x, below, _PEAK, dash="3 3")
             side = "end" if x > WIDTH / 2 else "start"
-            told = f"peak {byte_text(self._found.peak)}"
-            yield text(x + (-5 if side == "end" else 5), TOP + 8, told, fill=_PEAK, anchor=side, weight="bold")
+            label = f"peak {byte_text(self._found.peak)}"
+            yield text(x + (-5 if side == "end" else 5), TOP + 8, label, fill=_PEAK, anchor=side, weight="bold")
 
     def bars(self, shown: list[Holder]) -> Iterator[str]:
         """A bar for each piece of memory, with its buffers and the source line after it."""
@@ -115,9 +115,9 @@ class _Chart:
             last = self._count if row.last is None else self._before(row.last) + 1
             left, right = self._x(first), max(self._x(last), self._x(first) + 2)
             fill, stroke, _ = COLOURS.get(row.origin, COLOURS["allocated"])
-            told = f"{row.bytes:,} B  {row.named}\nlines {row.span}\n{row.node}  {place_text(row.where)}"
+            tooltip = f"{row.bytes:,} B  {row.named}\nlines {row.span}\n{row.node}  {place_text(row.where)}"
             yield (
-                f'<g>{tip(told)}<rect x="{left:.1f}" y="{top + 1}" width="{right - left:.1f}" '
+                f'<g>{tip(tooltip)}<rect x="{left:.1f}" y="{top + 1}" width="{right - left:.1f}" '
                 f'height="{BAR - 3}" fill="{fill}" stroke="{stroke}" stroke-width="0.8"/></g>'
             )
             for since in row.since[1:] if row.origin != "pool" else ():

@@ -50,11 +50,11 @@ def node_picture(dump: "Dump", found: ResolvedNode, asked: str, *, everything: b
     first = stories[0]
     more = f" and {len(found.kins) - MOST} more" if len(found.kins) > MOST else ""
     behind = f", behind {words.shortened(found.behind)}" if found.behind else ""
-    told = f"{number_of(len(stories), 'node')}{more} called {words.shortened(asked)}{behind}"
+    subtitle = f"{number_of(len(stories), 'node')}{more} called {words.shortened(asked)}{behind}"
     hidden = [f"{number_of(way.hidden, 'view')} left out (--all draws them)"] if way.hidden else []
     return Picture(
         title(CompiledGraph(dump, first.kin.graph).outermost, f"the way of {words.shortened(asked)}"),
-        (one_line(first.kin.graph), told, *hidden, *_notes(stories)),
+        (one_line(first.kin.graph), subtitle, *hidden, *_notes(stories)),
         (way.section(),),
     )
 
@@ -114,7 +114,7 @@ class _Way:
         head: str,
         beside: str = "",
         lines: Sequence[str] = (),
-        told: Sequence[str] = (),
+        tooltip: Sequence[str] = (),
     ) -> None:
         boxes = self._boxes[thing.level]
         if thing in boxes:
@@ -128,7 +128,7 @@ class _Way:
             words.shortened(head),
             words.shortened(beside, 30) if beside else "",
             tuple(words.shortened(line, words.LINE_WIDTH) for line in lines if line),
-            words.tooltip(told),
+            words.tooltip(tooltip),
         )
 
     def _join(self, one: _Thing, other: _Thing, how: str = "") -> None:
@@ -140,9 +140,9 @@ class _Way:
         for kin in ordered:
             node = self._nodes[kin]
             tensors = [f"{one.dtype} [{', '.join(map(str, one.size))}]" for one in node.values[:1]]
-            told = [f"{kin.stage} {kin.graph} {kin.name}", f"{node.op} {node.target}", *tensors]
+            tooltip = [f"{kin.stage} {kin.graph} {kin.name}", f"{node.op} {node.target}", *tensors]
             kind: BoxKind = "asked" if kin in self._own else "node"
-            self._add(_of(kin), kind, kin.name, node.target, tensors, [*told, node.module])
+            self._add(_of(kin), kind, kin.name, node.target, tensors, [*tooltip, node.module])
         for kin in ordered:
             parents = self._parents(kin)
             for parent, how in parents.items():

@@ -71,9 +71,9 @@ def ranks_picture(grid: RankGrid, title: str, verdict: str, *, fold: bool | None
         text(_LEFT, 26, shortened(title, 110), size=15, weight="bold"),
         text(_LEFT, 44, shortened(verdict, 150), fill=_RED if differs else FAINT),
     ]
-    told = f"held against {grid.columns[0].name}; in red: what differs" if len(grid.columns) > 1 else ""
+    legend = f"held against {grid.columns[0].name}; in red: what differs" if len(grid.columns) > 1 else ""
     more = f"{number_of(grid.left_out, 'more group')} of ranks that compiled something else" if grid.left_out else ""
-    body.append(text(_LEFT, 58, "; ".join(filter(None, (told, more))), fill=FAINT, size=10))
+    body.append(text(_LEFT, 58, "; ".join(filter(None, (legend, more))), fill=FAINT, size=10))
     top = _TOP + _header(grid, body)
     drawn = 0
     for is_same, rows in groupby(grid.rows, lambda row: is_folded and row.is_same):
@@ -133,7 +133,7 @@ def _header(grid: RankGrid, body: list[str]) -> int:
 
 
 def _settings(column: RankColumn) -> list[_Line]:
-    return [told for row in column.settings for told in _difference(row)]
+    return [each for row in column.settings for each in _difference(row)]
 
 
 def _bar(
@@ -146,8 +146,8 @@ def _bar(
     low, high = min(values), max(values)
     width = _BAR * high / most if most > 0 else 0.0
     yield _rect(left + 80, top + 2, max(width, 1.0), 9, "#cdd7df", "#8795a1")
-    told = words(high) if words(low) == words(high) else f"{words(low)} to {words(high)}"
-    yield text(left + 86 + width, top + 10, told, size=9)
+    label = words(high) if words(low) == words(high) else f"{words(low)} to {words(high)}"
+    yield text(left + 86 + width, top + 10, label, size=9)
 
 
 def _row(row: Row, grid: RankGrid, top: int, body: list[str]) -> int:
@@ -164,8 +164,8 @@ def _row(row: Row, grid: RankGrid, top: int, body: list[str]) -> int:
         body.append(text(_LEFT, top + 15 + _STEP * number, words, size=10, weight=weight, fill=fill))
     body.append(line(_LEFT, top - _GAP / 2, _LEFT + _NAMES - _GAP, top - _GAP / 2, "#e3e7ea"))
     for (left, _), cell, (lines, _) in zip(_columns(grid), row.cells, cells, strict=True):
-        told = "\n".join(_told(cell))
-        body.append(f"<g>{tip(told)}" if told else "<g>")
+        tooltip = "\n".join(_told(cell))
+        body.append(f"<g>{tip(tooltip)}" if tooltip else "<g>")
         colours = _BAD if cell.differences else _PLAIN
         body.append(_rect(left, top, _WIDTH, height, *colours, is_dashed=cell.is_empty))
         for below, one in lines:
@@ -215,15 +215,15 @@ def _graph(cell: GraphCell) -> Iterator[_Line]:
     of = cell.content
     counts = (number_of(len(of.nodes), "node"), number_of(cell.launches.kernels, "kernel"))
     took = f"{seconds_text(cell.seconds)} to compile" if cell.seconds is not None else of.status
-    told = [f"{', '.join(counts)}, moves {byte_text(cell.launches.bytes)}", f"peak {byte_text(cell.peak)}, {took}"]
+    lines = [f"{', '.join(counts)}, moves {byte_text(cell.launches.bytes)}", f"peak {byte_text(cell.peak)}, {took}"]
     called = Counter(_collective(one) for one in of.collectives)
     if called:
-        told.append("calls " + ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in called.items()))
+        lines.append("calls " + ", ".join(f"{name} ×{count}" if count > 1 else name for name, count in called.items()))
     yield _Line(
         shortened(f"{of.kind} {of.graph}", _LETTERS - 2), weight="bold", box=_BOX.get(of.kind, _OTHER),
-        lines=1 + len(told),
+        lines=1 + len(lines),
     )  # fmt: skip
-    yield from (_Line(shortened(one, _LETTERS)) for one in told)
+    yield from (_Line(shortened(one, _LETTERS)) for one in lines)
 
 
 def _collective(node: str) -> str:
@@ -253,9 +253,9 @@ def _told(cell: Cell) -> Iterator[str]:
 
 def _folded(rows: Sequence[Row], top: int, right: int, body: list[str]) -> int:
     graphs = sum(len(row.cells[0].graphs) for row in rows)
-    told = f"{number_of(len(rows), 'compile')} with {number_of(graphs, 'graph')}: the same on all ranks"
+    label = f"{number_of(len(rows), 'compile')} with {number_of(graphs, 'graph')}: the same on all ranks"
     body.append(_rect(_LEFT, top, right - _GAP - _LEFT, 20, "#eef3f6", "#c3ccd4"))
-    body.append(text(_LEFT + _PAD, top + 14, told, size=10, fill=FAINT))
+    body.append(text(_LEFT + _PAD, top + 14, label, size=10, fill=FAINT))
     return 20 + _GAP
 
 

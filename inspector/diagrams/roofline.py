@@ -39,8 +39,8 @@ def _body(plot: Plot, title: str) -> Iterator[str]:
         yield from _circle(plot, point)
     yield from _names(plot)
     if plot.left_out:
-        told = f"{plot.left_out} without a place: they compute nothing that is counted, or move nothing"
-        yield text(WIDTH - _RIGHT, HEIGHT - 10, told, anchor="end", size=10)
+        note = f"{plot.left_out} without a place: they compute nothing that is counted, or move nothing"
+        yield text(WIDTH - _RIGHT, HEIGHT - 10, note, anchor="end", size=10)
 
 
 def _names(plot: Plot) -> Iterator[str]:
@@ -90,14 +90,14 @@ def _roofs(plot: Plot) -> Iterator[str]:
     for ceiling in plot.ceilings:
         x, y = _at(plot, ceiling.ridge, ceiling.rate)
         yield line(x, y, WIDTH - _RIGHT, y, "#444", width=2)
-        told = f"{ceiling.name} {multiple_text(ceiling.rate, 'FLOP/s')}"
-        yield text(WIDTH - _RIGHT - 4, y - 5, told, anchor="end")
+        label = f"{ceiling.name} {multiple_text(ceiling.rate, 'FLOP/s')}"
+        yield text(WIDTH - _RIGHT - 4, y - 5, label, anchor="end")
     middle = (start[0] + ridge[0]) / 2, (start[1] + ridge[1]) / 2
     turn = math.degrees(math.atan2(ridge[1] - start[1], ridge[0] - start[0]))
-    told = f"{plot.roof.bandwidth / 1e9:,.0f} GB/s"
+    label = f"{plot.roof.bandwidth / 1e9:,.0f} GB/s"
     yield (
         f'<text x="{middle[0]:.1f}" y="{middle[1] - 6:.1f}" text-anchor="middle" fill="#333" '
-        f'transform="rotate({turn:.1f} {middle[0]:.1f} {middle[1]:.1f})">{told}</text>'
+        f'transform="rotate({turn:.1f} {middle[0]:.1f} {middle[1]:.1f})">{label}</text>'
     )
 
 
@@ -106,13 +106,13 @@ def _circle(plot: Plot, point: Point) -> Iterator[str]:
     x, y = _at(plot, point.x, point.y)
     radius = 4 + 14 * math.sqrt(max(0.0, min(1.0, row.share)))
     measured = f", measured {time_text(row.measured_seconds)}" if row.measured_seconds else ""
-    told = (
+    tooltip = (
         f"{row.kernel}: {byte_text(row.bytes)}, {multiple_text(row.heavy + row.scalar, 'FLOP')}, "
         f"at least {time_text(row.least_seconds)}{measured}"
     )
     yield (
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{_COLOURS[row.bound]}" fill-opacity="0.6" '
-        f'stroke="white">{tip(one_line(told))}</circle>'
+        f'stroke="white">{tip(one_line(tooltip))}</circle>'
     )
 
 

@@ -46,10 +46,10 @@ def startup_svg(found: Startup, title: str) -> str:
     for name, own in threads.items():
         tops[name] = height
         height += BAR * max(len(own), 1) + 8
-    told = f"{seconds_text(whole)} from the start of the process; {seconds_text(found.elsewhere)} in none of the lanes"
+    note = f"{seconds_text(whole)} from the start of the process; {seconds_text(found.elsewhere)} in none of the lanes"
     body = [
         text(16, 24, title, size=15, weight="bold"),
-        text(16, 42, told, fill=FAINT),
+        text(16, 42, note, fill=FAINT),
         *ticks(whole, scale, TOP, height, LEFT),
         *_names(found, tops),
         *(_bar(one, scale, tops[one.lane] + BAR * _line(threads[one.lane], one.thread)) for one in shown),
@@ -76,6 +76,6 @@ def _names(found: Startup, tops: dict[str, int]) -> Iterator[str]:
 def _bar(of: Bar, scale: float, top: int) -> str:
     start = max(of.start, 0.0)
     name = one_line(of.name if of.lane == IMPORTS or not of.graph else f"{of.graph} {of.name}")
-    told = f"{name}\n{of.lane}, {seconds_text(of.seconds)} from {seconds_text(start)} on"
+    tooltip = f"{name}\n{of.lane}, {seconds_text(of.seconds)} from {seconds_text(start)} on"
     width = (of.start + of.seconds - start) * scale
-    return bar(name, told, LEFT + start * scale, width, top, _COLOUR_OF.get(of.lane, OTHERS))
+    return bar(name, tooltip, LEFT + start * scale, width, top, _COLOUR_OF.get(of.lane, OTHERS))

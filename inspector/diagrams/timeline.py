@@ -64,6 +64,6 @@ def _bar(part: TimerRun, first: float, scale: float, top: int) -> str:
     name = one_line(part.name)
     of = f", compile {part.graph}" if part.graph else ""
     lasted = f"{seconds_text(part.seconds)}, of that {seconds_text(part.own)} in no other timer"
-    told = f"{name}\n{part.stage}{of}\n{lasted}"
+    tooltip = f"{name}\n{part.stage}{of}\n{lasted}"
     x = LEFT + (part.start - first) * scale
-    return bar(name, told, x, part.seconds * scale, top, COLOURS.get(part.stage, OTHERS))
+    return bar(name, tooltip, x, part.seconds * scale, top, COLOURS.get(part.stage, OTHERS))

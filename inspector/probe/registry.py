@@ -235,7 +235,7 @@ class Probes(Guard):
             plain = getattr(instance, attribute)
             if plain is None:
                 return
-            of, told = weakref.ref(instance), starts(instance, args, kwargs)
+            of, started = weakref.ref(instance), starts(instance, args, kwargs)
             began = start = 0.0
 
             def begins() -> None:
@@ -249,7 +249,7 @@ class Probes(Guard):
                     setattr(known, attribute, plain)
                     if not hook.off:
                         hook.calls += 1
-                        called(told, began, seconds)
+                        called(started, began, seconds)
 
             watched = between(
                 plain, functools.partial(self.untimed, hook, begins), functools.partial(self.guard, hook, ended)

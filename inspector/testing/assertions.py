@@ -107,8 +107,8 @@ class Compiled:
         found, missing = summary(Graphs(self.dump)), uncompared(Graphs(self.dump))
         if found.is_wrong or missing or not found.calls:
             lines = [*summary_lines([found]), *uncompared_lines(missing)]
-            told = "\n".join(line.plain for line in lines)
-            raise AssertionError(f"{told}\nlook with: inspect-compile show {self.path} numerics")
+            table = "\n".join(line.plain for line in lines)
+            raise AssertionError(f"{table}\nlook with: inspect-compile show {self.path} numerics")
 
     def assert_rule(self, text: str) -> None:
         """Any rule of a contract, except those that compare with one: `no extern addmm`, `flops <= 2 GFLOP`."""
@@ -127,12 +127,12 @@ class Compiled:
         found = check(Lock(), self.contract, (parsed,)).changes
         if not found:
             return
-        told = report_text(Report(text, "", found, self._root, 1, len(self.contract.lock.graphs)), is_complete=True)
+        message = report_text(Report(text, "", found, self._root, 1, len(self.contract.lock.graphs)), is_complete=True)
         if isinstance(parsed, Together):
-            told += self._why(parsed)
+            message += self._why(parsed)
         elif isinstance(parsed, Bound) and parsed.metric in ("kernels", "launches", "fused"):
-            told += self._loops()
-        raise AssertionError(f"{told}\nlook with: inspect-compile show {self.path}")
+            message += self._loops()
+        raise AssertionError(f"{message}\nlook with: inspect-compile show {self.path}")
 
     def assert_lock(self, path: Path | str, *, update: bool = False) -> None:
         """Nothing differs from a contract, by its rules; `update` writes it."""

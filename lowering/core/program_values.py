@@ -124,11 +124,11 @@ def shown(value: Any) -> str:
 
 def sizes_in(condition: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> str:
     """The sizes in a condition, with their values: `x.size()[0] = 3`."""
-    told = []
+    sizes = []
     for node in ast.walk(ast.parse(condition, mode="eval")):
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
             text = ast.unparse(node)
             value = found(text, local, everywhere)
             if value is not UNKNOWN:
-                told.append(f"{text} = {described(value)}")
-    return ", ".join(dict.fromkeys(told))
+                sizes.append(f"{text} = {described(value)}")
+    return ", ".join(dict.fromkeys(sizes))

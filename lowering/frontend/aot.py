@@ -172,12 +172,12 @@ def _is_plain_list(value: Any) -> bool:
 
 def _settings(found: Any) -> dict[str, str]:
     """The fields that are plain values, or lists of them; of tokens how many."""
-    told: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for field in dataclasses.fields(found):
         value = getattr(found, field.name, None)
         if field.name == "tokens":
-            told[field.name] = str(len(value or ()))
+            settings[field.name] = str(len(value or ()))
         elif type(value) in _PLAIN or _is_plain_list(value):
-            told[field.name] = repr(value)
-    told.pop("tangent_source_stack_traces", None)
-    return told
+            settings[field.name] = repr(value)
+    settings.pop("tangent_source_stack_traces", None)
+    return settings

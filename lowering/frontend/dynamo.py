@@ -83,7 +83,7 @@ def install_frames(probes: Probes) -> None:
         UNGUARDED.looks(seen)
         COUNTS.attempts += bool(argument(args, kwargs, 1, "cache_entries"))
 
-    def told(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
+    def reported(context: Any, args: tuple[Any, ...], kwargs: Any) -> None:
         metrics = argument(args, kwargs, 0, "values")
         if "co_name" in metrics:
             ended(metrics)
@@ -122,18 +122,18 @@ def install_frames(probes: Probes) -> None:
         config = torch_object(names.CONFIG)
         place = _place(values.location(attempt.code.file, attempt.code.line, attempt.code.function))
         setting, most = f"torch._dynamo.config.{limit}", getattr(config, limit, None)
-        told = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
+        cause = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
         around: dict[str, Any] = next(values.frames_of(frames.COMPILES_FRAME), {})
         raises = around.get("one_graph") is True or getattr(config, "fail_on_recompile_limit_hit", False) is True
         then = "raise an error" if raises else "run eagerly"
         COUNTS.limited += not raises
-        tell(attempt, "skipped", f"{told}; calls that fit no earlier compile {then} from now on", limit=limit)
+        tell(attempt, "skipped", f"{cause}; calls that fit no earlier compile {then} from now on", limit=limit)
         sink.add(
             Remark(
                 graph=compile_id() or "",
                 kind="missed",
                 code=RECOMPILE_LIMIT,
-                message=f"{attempt.code.function} was {told}; every later call that fits no earlier compile "
+                message=f"{attempt.code.function} was {cause}; every later call that fits no earlier compile "
                 f"{'raises an error' if raises else 'runs eagerly'}",
                 numbers={} if type(most) is not int else {"limit": most},
                 knob=setting,
@@ -195,7 +195,7 @@ def install_frames(probes: Probes) -> None:
         )
 
     looking = probes.wrap(PROBE, names.CACHE_SIZE, before=looked)
-    telling = probes.wrap(PROBE, names.COMPILE_METRICS, before=told)
+    telling = probes.wrap(PROBE, names.COMPILE_METRICS, before=reported)
     COUNTS.hooks += (looking, telling, probes.wrap(PROBE, names.RECOMPILE_LIMIT, after=limited))
     probes.wrap(PROBE, names.RECOMPILE_REASONS, after=again)
 

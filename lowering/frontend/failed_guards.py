@@ -90,8 +90,8 @@ def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
     head, _, stack = reason.partition("\nUser stack trace:")
     earlier = _EARLIER.match(head)
     text = head[earlier.end() :] if earlier else head
-    told = text.partition("  # ")[0].strip()
-    changed = _changed(told, local, everywhere)
+    condition = text.partition("  # ")[0].strip()
+    changed = _changed(condition, local, everywhere)
     hint = _HINT.search(text)
     value = found(changed.source, local, everywhere) if changed.source else UNKNOWN
     compile_id = NAMES.latest(earlier["compile_id"].strip("![]")) if earlier else ""
@@ -99,7 +99,7 @@ def _failed(reason: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
     is_object = holder is not UNKNOWN and not is_tensor(holder) and type(holder) not in _CONTAINERS
     return FailedGuard(
         compile_id=compile_id,
-        condition=told[:_LONGEST],
+        condition=condition[:_LONGEST],
         what=changed.what,
         before=changed.before[:_LONGEST],
         after=changed.after[:_LONGEST],
@@ -119,35 +119,35 @@ def _holder(source: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]
     return UNKNOWN if match is None else found(match["of"], local, everywhere)
 
 
-def _changed(told: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> _Changed:
-    if match := _TENSOR.match(told):
+def _changed(condition: str, local: Mapping[str, Any], everywhere: Mapping[str, Any]) -> _Changed:
+    if match := _TENSOR.match(condition):
         return _of_tensor(match)
-    if match := _TYPE.match(told):
+    if match := _TYPE.match(condition):
         value = found(match["source"], local, everywhere)
         after = "" if value is UNKNOWN else type(value).__qualname__
         return _Changed(f"type of {match['source']}", match["source"], _class(match["type"]), after)
-    if match := _OBJECT.match(told):
+    if match := _OBJECT.match(condition):
         after = shown(found(match["source"], local, everywhere))
         before = f"another {_class(match['type'])}".rstrip()
         return _Changed(match["source"], match["source"], before, after)
-    if match := _EQUALS.match(told):
+    if match := _EQUALS.match(condition):
         source = match["source"].strip()
         return _Changed(source, source, match["before"], shown(found(source, local, everywhere)))
-    if match := _NO_TENSOR.match(told):
+    if match := _NO_TENSOR.match(condition):
         return _Changed(f"type of {match['source']}", match["source"], "Tensor", match["after"])
-    if match := _GONE.match(told):
+    if match := _GONE.match(condition):
         return _Changed(match["source"], match["source"], "there", "not there")
-    if match := _FREED.match(told):
+    if match := _FREED.match(condition):
         source = re.sub(r"\bL\['(\w+)'\]", r"\1", match["source"])
         return _Changed(source, source, "", "")
-    if match := _GLOBAL.match(told):
+    if match := _GLOBAL.match(condition):
         return _of_torch(match["what"].strip())
-    if told.startswith("Duplicate tensors found"):
-        return _Changed("which arguments are one tensor", "", "all different", told.partition(": ")[2])
-    if told.startswith("BACKEND_MATCH"):
+    if condition.startswith("Duplicate tensors found"):
+        return _Changed("which arguments are one tensor", "", "all different", condition.partition(": ")[2])
+    if condition.startswith("BACKEND_MATCH"):
         return _Changed("backend", "", "", "")
     try:
-        return _Changed("", "", "", sizes_in(told, local, everywhere))
+        return _Changed("", "", "", sizes_in(condition, local, everywhere))
     except SyntaxError:
         return _Changed("", "", "", "")
 
@@ -159,8 +159,8 @@ def _of_tensor(match: re.Match[str]) -> _Changed:
     elif what == "requires_grad":
         before = str(before.endswith("=1"))
         after = str(before != "True")
-    told = f"{what} of {source}" + (f" in dimension {match['index']}" if match["index"] is not None else "")
-    return _Changed(told, source, before, after)
+    what_changed = f"{what} of {source}" + (f" in dimension {match['index']}" if match["index"] is not None else "")
+    return _Changed(what_changed, source, before, after)
 
 
 def _of_torch(what: str) -> _Changed:

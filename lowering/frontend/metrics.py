@@ -45,8 +45,8 @@ class _Told:
 
 def install(probes: Probes) -> None:
     """Hook what is called with each of torch's records, in every compile."""
-    told = _Told()
-    probes.accounts.append(told)
+    account = _Told()
+    probes.accounts.append(account)
 
     def counted(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         found = vars(argument(args, kwargs, 0, "c"))
@@ -57,8 +57,8 @@ def install(probes: Probes) -> None:
         probes.sink.add(Metrics(graph=graph, of=kind, values=values))
         for name, module in _SETTINGS.items():
             text = found.get(name)
-            if type(text) is str and told.texts.get(name) != text:
-                told.texts[name] = text
+            if type(text) is str and account.texts.get(name) != text:
+                account.texts[name] = text
                 probes.sink.add(_settings(graph, module, text))
 
     probes.wrap(PROBE, names.METRICS, before=counted)

@@ -60,8 +60,8 @@ def install(probes: Probes) -> None:
             if part == name:
                 spent = before
                 break
-        told = more[1] if len(more) > 1 else None
-        meant = compile_id() if told is None else NAMES.name(told)
+        given = more[1] if len(more) > 1 else None
+        meant = compile_id() if given is None else NAMES.name(given)
         has_compiled = has_compiled or meant is not None
         if not has_compiled:  # a process that compiles nothing records nothing
             return

@@ -200,8 +200,8 @@ class Rows:
         key = words[0], numbers
         found = self._numbered_before.get(key)
         if found is None:
-            told = [part for name, number in zip(names, numbers, strict=True) for part in (self.text(name), number)]
-            found = self._numbered_before[key] = self._refusal(words, tuple(told))
+            numbered = [part for name, number in zip(names, numbers, strict=True) for part in (self.text(name), number)]
+            found = self._numbered_before[key] = self._refusal(words, tuple(numbered))
         return found
 
     def _fail_reason(self, scheduler: Any, one: Any, other: Any, pair: tuple[int, int]) -> int | None:

@@ -51,14 +51,14 @@ def loaded_places(node: Any) -> dict[Any, str]:
     reads: dict[str, list[Any]] = {}
     for one in node.read_writes.reads:
         reads.setdefault(one.name, []).append(one)
-    told: dict[tuple[int, ...], str] = {}
+    digests: dict[tuple[int, ...], str] = {}
     for numbers in dict.fromkeys(dependencies.values()):
         held = [values.get(number) for number in numbers]
         if all(value is not None and {buffer for buffer, _ in value.loads} <= reads.keys() for value in held):
             known = [value for value in held if value is not None]
-            told[numbers] = _digest(*_held(body, numbers, known, indices.get(numbers, []), reads))
+            digests[numbers] = _digest(*_held(body, numbers, known, indices.get(numbers, []), reads))
         # else it is loaded from a buffer that goes by a later name here: it was changed in place
-    return {one: told[numbers] for one, numbers in dependencies.items() if numbers in told}
+    return {one: digests[numbers] for one, numbers in dependencies.items() if numbers in digests}
 
 
 def _indices(body: Any) -> dict[tuple[int, ...], list[Any]]:

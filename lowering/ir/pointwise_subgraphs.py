@@ -55,10 +55,10 @@ def install(probes: Probes) -> None:
         if calls is None or root is None:
             return
         # The same subgraph is lowered once for each template that is tried: it is recorded once.
-        told: set[str] = root.stash.setdefault(PROBE, set())
-        if calls.scope.graph in told:
+        recorded: set[str] = root.stash.setdefault(PROBE, set())
+        if calls.scope.graph in recorded:
             return
-        told.add(calls.scope.graph)
+        recorded.add(calls.scope.graph)
         _tell(probes, calls, subgraph.module)
         sink.flush()
 

@@ -55,7 +55,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
         return None
     node = match.output_node()
     where = inherited.line_of(node)
-    told = ", ".join(f"{name} {lengths[name][1]} + {added}" for name, added in adds.items())
+    paddings = ", ".join(f"{name} {lengths[name][1]} + {added}" for name, added in adds.items())
     numbers: dict[str, float | int | str] = {f"{name}_added": added for name, added in adds.items()}
     if timed is not None:
         numbers |= {"milliseconds": timed[0], "padded_milliseconds": timed[1]}
@@ -63,7 +63,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
         graph=compile_id() or "",
         kind="passed" if padded else "missed",
         code="padded-matmul",
-        message=f"{node.name} is {'padded' if padded else 'not padded'} ({told}): {_why(padded, timed)}",
+        message=f"{node.name} is {'padded' if padded else 'not padded'} ({paddings}): {_why(padded, timed)}",
         numbers=numbers,
         knob=_KNOB,
         where=values.line_text(where),

@@ -21,7 +21,7 @@ class Recorded:
     owner: "Function"
     row: Recording
     replays: int = 0
-    told: int = 1
+    write_at: int = 1
     """Number of replays at which the function's row is written next."""
 
 
@@ -98,7 +98,7 @@ class Runs:
             function.warmups = 0
             function.told_elsewhere = len(function.recordings)
             for one in function.recordings:
-                one.replays, one.told = 0, 1
+                one.replays, one.write_at = 0, 1
 
 
 RUNS = Runs()

@@ -120,8 +120,8 @@ def install_trees(probes: Probes) -> None:
         found = RUNS.recorded.get(id(graph))
         if found is not None:
             found.replays += 1
-            if found.replays >= found.told:
-                found.told = 2 * found.replays
+            if found.replays >= found.write_at:
+                found.write_at = 2 * found.replays
                 probes.sink.add(found.owner.fact())
 
     probes.wrap(PROBE, names.WARM_UP, before=warming_up)

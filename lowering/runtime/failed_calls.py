@@ -34,13 +34,13 @@ def failed_call(error: BaseException | None, root: Path) -> list[Fact]:
         callers = [(one.f_code, number) for one, number in frames[:at] if not is_library(one.f_code.co_filename)]
         place = values.location(callers[-1][0].co_filename, callers[-1][1], callers[-1][0].co_name) if callers else None
         code = linecache.getline(frame.f_code.co_filename, line).strip()
-        told = traceback.format_exception_only(error)[-1].strip().partition("\n")[0][:_MOST]
+        message = traceback.format_exception_only(error)[-1].strip().partition("\n")[0][:_MOST]
         return [
             Remark(
                 graph=graph,
                 kind="missed",
                 code=CODE,
-                message=f"{told}: `{code}` at {paths.OUTPUT_CODE}.py:{line}",
+                message=f"{message}: `{code}` at {paths.OUTPUT_CODE}.py:{line}",
                 numbers={"line": line},
                 where=values.line_text(place),
                 place=place,

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import plain
 from inspect_compile.tables.text import number_of, one_line
-from inspect_compile.tui.models.chain import Choice, told
+from inspect_compile.tui.models.chain import Choice, choice_parts
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
 
@@ -84,7 +84,7 @@ def top(
 
 def _state(state: str) -> str:
     words = {"ended with": "ended badly", "never said": "torn", "was killed": "killed"}
-    return " ".join(("⚠", *(word for told, word in words.items() if told in state)))
+    return " ".join(("⚠", *(word for phrase, word in words.items() if phrase in state)))
 
 
 def ended(status: int) -> str:
@@ -146,7 +146,7 @@ def context(
     """
     if choice is None or is_overview:
         return [Item(f" {OVERVIEW_HINT if is_overview else HINT}", "dim")], []
-    name, *rest = told(choice)
+    name, *rest = choice_parts(choice)
     left = [Item(" "), Item(name, "name"), *(Item(f" · {part}") for part in rest)]
     missed = next((miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)), None)
     if missed is None:

@@ -120,7 +120,7 @@ def is_marked(subject: Subject | None, selection: Selection) -> bool:
             return not selection.kernels.isdisjoint(subject.names)
 
 
-def told(choice: Choice) -> list[str]:
+def choice_parts(choice: Choice) -> list[str]:
     """The selection and how much belongs to it: `mixed.py:17`, `10 nodes`, `2 kernels`."""
     selection, level = choice.selection, choice.subject.level
     parts = [one_line(choice.subject.label)]

@@ -33,7 +33,7 @@ class Comparison:
 
     sides: Sequence[Side]
     table: Table
-    told: str
+    summary: str
     """How much differs, in words."""
     rows: dict[str, SideRow | Difference | Cause] = field(default_factory=dict)
     """Key of a row of the table → what it is about."""

@@ -127,9 +127,9 @@ def _subject(cost: Cost, chain: Chain, positions: dict[tuple[str, int | None], i
 
 def traffic(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, in code order; then the effect of fusion on the bytes."""
-    told = graph_bytes(chain.compiled)
+    sums = graph_bytes(chain.compiled)
     rows = chain.compiled.traffic.all()
-    return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [moved_words(told), *moved_notes(told)]))
+    return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [moved_words(sums), *moved_notes(sums)]))
 
 
 def roofline(dump: Dump, chain: Chain) -> Table:

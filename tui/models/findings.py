@@ -34,13 +34,13 @@ def finding_lines(row: Finding, width: int) -> Code:
         lines.append(CodeLine(plain(part_cell(part))))
         if code := source_words(part.where):
             lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
-    told = (
+    parts = (
         ("why", row.why, "warn"),
         ("a call", row.each_call, ""),
         ("to do", to_do_words(row), "good"),
         ("sure", sure_words(row), "dim"),
     )
-    for title, words, role in told:
+    for title, words, role in parts:
         for index, line in enumerate(_wrapped(one_line(words), width - _TITLE)):
             lines.append(CodeLine(f"{'' if index else title:{_TITLE}}{line}", role=role))
     return Code(tuple(lines))

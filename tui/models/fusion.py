@@ -53,16 +53,16 @@ MODES: Final = (GROUPS_MODE, FINDINGS, MISSED, ROUNDS_MODE, PARTNERS, ALL)
 
 def fusion(dump: Dump, chain: Chain, mode: str, chosen: frozenset[str] = frozenset()) -> Shown[Table]:
     """What `mode` shows of the chain's graph; `chosen` are the selected operations, by the chain's keys."""
-    told = _Tables(dump, chain)
+    tables = _Tables(dump, chain)
     if mode == GROUPS_MODE:
-        return told.groups()
+        return tables.groups()
     if mode == FINDINGS:
-        return told.findings()
+        return tables.findings()
     if mode == MISSED:
-        return told.missed()
+        return tables.missed()
     if mode == ROUNDS_MODE:
-        return told.rounds()
-    return told.partners(chosen) if mode == PARTNERS else told.pairs()
+        return tables.rounds()
+    return tables.partners(chosen) if mode == PARTNERS else tables.pairs()
 
 
 def misses(dump: Dump, chain: Chain) -> list[tuple[Miss, Subject]]:
@@ -193,8 +193,8 @@ class _Tables:
         fused = sorted((row for row in looked if row.verdict == "fused"), key=lambda row: row.rank or 1 << 30)
         name = self._chain.key(ledger.graph, "")
         how = ", with other loop orders tried" if is_reorder else ""
-        told = f"  {number_of(nodes, 'node')}, {number_of(len(fused), 'fusion')}{how}"
-        heading = (Span(f"{name}round {number}", "title"), Span(told, "dim"))
+        counts = f"  {number_of(nodes, 'node')}, {number_of(len(fused), 'fusion')}{how}"
+        heading = (Span(f"{name}round {number}", "title"), Span(counts, "dim"))
         yield Row(f"round {name}{number}", (heading,), heading=True)
         for row in (*fused, *(one for one in looked if one.verdict in ("allowed", "deferred", "slower", "undone"))):
             yield self._row(row)
@@ -253,7 +253,7 @@ def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[Code
         return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
     story = stories.pair(one, other)
     lines = [title, *_lines_of(SIDES, (story.a, story.b), "dim"), *_wrapped(verdict_line(story), width)]
-    lines += [line for told in between_lines(story) for line in _wrapped(told, width)]
+    lines += [line for styled in between_lines(story) for line in _wrapped(styled, width)]
     if story.rounds:
         lines.append(CodeLine(""))
         lines += _lines_of(ROUNDS, story.rounds, "dim")
@@ -263,7 +263,7 @@ def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[Code
             lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
     if advice := list(advice_lines(story)):
         lines.append(CodeLine(""))
-        lines += [line for told in advice for line in _wrapped(told, width)]
+        lines += [line for styled in advice for line in _wrapped(styled, width)]
     return lines
 
 
@@ -291,5 +291,5 @@ def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: s
     return [CodeLine(titles, role="dim"), *(CodeLine(line, role=role) for line in lines)]
 
 
-def _wrapped(told: StyledLine, width: int) -> list[CodeLine]:
-    return [CodeLine(line, role=told.role) for line in wrap(told.text, max(width, _NARROWEST))]
+def _wrapped(styled: StyledLine, width: int) -> list[CodeLine]:
+    return [CodeLine(line, role=styled.role) for line in wrap(styled.text, max(width, _NARROWEST))]

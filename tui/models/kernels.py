@@ -98,8 +98,8 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
         call = next((call for call in calls if not set(call.operations).isdisjoint(body.operations)), None)
         from inspect_compile.tables.kernels.kernel_page import computes_lines  # not before the rows are seen
 
-        told = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
-        lines += told if call is None else (f"line {call.line}: {line}" for line in told)
+        computed = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
+        lines += computed if call is None else (f"line {call.line}: {line}" for line in computed)
     return [CodeLine(line, role="dim") for line in lines]
 
 
@@ -143,8 +143,8 @@ def _folded(lines: list[CodeLine]) -> Iterator[CodeLine]:
         }
         texts = [line.text.lstrip() for line in lines]
         what = [name for name, start in kinds.items() if any(text.startswith(start) for text in texts)]
-        told = f"⋯ {number_of(len(lines), 'line')} folded: {', '.join(what) or 'what comes before the first loop'}"
-        yield CodeLine(f"{told}   {UNFOLD}: show", role="dim")
+        heading = f"⋯ {number_of(len(lines), 'line')} folded: {', '.join(what) or 'what comes before the first loop'}"
+        yield CodeLine(f"{heading}   {UNFOLD}: show", role="dim")
 
 
 def _less_indented(text: str, indent: int) -> str:

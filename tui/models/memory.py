@@ -85,8 +85,8 @@ def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
     keys = [f"{row.decision} {row.node}" for row in found.kept]
     table = Table.of(KEPT_COLUMNS, found.kept, keys, [chain.of_node(chain.graph, row.node) for row in found.kept])
     details = {key: _detail(partial(_of_kept, row, found)) for key, row in zip(keys, found.kept, strict=True)}
-    told = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
-    return Shown(table, told, details=details)
+    summary = f"{byte_text(found.saved)} saved, {byte_text(found.without)} if nothing were computed again"
+    return Shown(table, summary, details=details)
 
 
 def _of_kept(row: NeededActivation, found: Activations) -> list[str]:

@@ -83,10 +83,10 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     for number, row in enumerate(found):
         rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))
         lines = result_story(row)
-        told = [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)]
+        texts = [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)]
         if (own := statements.get((row.graph, row.call, row.index, row.node))) is not None and row.verdict == WRONG:
-            told += [(line.plain, "") for line in blamed_lines(own)]
-        details[rows[-1].key] = partial(_lines, told)
+            texts += [(line.plain, "") for line in blamed_lines(own)]
+        details[rows[-1].key] = partial(_lines, texts)
     wrong = next((at for at, row in enumerate(found, start=len(first)) if row.verdict == WRONG), 0)
     table = Table(columns, rows, header=bool(found))
     return Shown(table, _count(found), start=0 if first else wrong, empty=_empty(dump.run.numerics), details=details)
@@ -131,12 +131,12 @@ def _code(row: NonFiniteRow) -> Iterable[str]:
     return [f"  {row.where.code.strip()}"] if row.where is not None and row.where.code else []
 
 
-def _lines(told: Sequence[tuple[str, str]], width: int) -> Code:
+def _lines(texts: Sequence[tuple[str, str]], width: int) -> Code:
     """Texts with their roles, wrapped to a width in columns; what goes on is indented."""
     return Code(
         [
             CodeLine(line, role=role)
-            for text, role in told
+            for text, role in texts
             for line in wrap(text, max(width, _NARROWEST), subsequent_indent=" " * _INDENT, break_on_hyphens=False)
         ]
     )

@@ -45,8 +45,8 @@ def passes(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     for stage in ran:
         for step in between:
             if step.stage == stage.stage:
-                told = (cell(f"{step.before:,} → {number_of(step.after, 'node')}"), cell(f"   {step.what}", "dim"))
-                rows.append(Row(f"step {step.what}", told, heading=True))
+                cells = (cell(f"{step.before:,} → {number_of(step.after, 'node')}"), cell(f"   {step.what}", "dim"))
+                rows.append(Row(f"step {step.what}", cells, heading=True))
         rows.append(Row(f"stage {stage.graph} {stage.stage}", (_heading(stage),), heading=True))
         for run in stage.changed if mode == CHANGED else stage.runs:
             key = f"pass {run.index}"
@@ -86,10 +86,10 @@ def _detail(stage: StageRun, row: PassRow, width: int) -> Sheet:
         inside = [inner.name for inner in stage.inside(row) if inner.has_changed]
         behind.append((f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing", ""))
     if width < SIDE_BY_SIDE or not row.edits:
-        told = [CodeLine(text, role=role) for text, role in about]
+        heading = [CodeLine(text, role=role) for text, role in about]
         for edit in row.edits:
-            told += _edit(edit)
-        return Code([*told, *(CodeLine(text, role=role) for text, role in behind)])
+            heading += _edit(edit)
+        return Code([*heading, *(CodeLine(text, role=role) for text, role in behind)])
     above, below = ([Row.title(text, text, role) for text, role in lines] for lines in (about, behind))
     rows = (Row.of(SIDES, edit, f"edit {index}", None) for index, edit in enumerate(row.edits))
     return Table(SIDES, [*above, *rows, *below])

@@ -38,8 +38,8 @@ def graph_state(graph: CompiledGraph) -> GraphState:
         torn = "✗ The compile never ended: this is what was recorded up to then."
         return GraphState(False, Page([[Span(torn, "bad")]]))
     if end.status == "stopped":
-        told = "▲ Recorded in part: the dump had its size before this compile ended."
-        return GraphState(True, Page([[Span(told, "warn")]]))
+        sentence = "▲ Recorded in part: the dump had its size before this compile ended."
+        return GraphState(True, Page([[Span(sentence, "warn")]]))
     if end.status != "failed":
         return GraphState(True, None)
     exception = one_line(end.exception or "no exception was recorded")

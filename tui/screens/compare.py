@@ -102,7 +102,7 @@ class CompareScreen(Screen[None]):
         self.rows.empty = "Nothing was compiled."
         self.rows.restart(self._found.table)
         self.rows.begin(self._found.first)
-        self._say(self._found.told)
+        self._say(self._found.summary)
         self._moved()
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
@@ -128,11 +128,11 @@ class CompareScreen(Screen[None]):
         for place, text in enumerate(texts):
             self.query_one(f"#compare-side-{place}", Lines).restart(text)
 
-    def _say(self, told: str) -> None:
+    def _say(self, summary: str) -> None:
         left = [Item(" inspect-compile  ", "dim")]
         for place, side in enumerate(self._sides):
             left += [Item(" | ", "dim")] * bool(place) + [Item(side.name, "name")]
-        self.query_one("#compare-top", Bar).say(left, [Item(f"{told} ", "accent")])
+        self.query_one("#compare-top", Bar).say(left, [Item(f"{summary} ", "accent")])
 
     def action_unfold(self) -> None:
         """Show what comes before the first loop of a source, or hide it."""

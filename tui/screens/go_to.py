@@ -63,17 +63,17 @@ class GoToScreen(ModalScreen[Thing | None]):
         start(self, partial(self._look, event.value), group="go to", latest=True)
 
     async def _look(self, text: str) -> None:
-        answer, told = None, ""
+        answer, message = None, ""
         try:
             answer = await self._resolve(text) if text.strip() else None
         except Exception as error:  # a dump can contain anything
-            told = f"This cannot be shown: {type(error).__name__}: {error}"
+            message = f"This cannot be shown: {type(error).__name__}: {error}"
         self._asked, self._found = text, answer.all if isinstance(answer, Found) else ()
         options = self.query_one(OptionList)
         options.set_options([Option(_row(thing)) for thing in self._found])
         options.highlighted = 0 if self._found else None
-        told = told if answer is None or isinstance(answer, Found) else unresolved_text(answer)
-        self.query_one("#go-to-said", Static).update(Content(told))
+        message = message if answer is None or isinstance(answer, Found) else unresolved_text(answer)
+        self.query_one("#go-to-said", Static).update(Content(message))
         if self._is_wanted:
             self._choose()
 

@@ -41,8 +41,8 @@ def difference_text(one: KeyDifference) -> str:
 
 def differences_text(found: Sequence[KeyDifference]) -> str:
     """The first ones; how many more there are."""
-    told = "; ".join(difference_text(one) for one in found[:_MOST])
-    return told + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
+    listed = "; ".join(difference_text(one) for one in found[:_MOST])
+    return listed + (f"; and {len(found) - _MOST} more" if len(found) > _MOST else "")
 
 
 def _because(one: KeyDifference, *, is_code: bool = False) -> str:

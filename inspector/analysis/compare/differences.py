@@ -102,14 +102,14 @@ def _frame(a: FrameContent | None, b: FrameContent | None) -> Iterator[Differenc
         if only.recompiles:
             message = f"{side} compiled {where} again as {only.compile_id}, {other} did not"
         kind = "recompiles" if only.recompiles else "frames"
-        told = only.recompiles or (f"{only.compile_id} {where}: {only.status}",)
-        yield Difference(kind, only.compile_id, "", "", message, *((told, ()) if b is None else ((), told)))
+        history = only.recompiles or (f"{only.compile_id} {where}: {only.status}",)
+        yield Difference(kind, only.compile_id, "", "", message, *((history, ()) if b is None else ((), history)))
         return
 
     def differ(
-        kind: str, message: str, one: Lines, other: Lines, told: tuple[Lines, Lines] | None = None
+        kind: str, message: str, one: Lines, other: Lines, shown: tuple[Lines, Lines] | None = None
     ) -> Iterator[Difference]:
-        only_a, only_b = sides(one, other, told)
+        only_a, only_b = sides(one, other, shown)
         if only_a or only_b:
             yield Difference(kind, only.compile_id, "", "", f"{where}: {message}", only_a, only_b)
 
@@ -143,8 +143,8 @@ def _graph(a: GraphContent | None, b: GraphContent | None) -> Iterator[Differenc
 
     if a.collectives != b.collectives:
         counts = f"{{a}} calls {_words(a.collectives, 'collective')}, {{b}} {len(b.collectives)}"
-        told = counts if len(a.collectives) != len(b.collectives) else "they are others, or in another order"
-        yield found("collectives", told, *_aligned(a.collectives, b.collectives))
+        sentence = counts if len(a.collectives) != len(b.collectives) else "they are others, or in another order"
+        yield found("collectives", sentence, *_aligned(a.collectives, b.collectives))
     if a.status != b.status:
         yield found("status", f"{a.status} in {{a}}, {b.status} in {{b}}", (a.status,), (b.status,))
     if a.wiring != b.wiring:

@@ -49,7 +49,7 @@ def _calls(graph: CompiledGraph) -> Iterator[ExternCall]:
     moved = graph.traffic
     lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
     remarks = (row for row in graph.dump.rows(Remark) if row.code == "fallback")
-    told = {Id(row.graph, name): row.message for row in remarks for name in row.ids}
+    messages = {Id(row.graph, name): row.message for row in remarks for name in row.ids}
     texts = (graph.text(f"{paths.OUTPUT_CODE}.{ending}") for ending in ("py", "cpp"))
     code = next((text for text in texts if text is not None), "").splitlines()
     for row in works(graph):
@@ -67,13 +67,13 @@ def _calls(graph: CompiledGraph) -> Iterator[ExternCall]:
             written=bytes_.written if bytes_.is_known else None,
             is_read_unsure=bytes_.is_read_unsure,
             is_written_unsure=bytes_.is_written_unsure,
-            why=next((why for name in call.nodes if (why := _why(call.graph, name, told, lowered))), ""),
+            why=next((why for name in call.nodes if (why := _why(call.graph, name, messages, lowered))), ""),
         )
 
 
-def _why(graph: str, node: str, told: dict[Id, str], lowered: dict[Id, Lowering]) -> str:
+def _why(graph: str, node: str, messages: dict[Id, str], lowered: dict[Id, Lowering]) -> str:
     """What torch did with the node: it fell back, or its lowering called a library."""
-    if (message := told.get(Id(graph, node))) is not None:
+    if (message := messages.get(Id(graph, node))) is not None:
         return message.partition(": ")[2] or message
     row = lowered.get(Id(graph, node))
     if row is None or not row.via or row.way not in ("lowering", "fallback"):

@@ -22,8 +22,8 @@ def run_state(dump: Dump) -> RunState:
     run = dump.run
     if run.status == "ranks":
         states = [(path.name, run_state(Dump(path))) for path in dump.other_processes]
-        told = [f"{name}: {state.text}" for name, state in states if state.text]
-        return RunState(any(state.is_growing for _, state in states), "; ".join(told))
+        texts = [f"{name}: {state.text}" for name, state in states if state.text]
+        return RunState(any(state.is_growing for _, state in states), "; ".join(texts))
     if run.status == "running":
         if _is_alive(run.pid):
             return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")

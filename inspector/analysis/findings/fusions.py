@@ -41,7 +41,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
         copies = {Id.of(copy.row) for copy in avoidable(graph)}
         launches = {Id(one.graph, name): one for one in moved.launches for name in one.groups}
         attention = composed.nodes_of(graph)
-        told: set[tuple[str, str, str]] = set()
+        covered: set[tuple[str, str, str]] = set()
         for miss in left_apart(graph):
             if miss.saved_bytes < LEAST_BYTES or not can_act(miss) or _is_of_reductions(miss, moved, reducing):
                 continue
@@ -61,9 +61,9 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             if miss.code == _SIZES and any(part.operator == _JOINS for part in miss.parts):
                 continue  # a loop over all parts has another size than one over a part, however these are written
             saved = {(miss.graph, miss.b, buffer) for buffer in miss.buffers}
-            if saved <= told:  # what the later of the two need not read is told of it and another one
+            if saved <= covered:  # what the later of the two need not read is told of it and another one
                 continue
-            told |= saved
+            covered |= saved
             both = [launches[Id(miss.graph, name)] for name in (miss.a, miss.b) if Id(miss.graph, name) in launches]
             cost = costs.of_bytes(miss.saved_bytes, both)
             yield Finding(

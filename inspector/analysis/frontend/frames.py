@@ -81,19 +81,19 @@ def frames(dump: Dump) -> list[FrameRun]:
     """All frames, each followed by those that it triggered."""
     skips = dump.rows(Skip)
     compiles = _compiles(dump)
-    told = {(skip.function, skip.file, skip.line): skip.reason for skip in skips}
+    reasons = {(skip.function, skip.file, skip.line): skip.reason for skip in skips}
     runs: list[FrameRun] = []
     for made in compiles.values():
         code = next((one.frame or one.recompile for one in made if one.frame or one.recompile), None)
         function, file, line = (code.function, code.file, code.line) if code is not None else ("", "", 0)
         caller = next((one.frame.caller for one in made if one.frame is not None), None)
-        skip = told.pop((function, file, line), "")
+        skip = reasons.pop((function, file, line), "")
         is_outside = code is None and not any(one.breaks for one in made) and dump.run.status == "finished"
         runs.append(FrameRun(function, file, line, 0, caller, tuple(made), skip, is_outside))
     runs += [
         FrameRun(skip.function, skip.file, skip.line, 0, skip.caller, (), skip.reason)
         for skip in skips
-        if (skip.function, skip.file, skip.line) in told
+        if (skip.function, skip.file, skip.line) in reasons
     ]
     return _nested(runs)
 

@@ -52,9 +52,9 @@ def nearest(dump: Dump, recompile: Recompile) -> tuple[Cause, ...]:
     torch names the first guard that failed of each earlier compile. What else had changed is found by comparing the
     guards of both compiles.
     """
-    told = causes(dump, recompile)
+    every = causes(dump, recompile)
     by_compile = grouped(
-        ((compile_id, cause) for cause in told for compile_id in cause.compile_ids), lambda pair: pair[0]
+        ((compile_id, cause) for cause in every for compile_id in cause.compile_ids), lambda pair: pair[0]
     )
     best: dict[str, Cause] = {}
     for earlier in sorted(by_compile, key=compile_order, reverse=True)[:_MOST_COMPARED]:

@@ -88,14 +88,14 @@ def check(old: Lock, now: Compiled, rules: Sequence[Rule]) -> Result:
     found = list(checked.changes(same_machine))
     cut = {function_of(one.frame) for one in found if one.metric in ("graph_breaks", "recompiles") and one.frame}
     graphs = {(one.frame, one.kind) for one in found if METRICS[one.metric].of == "graph"}
-    told = [
+    changes = [
         msgspec.structs.replace(one, follows=True)
         if (function_of(one.frame) in cut and one.metric not in _TOLD_ANYWAY)
         or (one.metric == "sources" and (one.frame, one.kind) in graphs)
         else one
         for one in found
     ]
-    ordered = sorted(told, key=_order)
+    ordered = sorted(changes, key=_order)
     return Result(ordered, same_machine, len(rules))
 
 
@@ -170,8 +170,8 @@ class _Check:
         for metric in ("fallback", "missed", "fused", "kernels", "extern", "dtypes"):
             yield from self._labelled(metric, a, b, owner)
         if (rule := self._unchanged("cudagraphs", b.kind)) and a.cudagraphs != b.cudagraphs:
-            told = f"CUDA graphs of {b.name} are {b.cudagraphs or 'not used'}, were {a.cudagraphs or 'not used'}"
-            yield self._change("cudagraphs", rule, b, told, self._places.best(b.frame, ()))
+            message = f"CUDA graphs of {b.name} are {b.cudagraphs or 'not used'}, were {a.cudagraphs or 'not used'}"
+            yield self._change("cudagraphs", rule, b, message, self._places.best(b.frame, ()))
         yield from self._figures(_FIGURES, a, b, owner)
 
     def _labelled(
@@ -194,16 +194,16 @@ class _Check:
                 place = self._places.marked(frame_of(b), self._places.of_label(owner, metric, label))
                 if metric == "missed" or place.where is None:
                     place = self._places.best(frame_of(b), [place])
-                told = change_words(what, name_of(b), before.get(label, 0), after.get(label, 0), label)
-                change = self._change(metric, rule, b, told, place)
+                message = change_words(what, name_of(b), before.get(label, 0), after.get(label, 0), label)
+                change = self._change(metric, rule, b, message, place)
                 yield msgspec.structs.replace(change, is_better=label in fewer)
             return
         candidates = [self._places.of_label(owner, metric, label) for label in more]
         candidates += [self._lost(owner, label) for label in fewer] if metric == "fused" else []
-        told = change_words(
+        message = change_words(
             what, name_of(b), sum(before.values()), sum(after.values()), listed(more, fewer, before, after)
         )
-        change = self._change(metric, rule, b, told, self._places.best(frame_of(b), candidates))
+        change = self._change(metric, rule, b, message, self._places.best(frame_of(b), candidates))
         yield msgspec.structs.replace(change, leads=metric == "dtypes" and any(one not in before for one in more))
 
     def _lost(self, owner: str, label: str) -> Place:
@@ -228,11 +228,11 @@ class _Check:
     def _figure(
         self, metric: Metric, rule: str, a: object, b: GraphLock | MachineGraph, owner: str, before: int, after: int
     ) -> Change:
-        told, place = self._explained(metric.name, a, b, owner)
+        explanation, place = self._explained(metric.name, a, b, owner)
         words = (
             f"{metric.name} of {name_of(b)}: {number_words(before, metric.unit)} → {number_words(after, metric.unit)}"
         )
-        return self._change(metric.name, rule, b, words + told, place)
+        return self._change(metric.name, rule, b, words + explanation, place)
 
     def _explained(self, metric: str, a: object, b: GraphLock | MachineGraph, owner: str) -> tuple[str, Place]:
         """Which operators the difference of a figure is of, and where those are."""
@@ -272,7 +272,7 @@ class _Check:
         before = before_of(self._old, metric, rule.kind)
         if (metric.of == "machine" and not owners) or rule.holds(found, before):
             return
-        told = f"{number_words(found, metric.unit)} {plural(metric.what, found)}, and the rule is {rule.text}"
+        message = f"{number_words(found, metric.unit)} {plural(metric.what, found)}, and the rule is {rule.text}"
         largest = sorted(owners, key=lambda one: -(number_in(metric, one[1]) or 0))[:1]
         place = Place(None, "", False)
         for owner, one in largest:
@@ -285,7 +285,7 @@ class _Check:
                 candidates[0] if candidates and metric.name in _EACH else self._places.best(frame_of(one), candidates)
             )
         yield Change(
-            metric=metric.name, rule=rule.text, kind=rule.kind, message=told, why=place.why, where=place.where,
+            metric=metric.name, rule=rule.text, kind=rule.kind, message=message, why=place.why, where=place.where,
             is_new_line=place.is_new,
         )  # fmt: skip
 
@@ -306,8 +306,8 @@ class _Check:
             for label, number in labels_of(rule.metric, one).items():
                 if not rule.name or rule.name in label:
                     place = self._places.of_label(owner, rule.metric, label)
-                    told = f"{name_of(one)} has {number_words(number)} {plural(metric.what, number)}: {label}"
-                    yield self._change(rule.metric, rule.text, one, told, place)
+                    message = f"{name_of(one)} has {number_words(number)} {plural(metric.what, number)}: {label}"
+                    yield self._change(rule.metric, rule.text, one, message, place)
 
     def _owners(self, metric: Metric) -> list[tuple[str, Row]]:
         now = self._now.lock

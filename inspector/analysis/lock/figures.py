@@ -56,10 +56,10 @@ def plural(what: str, number: float) -> str:
 
 def listed(more: Sequence[str], fewer: Sequence[str], before: Mapping[str, int], after: Mapping[str, int]) -> str:
     """`+1 a, −2 b`: the labels that are more, and fewer."""
-    told = [f"+{after[label] - before.get(label, 0)} {label}" for label in more[:3]]
-    told += [f"−{before[label] - after.get(label, 0)} {label}" for label in fewer[:3]]
+    parts = [f"+{after[label] - before.get(label, 0)} {label}" for label in more[:3]]
+    parts += [f"−{before[label] - after.get(label, 0)} {label}" for label in fewer[:3]]
     left = max(0, len(more) - 3) + max(0, len(fewer) - 3)
-    return ", ".join(told) + (f" and {left} more" if left else "")
+    return ", ".join(parts) + (f" and {left} more" if left else "")
 
 
 def before(old: Lock, metric: Metric, kind: str) -> int:

@@ -153,13 +153,13 @@ def _loops(dump: Dump, graph: str, nodes: dict[Id, Node], apart: Iterable[Apart]
 
 def _why_apart(miss: Miss) -> str:
     reason = by_code(miss.code)
-    told = reason.meaning if reason is not None else miss.reason
+    meaning = reason.meaning if reason is not None else miss.reason
     places = " and ".join(
         f"{part.operator or part.node} ({short(where)})" if (where := own(part.where)) is not None else part.operator
         for part in miss.parts
     )
     knob = f" (setting: {reason.knob})" if reason is not None and reason.knob else ""
-    return f"{places or f'{miss.a} and {miss.b}'} are apart: {told}{knob}" if told else ""
+    return f"{places or f'{miss.a} and {miss.b}'} are apart: {meaning}{knob}" if meaning else ""
 
 
 def _cudagraphs(dump: Dump, graph: str) -> str:
@@ -184,12 +184,12 @@ def _machine(dump: Dump, graph: Graph, frame: str, evidence: dict[Key, Evidence]
     lines = {one.name: one.lines[-1] for one in dump.rows(Kernel, graph.graph) if one.lines}
     most = max(running, key=lambda row: row.registers or 0, default=None)
     if most is not None and most.registers:
-        told = f"{most.kernel} has {most.registers} registers a thread"
-        evidence[graph.graph, "registers", ""] = Evidence(own(lines.get(most.kernel)), told)
+        text = f"{most.kernel} has {most.registers} registers a thread"
+        evidence[graph.graph, "registers", ""] = Evidence(own(lines.get(most.kernel)), text)
     spilled = max(running, key=lambda row: row.spills or 0, default=None)
     if spilled is not None and spilled.spills:
-        told = f"{spilled.kernel} spills {spilled.spills} bytes a thread"
-        evidence[graph.graph, "spills", ""] = Evidence(own(lines.get(spilled.kernel)), told)
+        text = f"{spilled.kernel} spills {spilled.spills} bytes a thread"
+        evidence[graph.graph, "spills", ""] = Evidence(own(lines.get(spilled.kernel)), text)
     return MachineGraph(
         frame=frame,
         kind=graph.kind,

@@ -50,13 +50,13 @@ def _pairs(
     found = matched(
         old, new, lambda one: (name(one), _hashable(one)), lambda one: (name(one), _hashable(likeness(one))), name
     )
-    told: list[tuple[bytes, Pair[T]]] = [
+    named: list[tuple[bytes, Pair[T]]] = [
         *((name(one), (one, other)) for one, other in found.pairs),
         *((name(one), (one, None)) for one in found.only_a),
         *((name(one), (None, one)) for one in found.only_b),
     ]
     places = {one: place for place, one in enumerate(dict.fromkeys(names.values()))}
-    yield from (pair for _, pair in sorted(told, key=lambda one: places[one[0]]))
+    yield from (pair for _, pair in sorted(named, key=lambda one: places[one[0]]))
 
 
 def _hashable(value: object) -> bytes:

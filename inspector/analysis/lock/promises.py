@@ -28,8 +28,8 @@ def broken_promises(rule: Together, now: Compiled) -> Broken | None:
     missing = [part for part, loops in by_part.items() if not loops]
     if missing:
         there = ", ".join(dict.fromkeys(name for loop in now.loops for name in loop.operators))
-        told = " and ".join(missing)
-        return Broken(f"{told}: in no loop that was generated; there are {there or 'none'}", "", None)
+        absent = " and ".join(missing)
+        return Broken(f"{absent}: in no loop that was generated; there are {there or 'none'}", "", None)
     together = " and ".join(rule.parts)
     for first in rule.parts:
         for second in rule.parts:
@@ -39,9 +39,9 @@ def broken_promises(rule: Together, now: Compiled) -> Broken | None:
                         where = next(reversed(other.lines), None)
                         return Broken(f"{together} are not in one kernel", pair.why, where, pair)
     loop = by_part[rule.parts[-1]][0]
-    told = f"{together} are not in one kernel"
+    message = f"{together} are not in one kernel"
     return Broken(
-        told, "no loop that has one of them shares bytes with one that has another", next(iter(loop.lines), None)
+        message, "no loop that has one of them shares bytes with one that has another", next(iter(loop.lines), None)
     )
 
 

@@ -36,12 +36,12 @@ class Signature(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         """`argument 0 divisible by 16, argument 1 equal to 1`."""
-        told = (
+        parts = (
             f"argument {number} {' and '.join(_WORDS[letter] for letter in letters)}"
             for number, letters in enumerate(self.letters)
             if letters
         )
-        return ", ".join(told) or "nothing known of the arguments"
+        return ", ".join(parts) or "nothing known of the arguments"
 
 
 def suffix(letters: Sequence[str]) -> str:

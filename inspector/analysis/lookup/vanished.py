@@ -44,7 +44,7 @@ class _Asked(NamedTuple):
 def vanished(graphs: Graphs, name: str) -> str:
     """Why no operation computes `name`, a line or a node of any graph; empty if no graph has it."""
     asked = _Asked(name.removeprefix("%"), ProgramLine.read(name))
-    return next((told for one in graphs if (told := _in_graph(one, asked))), "")
+    return next((reason for one in graphs if (reason := _in_graph(one, asked))), "")
 
 
 def _in_graph(graph: CompiledGraph, asked: _Asked) -> str:
@@ -63,16 +63,16 @@ def _in_graph(graph: CompiledGraph, asked: _Asked) -> str:
 def _without_operation(graph: CompiledGraph, nodes: Sequence[Node]) -> str:
     lowered = {Id(row.graph, row.node): row for row in graph.rows(Lowering)}
     virtual = inlined(graph)
-    told = []
+    parts = []
     for node in nodes[:_MOST]:
         row = lowered.get(Id.of(node))
         way = "" if row is None else "size" if row.flops_kind == "size" else row.way
         value = virtual.get(Id.of(node))
         if value is not None and value.operations:
-            told.append(f"`{node.name}` reads no buffer, and its code is in that of {_few(value.operations)}")
+            parts.append(f"`{node.name}` reads no buffer, and its code is in that of {_few(value.operations)}")
         else:
-            told.append(f"`{node.name}` is {_WAYS[way]}" if way in _WAYS else f"`{node.name}` is lowered to none")
-    return f"no operation is made for this: {', '.join(told)}"
+            parts.append(f"`{node.name}` is {_WAYS[way]}" if way in _WAYS else f"`{node.name}` is lowered to none")
+    return f"no operation is made for this: {', '.join(parts)}"
 
 
 def _taken_away(row: Pass, gone: Sequence[Edit], passes: Sequence[Pass]) -> str:

@@ -54,10 +54,10 @@ def dtype_text(dtype: str) -> str:
     return _DTYPES.get(dtype, dtype)
 
 
-def fold(text: str, told: set[str], *, node: str = "") -> str:
-    """`text` with the buffers in `told` shortened to their names, and values of nodes other than `node` to `%name`.
+def fold(text: str, printed: set[str], *, node: str = "") -> str:
+    """`text` with the buffers in `printed` shortened to their names, and values of nodes other than `node` to `%name`.
 
-    Buffers that are printed in full are added to `told`.
+    Buffers that are printed in full are added to `printed`.
     """
     lines = _NOISE.sub("", text).split("\n")
     found: list[str] = []
@@ -66,12 +66,12 @@ def fold(text: str, told: set[str], *, node: str = "") -> str:
         line = lines[position]
         if line.endswith("("):
             name, head = _named(lines, position, node)
-            if name in told:
+            if name in printed:
                 position = _end(lines, position)
                 lines[position] = f"{head} … {lines[position].lstrip()}"
                 continue  # a line that closes one construct may open the next
             if name and not name.startswith("%"):
-                told.add(name)
+                printed.add(name)
         found.append(line)
         position += 1
     return "\n".join(found)

@@ -44,13 +44,13 @@ def lowering_steps(graph: CompiledGraph) -> Iterator[Step]:
         def now(origin: str, of: str = row.graph) -> str | None:
             return real.get(Id(of, origin))
 
-        def told(name: str, of: str = row.graph) -> str:
+        def brief_of(name: str, of: str = row.graph) -> str:
             if Id(of, name) not in briefs:
                 briefs[Id(of, name)] = brief(results.get(Id(of, name), ""), now)
             return briefs[Id(of, name)]
 
         names = dict.fromkeys(name for argument in row.arguments for name in _REFERENCE.findall(argument))
-        arguments = [(name, told(name)) for name in names if Id(row.graph, name) in results]
+        arguments = [(name, brief_of(name)) for name in names if Id(row.graph, name) in results]
         asks = realizes.get((row.graph, row.index), [])
         for ask in asks:
             if ask.realized and ask.origin is not None and ask.origin != row.node:
@@ -59,7 +59,7 @@ def lowering_steps(graph: CompiledGraph) -> Iterator[Step]:
         results[Id(row.graph, row.node)] = (
             row.result if row.same_as is None else results.get(Id(row.graph, row.same_as), "")
         )
-        yield Step(row, nodes.get(Id(row.graph, row.node)), arguments, asks, told(row.node))
+        yield Step(row, nodes.get(Id(row.graph, row.node)), arguments, asks, brief_of(row.node))
 
 
 def _realized(ask: Realize) -> str:

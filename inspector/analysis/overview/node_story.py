@@ -170,15 +170,15 @@ def node_story(dump: Dump, lineage: Lineage, kin: NodeRef, *, misses: bool = Tru
 def _missed(dump: Dump, operations: list[Operation]) -> list[Miss]:
     found: list[Miss] = []
     for graph in dict.fromkeys(outermost(row.graph) for row in operations):
-        told = fusion(CompiledGraph(dump, graph))
+        fusions = fusion(CompiledGraph(dump, graph))
         groups = {
             (one.graph, ledger.final.get(name))
-            for ledger in told.ledgers
+            for ledger in fusions.ledgers
             for one in operations
             if one.graph == ledger.graph
             for name in one.members
         }
-        apart = (*told.apart, *told.beside)
+        apart = (*fusions.apart, *fusions.beside)
         found += [miss for miss in apart if Id(miss.graph, miss.a) in groups or Id(miss.graph, miss.b) in groups]
     return found
 

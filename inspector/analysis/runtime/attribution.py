@@ -261,8 +261,8 @@ class _Attributor:
         runs = self._profile.runs
         members.sort(key=lambda index: runs[index].start)
         group = self._every if call is None else self._candidates(call)
-        told = None if call is None else self._told.get(call)
-        key = id(told or group), tuple(runs[index].name for index in members)
+        known = None if call is None else self._told.get(call)
+        key = id(known or group), tuple(runs[index].name for index in members)
         if key not in self._replays:
             near = group.with_first_function(runs[index].name for index in members)
             self._replays[key] = find_replay(near, [runs[index] for index in members])

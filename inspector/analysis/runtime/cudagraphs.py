@@ -83,12 +83,12 @@ def cudagraph_rows(graphs: Graphs) -> list[CudagraphRow]:
 
 def again(dump: Dump, row: CudaGraph) -> list[Again]:
     """The recordings after the first, by torch's reason."""
-    told = []
+    rows = []
     for why, more in grouped((one for one in row.recordings if one.why != "first"), lambda one: one.why).items():
         inputs = tuple(dict.fromkeys(name for one in more for name in one.inputs))
         where = next((one.where for one in more if one.where), None)
-        told.append(Again(why, len(more), inputs, where or _used_at(CompiledGraph(dump, row.graph), inputs)))
-    return told
+        rows.append(Again(why, len(more), inputs, where or _used_at(CompiledGraph(dump, row.graph), inputs)))
+    return rows
 
 
 def _used_at(graph: CompiledGraph, inputs: tuple[str, ...]) -> str | None:

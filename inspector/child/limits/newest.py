@@ -128,10 +128,12 @@ class Newest:
         limits = f"--keep {self._keep}" + (f", --max-dump {self._size}" if self._was_full else "")
         if self._recompiles:
             known = self._recompiles + len(self._ended)
-            told = f"of {known:,} recompiles the newest {len(self._ended):,} are here, the earlier ones were dropped"
-            found.append(Omission(what="compiles", limit=limits, count=self._recompiles, message=f"{limits}: {told}"))
+            message = f"of {known:,} recompiles the newest {len(self._ended):,} are here, the earlier ones were dropped"
+            found.append(
+                Omission(what="compiles", limit=limits, count=self._recompiles, message=f"{limits}: {message}")
+            )
         if self._frames:
             frames = "a function" if self._frames == 1 else f"{self._frames:,} functions"
-            told = f"--max-dump {self._size}: the first compile of {frames} was dropped"
-            found.append(Omission(what="frames", limit=f"--max-dump {self._size}", count=self._frames, message=told))
+            message = f"--max-dump {self._size}: the first compile of {frames} was dropped"
+            found.append(Omission(what="frames", limit=f"--max-dump {self._size}", count=self._frames, message=message))
         return tuple(found)

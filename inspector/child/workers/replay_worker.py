@@ -17,7 +17,7 @@ _COMPILER = "inspect_compile.lowering.intervention.replay.again"
 
 def main() -> None:
     """Compile it. An exception of torch's is reported, and ends this process as it would end a program."""
-    told = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     with os.fdopen(os.dup(sys.__stdout__.fileno()), "w") as answers:  # type: ignore[union-attr]
         os.dup2(sys.__stderr__.fileno(), sys.__stdout__.fileno())  # type: ignore[union-attr]
 
@@ -27,7 +27,7 @@ def main() -> None:
 
         again = importlib.import_module(_COMPILER)
         try:
-            again.again(told, start.record, _become)
+            again.again(request, start.record, _become)
         except again.RefusedError as error:
             answer(refused=str(error))
             raise SystemExit(2) from None

@@ -25,12 +25,12 @@ def main() -> None:
     compiler = importlib.import_module(_COMPILER)
     compiled = compiler.compiler_for(target, start.record)
     for line in sys.stdin:
-        told = json.loads(line)
-        sys.path += [entry for entry in told.get("path", ()) if entry not in sys.path]
-        if "remark" in told:
-            start.record(msgspec.convert(told["remark"], Remark))
-        if "graph" in told:
-            data = _taken(told["graph"])
+        request = json.loads(line)
+        sys.path += [entry for entry in request.get("path", ()) if entry not in sys.path]
+        if "remark" in request:
+            start.record(msgspec.convert(request["remark"], Remark))
+        if "graph" in request:
+            data = _taken(request["graph"])
             try:
                 compiled(data)
             except Exception as error:

@@ -182,8 +182,8 @@ class _Drawn:
             for name in dict.fromkeys(node.inputs):
                 frame, boxes = nested.get(f"{node.graph}/{name}", ("", []))
                 if boxes:
-                    told = words.tooltip([f"{node.name} runs {name}"])
-                    arrows.append(Arrow(self._id(at), boxes[0], "call", (), told, into=frame))
+                    tooltip = words.tooltip([f"{node.name} runs {name}"])
+                    arrows.append(Arrow(self._id(at), boxes[0], "call", (), tooltip, into=frame))
                     below += [(self._id(at), box) for box in boxes if box not in reading]
         return arrows, below
 
@@ -226,10 +226,10 @@ class _Drawn:
         inner: list[Frame | Box] = []
         arrows: list[Arrow] = []
         edges = self._edges(whole)
-        told = self._told_in_boxes(edges, whole)
+        in_boxes = self._told_in_boxes(edges, whole)
         for repeat, folds in groupby(enumerate(whole.folds), key=lambda one: one[1].repeat):
             boxes = tuple(
-                self._fold(place, one, whole, [edges[place, head] for head in told.get(place, ())])
+                self._fold(place, one, whole, [edges[place, head] for head in in_boxes.get(place, ())])
                 for place, one in folds
             )
             if repeat is None:
@@ -241,7 +241,7 @@ class _Drawn:
             if len(boxes) > 1 and any(self._is_again(whole, at, repeat) for copy in copies[1:] for at in copy):
                 tooltip = words.tooltip(["values of one copy that later ones read"])
                 arrows.append(Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=tooltip))
-        arrows += [_arrow(*ends, edge) for ends, edge in edges.items() if ends[1] not in told.get(ends[0], ())]
+        arrows += [_arrow(*ends, edge) for ends, edge in edges.items() if ends[1] not in in_boxes.get(ends[0], ())]
         return Section(tuple(inner), tuple(arrows))
 
     def _is_again(self, whole: Folded, at: int, repeat: int) -> bool:
@@ -287,10 +287,10 @@ class _Drawn:
         rows = [self._found[at] for at in own]
         operators = list(dict.fromkeys(words.shortened(row.operator, 30) for row in rows))
         more = len(operators) - _OPERATORS
-        told = ", ".join(operators[:_OPERATORS]) + (f", +{more}" if more > 0 else "")
+        listed = ", ".join(operators[:_OPERATORS]) + (f", +{more}" if more > 0 else "")
         lines = [
             f"{number_of(len(rows), 'node')}{f', × {copies}' * (copies > 1)}",
-            words.shortened(told, words.LINE_WIDTH),
+            words.shortened(listed, words.LINE_WIDTH),
         ]
         lines += _place(next((row.node for row in reversed(rows) if row.node.where is not None), None))
         name = words.name_shortened(one.module) if one.module else number_of(len(rows), "node")
@@ -334,8 +334,8 @@ class _Drawn:
 
 
 def _arrow(tail: int, head: int, edge: _Edge) -> Arrow:
-    told = [number_of(edge.pairs, "value"), *edge.names[: words.MOST_TOOLTIP_LINES]]
-    return Arrow(f"fold_{tail}", f"fold_{head}", "value", (), words.tooltip(told), edge.bytes)
+    lines = [number_of(edge.pairs, "value"), *edge.names[: words.MOST_TOOLTIP_LINES]]
+    return Arrow(f"fold_{tail}", f"fold_{head}", "value", (), words.tooltip(lines), edge.bytes)
 
 
 def _kind(value: Value) -> BoxKind:
@@ -357,6 +357,6 @@ def _place(node: Node | None) -> list[str]:
 
 def _tooltip(value: Value) -> tuple[str, ...]:
     node = value.node
-    told = [node.name, f"{node.op} {node.target}", *_tensors(node), f"module {node.module}" if node.module else ""]
-    told += [words.place_and_code(node.where), f"reads {', '.join(node.inputs)}" if node.inputs else ""]
-    return words.tooltip(map(one_line, told))
+    lines = [node.name, f"{node.op} {node.target}", *_tensors(node), f"module {node.module}" if node.module else ""]
+    lines += [words.place_and_code(node.where), f"reads {', '.join(node.inputs)}" if node.inputs else ""]
+    return words.tooltip(map(one_line, lines))

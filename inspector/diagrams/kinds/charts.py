@@ -58,10 +58,10 @@ def _chart(
     def listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
         for graph in graphs:
             try:
-                told = nothing if svg(graph) is None else "yes"
+                status = nothing if svg(graph) is None else "yes"
             except CommandError as error:
-                told = str(error)
-            yield name, told
+                status = str(error)
+            yield name, status
 
     return Kind(name, what, draw, listed, on_page=on_page)
 

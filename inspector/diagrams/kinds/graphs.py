@@ -96,8 +96,8 @@ def _node_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
 
     for graph in graphs:
         count = len(graph.stage("post_grad"))
-        told = f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded"
-        yield "node NAME", told
+        status = f"one of {number_of(count, 'node')}, or of an earlier graph" if count else "none was recorded"
+        yield "node NAME", status
 
 
 FX = Kind(

@@ -151,13 +151,13 @@ def _listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
         for phase in phases:
             found = schedule(graph, phase)
             count = sum(1 for unit in found.units for _ in unit.groups)
-            told = number_of(count, "scheduler node") if count else "not recorded"
-            yield f"schedule, {_PHASE_WORDS[phase]}", f"{told}{', folded' * is_folded(found)}"
+            status = number_of(count, "scheduler node") if count else "not recorded"
+            yield f"schedule, {_PHASE_WORDS[phase]}", f"{status}{', folded' * is_folded(found)}"
         is_any = findings_picture(graph) is not None
         yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
         for heat in HEATS:
-            told = "yes" if HEAT_OF[heat](graph) is not None else "nothing of this was recorded"
-            yield f"schedule --heat {heat}", told
+            status = "yes" if HEAT_OF[heat](graph) is not None else "nothing of this was recorded"
+            yield f"schedule --heat {heat}", status
 
 
 SCHEDULE = Kind(

@@ -85,8 +85,8 @@ class Arrows:
                 reasons.setdefault((a, b), []).append(attempt)
         found: dict[int, list[Arrow]] = {}
         for (a, b), attempts in reasons.items():
-            told = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
-            tooltip = words.tooltip([f"{a[1]} and {b[1]} were not fused", *told])
+            rounds = dict.fromkeys(f"round {attempt.round}: {attempt.reason or attempt.code}" for attempt in attempts)
+            tooltip = words.tooltip([f"{a[1]} and {b[1]} were not fused", *rounds])
             arrow = Arrow(self._boxes.id(a), self._boxes.id(b), "refused", tooltip=tooltip)
             found.setdefault(self._section(a), []).append(arrow)
         return found
@@ -105,10 +105,10 @@ class Arrows:
                 tail, head = self._reading(one, other) or (one[-1], other[0])
                 if self._section(tail) != self._section(head):  # only a damaged dump has them in two kernels
                     continue
-                told = [f"{row.a} and {row.b} were fused in round {row.round}", row.kind]
-                told += [f"they share {byte_text(row.shared_bytes)}"] if row.shared_bytes else []
+                tooltip = [f"{row.a} and {row.b} were fused in round {row.round}", row.kind]
+                tooltip += [f"they share {byte_text(row.shared_bytes)}"] if row.shared_bytes else []
                 label = (f"round {row.round}",)
-                arrow = Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(told))
+                arrow = Arrow(self._boxes.id(tail), self._boxes.id(head), "joined", label, words.tooltip(tooltip))
                 found.setdefault(self._section(tail), []).append(arrow)
         return found
 
@@ -213,8 +213,8 @@ class Arrows:
         found.after.setdefault(self._first_key(group), []).append(box)
         for operation in given:
             sizes = {access.buffer: access.bytes for access in operation.writes}
-            told = [f"{operation.name} writes {words.index_text(access)}" for access in operation.writes]
-            found.arrows.append(_stored(self._boxes.id(Id.of(operation)), box.id, sizes, told))
+            writes = [f"{operation.name} writes {words.index_text(access)}" for access in operation.writes]
+            found.arrows.append(_stored(self._boxes.id(Id.of(operation)), box.id, sizes, writes))
 
     def _leave(self, found: SectionArrows, tail: Id, links: list[Link]) -> None:
         ends = list(dict.fromkeys(link.head[1] for link in links))
@@ -249,10 +249,10 @@ class Arrows:
             )
 
 
-def _stored(tail: str, head: str, sizes: dict[str, int | None], told: list[str], into: str | None = None) -> Arrow:
+def _stored(tail: str, head: str, sizes: dict[str, int | None], tooltip: list[str], into: str | None = None) -> Arrow:
     """An arrow for buffers in memory and their bytes."""
     size = sum(size or 0 for size in sizes.values())
-    return Arrow(tail, head, "stored", words.buffer_lines(sizes), words.tooltip(told), size, into)
+    return Arrow(tail, head, "stored", words.buffer_lines(sizes), words.tooltip(tooltip), size, into)
 
 
 def most(reads: list[Read]) -> int | None:

@@ -58,24 +58,24 @@ def findings_picture(graph: "CompiledGraph") -> Picture | None:
     whole = schedule(graph, "post_fusion")
     places = _Places(whole)
     every = findings(graph)
-    about = [told for row in every if (told := _of_finding(row, places)) is not None]
-    known = {frozenset(told.units) for told in about}
-    others = [told for told in _apart(graph, places) if frozenset(told.units) not in known]
+    about = [finding for row in every if (finding := _of_finding(row, places)) is not None]
+    known = {frozenset(finding.units) for finding in about}
+    others = [finding for finding in _apart(graph, places) if frozenset(finding.units) not in known]
     shown = [*about[:MOST], *others[:MOST_OTHERS]]
     if not shown:
         return None
-    needed = sorted({unit for told in shown for unit in (*told.units, *told.makers)})
+    needed = sorted({unit for finding in shown for unit in (*finding.units, *finding.makers)})
     part = restricted(whole, (whole.units[place] for place in needed))
     drawn = section_of(Boxes.of(graph, "post_fusion", part, None), part, each_unit(part))
     box_of = {place: f"fold_{number}" for number, place in enumerate(needed)}
     lines: dict[str, list[str]] = defaultdict(list)
     pairs = []
-    for told in shown:
-        if told.kind is not None:
-            pairs.append(_pair(told, box_of))
+    for finding in shown:
+        if finding.kind is not None:
+            pairs.append(_pair(finding, box_of))
         else:
-            for unit in told.units:
-                lines[box_of[unit]].append(told.head)
+            for unit in finding.units:
+                lines[box_of[unit]].append(finding.head)
     inner = tuple(_with(one, lines.get(one.id, ())) if isinstance(one, Box) else one for one in drawn.inner)
     found = number_of(len(about), "finding") if about else "no finding"
     apart = f", and {number_of(len(others), 'other pair')} left apart" if others else ""
@@ -164,12 +164,12 @@ def _parts(parts: Sequence[FindingSite]) -> list[str]:
     return [f"{part.operator or part.node}  {words.place_and_code(part.where)}" for part in parts]
 
 
-def _pair(told: _Told, box_of: dict[int, str]) -> Arrow:
-    why = wrap(one_line(told.why)[:400] or "no reason was recorded", _WIDTH)
+def _pair(finding: _Told, box_of: dict[int, str]) -> Arrow:
+    why = wrap(one_line(finding.why)[:400] or "no reason was recorded", _WIDTH)
     if len(why) > _LINES:
         why = [*why[: _LINES - 1], words.shortened(" ".join(why[_LINES - 1 :]), _WIDTH)]
-    one, other = (box_of[unit] for unit in told.units)
-    return Arrow(one, other, told.kind or "missed", (told.head, *why), words.tooltip(told.tooltip))
+    one, other = (box_of[unit] for unit in finding.units)
+    return Arrow(one, other, finding.kind or "missed", (finding.head, *why), words.tooltip(finding.tooltip))
 
 
 def _with(box: Box, lines: Sequence[str]) -> Box:

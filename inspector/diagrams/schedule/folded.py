@@ -47,11 +47,11 @@ def section_of(boxes: Boxes, schedule: Schedule, found: Folded) -> Section:
 def subtitles(schedule: Schedule, found: Folded) -> tuple[str, ...]:
     """What was folded, in a line."""
     launches = number_of(len(schedule.units), "launch", "launches")
-    told = f"folded: {number_of(len(found.folds), 'box', 'boxes')} for {launches}"
+    summary = f"folded: {number_of(len(found.folds), 'box', 'boxes')} for {launches}"
     if found.repeats:
         again = sum(len(copy) for copies in found.repeats for copy in copies[1:])
-        told += f", {again:,} repeat others"
-    return (told, "--unfold draws each operation")
+        summary += f", {again:,} repeat others"
+    return (summary, "--unfold draws each operation")
 
 
 class _Drawn:
@@ -91,8 +91,8 @@ class _Drawn:
                 buffers.update(dict.fromkeys(link.reads))
         if not buffers or len(boxes) < 2:
             return []
-        told = [f"{number_of(len(buffers), 'buffer')} from one copy to later ones", ", ".join(buffers)]
-        return [Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=words.tooltip(told))]
+        tooltip = [f"{number_of(len(buffers), 'buffer')} from one copy to later ones", ", ".join(buffers)]
+        return [Arrow(boxes[-1].id, boxes[0].id, "again", tooltip=words.tooltip(tooltip))]
 
     def _named(self, copies: Copies) -> str:
         """Where a repeated part begins and ends in the model: `h.0 … h.11`."""
@@ -122,8 +122,8 @@ class _Drawn:
         operations = [one for unit in own for one in unit.operations()]
         kernels = sum(unit.is_kernel for unit in own)
         calls = sum(unit.launch is not None and not unit.is_kernel for unit in own)
-        told = [number_of(kernels, "kernel")] * bool(kernels) + [number_of(calls, "call")] * bool(calls)
-        told += [number_of(len(operations), "operation")]
+        counts = [number_of(kernels, "kernel")] * bool(kernels) + [number_of(calls, "call")] * bool(calls)
+        counts += [number_of(len(operations), "operation")]
         tooltip = [f"{unit.launch.kernel.name if unit.launch else unit.groups[0].key[1]}" for unit in own]
         title = words.name_shortened(fold.module) if fold.module else number_of(len(own), "launch", "launches")
         heat = self._hottest(own)
@@ -131,7 +131,7 @@ class _Drawn:
             self._id(place),
             "module",
             title,
-            lines=(", ".join(told), *self._line(operations), *self._result_line(place)),
+            lines=(", ".join(counts), *self._line(operations), *self._result_line(place)),
             tooltip=words.tooltip(tooltip),
             shade=heat[0],
             mark=heat[1],
@@ -145,16 +145,16 @@ class _Drawn:
         launch = unit.launch
         name = launch.kernel.name if launch is not None else operations[0].extern_kernel or operations[0].name
         kind: BoxKind = kind_of(operations[0]) if len(operations) == 1 else "fused"
-        told = [operations[0].name if len(operations) == 1 else f"{number_of(len(operations), 'operation')}"]
+        parts = [operations[0].name if len(operations) == 1 else f"{number_of(len(operations), 'operation')}"]
         if copies > 1:
-            told.append(f"× {copies}{f' as {names} kernels' if names > 1 else ''}")
+            parts.append(f"× {copies}{f' as {names} kernels' if names > 1 else ''}")
         heat = self._hottest([unit])
         tooltip = (
             words.kernel_tooltip(launch)
             if launch is not None and unit.is_kernel
             else words.operation_tooltip(operations[0], self._places(operations), launch)
         )
-        lines = (", ".join(told), *self._line(operations), *self._result_line(place))
+        lines = (", ".join(parts), *self._line(operations), *self._result_line(place))
         return Box(
             self._id(place), kind, words.name_shortened(name, words.WIDTH + 8), "", lines, tooltip, heat[0], heat[1]
         )
@@ -198,11 +198,11 @@ class _Drawn:
             edge.pairs += 1
         for (tail, head), edge in edges.items():
             size = sum(size or 0 for size in edge.sizes.values())
-            told = [f"{number_of(edge.pairs, 'dependency', 'dependencies')} between the launches of these boxes"]
-            told += [f"{name}{words.size_text(bytes_)}" for name, bytes_ in edge.sizes.items()]
+            tooltip = [f"{number_of(edge.pairs, 'dependency', 'dependencies')} between the launches of these boxes"]
+            tooltip += [f"{name}{words.size_text(bytes_)}" for name, bytes_ in edge.sizes.items()]
             lines = () if edge.is_order else words.buffer_lines(edge.sizes)
             kind: ArrowKind = "order" if edge.is_order else "stored"
-            yield Arrow(self._id(tail), self._id(head), kind, lines, words.tooltip(told), size)
+            yield Arrow(self._id(tail), self._id(head), kind, lines, words.tooltip(tooltip), size)
 
     def _inputs(self) -> tuple[list[Box], list[Arrow]]:
         """The arguments of the call that are read, but for parameters, with an arrow to the first that reads each."""

@@ -85,7 +85,7 @@ def registers(graph: "CompiledGraph") -> Heat | None:
     return _scale(launch_figures.registers(graph), lambda value: f"{value:.0f}")
 
 
-def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Heat | None:
+def _scale(figures: launch_figures.Figures, text_of: Callable[[float], str]) -> Heat | None:
     """Five colours by the share of the largest value; each says which values it stands for."""
     top = max(figures.of.values(), default=0.0)
     if not top:
@@ -93,7 +93,9 @@ def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Hea
     steps = []
     upper = top
     for number, (name, least) in enumerate(_STEPS):
-        words = f"{told(least * top)} to {told(upper)}" if number < len(_STEPS) - 1 else f"less than {told(upper)}"
+        words = (
+            f"{text_of(least * top)} to {text_of(upper)}" if number < len(_STEPS) - 1 else f"less than {text_of(upper)}"
+        )
         steps.append((least * top, Shade(words, *SHADES[name], "the most" if not number else "")))
         upper = least * top
 
@@ -102,7 +104,7 @@ def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Hea
         if value is None:
             return None
         shade = next(shade for least, shade in steps if value >= least)
-        return Heated(shade, told(value), value)
+        return Heated(shade, text_of(value), value)
 
     unknown = Shade("not known", *SHADES["unknown"], "nothing is known of it, or it is no launch")
     return Heat(lambda row: None, launch, unknown, (f"colour: {figures.what}, of each launch",), is_of_launches=True)
@@ -111,8 +113,8 @@ def _scale(figures: launch_figures.Figures, told: Callable[[float], str]) -> Hea
 def _heated(row: Judged) -> Heated:
     shade = Shade(row.verdict, *SHADES[_SHADE_OF.get(row.verdict, "unknown")], VERDICTS[row.verdict])
     is_far = row.verdict in (WRONG, WORSE) and row.times_rounding
-    told = f"{row.verdict}, {row.times_rounding:.2g} × rounding" if is_far else row.verdict
-    return Heated(shade, told, -list(SHADES.values()).index((shade.fill, shade.line)))
+    label = f"{row.verdict}, {row.times_rounding:.2g} × rounding" if is_far else row.verdict
+    return Heated(shade, label, -list(SHADES.values()).index((shade.fill, shade.line)))
 
 
 _STEPS: Final = (("hottest", 0.5), ("hot", 0.2), ("mild", 0.05), ("cool", 0.01), ("coldest", 0.0))

@@ -39,8 +39,8 @@ def joined_picture(graph: "CompiledGraph", *, fold: bool | None = None) -> Pictu
     units = list(whole.units)
     is_folded = fold or (fold is None and count > LONGEST)
     if is_folded:
-        units, told = _fewer(graph, whole)
-        subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{told} (--unfold draws all)")
+        units, left_out = _fewer(graph, whole)
+        subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{left_out} (--unfold draws all)")
     drawn = restricted(whole, units)
     return unfolded(
         graph,
@@ -76,6 +76,6 @@ def _fewer(graph: "CompiledGraph", whole: Schedule) -> tuple[list[Unit], str]:
         if size <= left or not kept:
             kept.add(place)
             left -= size
-    told = f", {len(several) - len(first):,} more repeat them" if len(several) > len(first) else ""
-    told += f", the largest of {len(first):,}" if len(kept) < len(first) else ""
-    return [unit for place, unit in enumerate(whole.units) if place in kept], told
+    left_out = f", {len(several) - len(first):,} more repeat them" if len(several) > len(first) else ""
+    left_out += f", the largest of {len(first):,}" if len(kept) < len(first) else ""
+    return [unit for place, unit in enumerate(whole.units) if place in kept], left_out

@@ -67,17 +67,17 @@ def schedule_picture(
     if phase not in get_args(Phase):
         raise ValueError(f"{phase}: a phase is one of {', '.join(get_args(Phase))}")
     whole = schedule(graph, phase)
-    drawn, units, told = whole, list(whole.units), ""
+    drawn, units, selection = whole, list(whole.units), ""
     if around is not None:
         units = near_to(whole, _keys(around), depth)
-        told = f"up to {number_of(depth, 'arrow')} from {around.asked}"
+        selection = f"up to {number_of(depth, 'arrow')} from {around.asked}"
     if path is not None:
         there, (first, last) = _path(whole, path)
         drawn = restricted(whole, units_with(whole, there))
         units = list(drawn.units)
-        told = f"the kernels with the {number_of(len(there), 'operation')} on the way from {first} to {last}"
+        selection = f"the kernels with the {number_of(len(there), 'operation')} on the way from {first} to {last}"
         if not there:
-            told = f"neither of {first} and {last} depends on the other"
+            selection = f"neither of {first} and {last} depends on the other"
     if fold or (fold is None and around is None and path is None and not refused and is_folded(whole)):
         return _folded(graph, phase, whole, heat)
     return unfolded(
@@ -86,7 +86,7 @@ def schedule_picture(
         drawn,
         units,
         heat,
-        subtitles=_subtitles(whole, graph.name, told, sum(1 for unit in units for _ in unit.operations())),
+        subtitles=_subtitles(whole, graph.name, selection, sum(1 for unit in units for _ in unit.operations())),
         pairs="refused" if refused else None,
     )
 

@@ -125,40 +125,40 @@ def operation_tooltip(
     operation: Operation, lines: Iterable[Location], launch: Launch | None, *, is_brief: bool = False
 ) -> tuple[str, ...]:
     """Everything known about an operation; the brief form is without torch's classes and what only orders it."""
-    told = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
+    entries = [" · ".join(part for part in (operation.name, operation.kind, operation.device) if part)]
     if not is_brief:
-        told.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
+        entries.append(", ".join(part for part in (operation.node_type, operation.ir_type) if part))
     if operation.numel:
         reduced = f", each from {operation.rnumel}" if operation.rnumel not in ("", "1") else ""
-        told.append(f"elements: {operation.numel}{reduced}")
-    told += places(lines)
+        entries.append(f"elements: {operation.numel}{reduced}")
+    entries += places(lines)
     if operation.nodes:
-        told.append(f"FX: {', '.join(operation.nodes)}")
-    told += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
-    told += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
+        entries.append(f"FX: {', '.join(operation.nodes)}")
+    entries += [f"reads {index_text(access)}{size_text(access.bytes)}" for access in operation.reads]
+    entries += [f"writes {index_text(access)}{size_text(access.bytes)}" for access in operation.writes]
     if operation.predecessors and not is_brief:
-        told.append(f"after: {', '.join(operation.predecessors)}")
+        entries.append(f"after: {', '.join(operation.predecessors)}")
     if launch is not None:
-        told.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
-    return tooltip(told)
+        entries.append(f"kernel: {launch.kernel.name}{_called_at(launch)}")
+    return tooltip(entries)
 
 
 def kernel_tooltip(launch: Launch, *, is_brief: bool = False) -> tuple[str, ...]:
     """Everything known about one call of a generated kernel; the brief form is without what its boxes tell."""
     kernel = launch.kernel
-    told = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
+    entries = [kernel.name, f"{kernel.kind} kernel on {kernel.device}{_called_at(launch)}"]
     if len(kernel.launches) > 1:
-        told.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
+        entries.append(f"one source, called {number_of(len(kernel.launches), 'time')}")
     if kernel.source:
-        told.append(f"source: {kernel.source}")
+        entries.append(f"source: {kernel.source}")
     if not is_brief:
-        told.append(f"operations: {', '.join(launch.operations)}")
+        entries.append(f"operations: {', '.join(launch.operations)}")
         if launch.nodes:
-            told.append(f"FX: {', '.join(launch.nodes)}")
-        told += places(launch.lines)
+            entries.append(f"FX: {', '.join(launch.nodes)}")
+        entries += places(launch.lines)
     if kernel.inplace:
-        told.append(f"in place: {', '.join(kernel.inplace)}")
-    return tooltip(told)
+        entries.append(f"in place: {', '.join(kernel.inplace)}")
+    return tooltip(entries)
 
 
 def tooltip(lines: Iterable[str]) -> tuple[str, ...]:

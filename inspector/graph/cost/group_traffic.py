@@ -38,7 +38,7 @@ class GroupTraffic:
         self._before: dict[Id, Operation] = {}
         self._parts: dict[Id, list[Operation]] = {}
         self._known: dict[tuple[str, str, str, str], BufferSums] = {}
-        self.told: dict[Id, BufferSums] = {}
+        self.given: dict[Id, BufferSums] = {}
         """Scheduler node → what it touches, if that is known otherwise than by its accesses."""
         self._hints = hints_of(graph.symbols)
         self.places = IndexFootprints(self._hints)
@@ -74,8 +74,8 @@ class GroupTraffic:
 
     def _of_one(self, group: Operation, kind: str, kernel: str) -> BufferSums:
         """The same of one, which is asked for once for its launch and once for itself."""
-        if (told := self.told.get(Id.of(group))) is not None:
-            return told
+        if (sums := self.given.get(Id.of(group))) is not None:
+            return sums
         key = group.graph, group.name, kind, kernel
         if key not in self._known:
             found = self._known[key] = BufferSums(self.places)
@@ -90,8 +90,8 @@ class GroupTraffic:
 
     def alone(self, row: Operation) -> BufferSums:
         """The traffic of one scheduler node before fusion, as a kernel of its own that writes all its results."""
-        if row.kind == "extern" and (told := self.told.get(Id.of(row))) is not None:
-            return told
+        if row.kind == "extern" and (sums := self.given.get(Id.of(row))) is not None:
+            return sums
         found = BufferSums(self.places)
         if row.kind == "extern":
             self._extern(found, row, [])

@@ -100,7 +100,7 @@ class LaunchTraffic:
                 work, key = own.of(launch), Id(launch.graph, launch.groups[0])
                 sums = self.groups.arguments(key, launch.arguments, work.reads, work.writes)
                 if sums is not None:
-                    self.groups.told[key] = sums
+                    self.groups.given[key] = sums
 
     def all(self) -> list[KernelTraffic]:
         """One row for each launch, with its share."""

@@ -9,7 +9,7 @@ from inspect_compile.facts.fusion import FusionRow
 from inspect_compile.graph.fusion.dependencies import Between, Dependencies
 from inspect_compile.graph.fusion.ledger_candidates import REASONS, Candidate, Round, candidates_of, round_of
 from inspect_compile.graph.fusion.ledger_nodes import Nodes
-from inspect_compile.graph.fusion.ledger_rows import told
+from inspect_compile.graph.fusion.ledger_rows import decoded_looks
 
 if TYPE_CHECKING:
     from inspect_compile.graph.compiled import CompiledGraph
@@ -25,21 +25,21 @@ class Ledger:
 
     def __init__(self, graph: str, rows: list[FusionRow], nodes: Nodes, *, is_measured: bool = True) -> None:
         self.graph = graph
-        self._told = told(rows)
+        self._decoded = decoded_looks(rows)
         if not is_measured:  # what stands for times in a compile for a target was measured nowhere
-            self._told.milliseconds.clear()
+            self._decoded.milliseconds.clear()
         self._nodes = nodes
         self._between: dict[str, Between] = {}
         self.final = nodes.final
         """Operation → its group after fusion."""
-        text = self._told.text
-        self.rounds = [round_of(self._told, index) for index in range(len(self._told.rounds))]
-        for number, kind in self._told.node_type.items():
+        text = self._decoded.text
+        self.rounds = [round_of(self._decoded, index) for index in range(len(self._decoded.rounds))]
+        for number, kind in self._decoded.node_type.items():
             nodes.node_type[text(number)] = text(kind)
-        for fusions in self._told.fused.values():
+        for fusions in self._decoded.fused.values():
             for a, b, into in fusions.pairs:
                 nodes.members.setdefault(text(into), nodes.operations(text(a)) + nodes.operations(text(b)))
-        self.candidates = candidates_of(graph, self._told, nodes)
+        self.candidates = candidates_of(graph, self._decoded, nodes)
         """The pairs that were tried, in the order in which they were first looked at."""
 
     @cached_property

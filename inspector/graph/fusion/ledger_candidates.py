@@ -135,10 +135,10 @@ class Candidate(msgspec.Struct, frozen=True, gc=False, kw_only=True, tag_field="
     where_b: str = ""
 
 
-def round_of(told: DecodedLooks, index: int) -> Round:
+def round_of(looks: DecodedLooks, index: int) -> Round:
     """The state in which the round of that index began."""
-    row, uses, text = told.rounds[index], told.uses[index], told.text
-    known = [number for number in row.nodes if number in told.texts]
+    row, uses, text = looks.rounds[index], looks.uses[index], looks.text
+    known = [number for number in row.nodes if number in looks.texts]
     return Round(
         number=row.round,
         reorder=row.reorder,
@@ -151,17 +151,17 @@ def round_of(told: DecodedLooks, index: int) -> Round:
     )
 
 
-def candidates_of(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidate]:
+def candidates_of(graph: str, looks: DecodedLooks, nodes: Nodes) -> list[Candidate]:
     """The tried pairs, in the order in which they were first looked at, and combo kernels."""
-    texts, ranks, allowed = told.texts, told.ranks, told.into
+    texts, ranks, allowed = looks.texts, looks.ranks, looks.into
     lines: dict[int, str] = {}
-    parts = tuple(told.text(number) for number in told.parts)
+    parts = tuple(looks.text(number) for number in looks.parts)
     reasons: dict[Refusal | None, Why] = {None: ("backend-refused", REASONS["backend-refused"], (), (), "")}
     found: list[Candidate] = []
-    for one in told.tried.values():
+    for one in looks.tried.values():
         first, second = one.a, one.b
         key = key_of(one.round, first, second)
-        reverse = told.tried.get((one.round, second, first))
+        reverse = looks.tried.get((one.round, second, first))
         is_other_way = reverse is not None and reverse.outcome == ALLOWED and one.outcome != ALLOWED
         a, b = texts[first], texts[second]
         where_a, where_b = lines.get(first), lines.get(second)
@@ -172,13 +172,13 @@ def candidates_of(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidat
         kind = nodes.kind(a, b)
         into = won = ""
         if one.outcome == ALLOWED or (key in allowed and not is_other_way):
-            kind, verdict, code, into, won = _allowed(told, nodes, key, one, kind)
+            kind, verdict, code, into, won = _allowed(looks, nodes, key, one, kind)
             reason, arguments, numbers, more = REASONS.get(code, ""), _NO_TEXTS, _NO_NUMBERS, ""
         else:
             verdict = "overruled" if one.outcome == OVERRULED or is_other_way else "refused"
             why = reasons.get(one.refusal)
             if why is None:
-                why = reasons[one.refusal] = _why(told, one.refusal)
+                why = reasons[one.refusal] = _why(looks, one.refusal)
             code, reason, arguments, numbers, more = why
         rank, score = _NO_RANK if is_other_way else ranks.get(key, _NO_RANK)
         found.append(
@@ -199,73 +199,73 @@ def candidates_of(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidat
                 score_parts=parts if score else (),
                 rank=rank,
                 won=won,
-                milliseconds=() if is_other_way else told.milliseconds.get(key, ()),
+                milliseconds=() if is_other_way else looks.milliseconds.get(key, ()),
                 into=into,
                 refusals=one.refusals,
                 where_a=where_a,
                 where_b=where_b,
             )
         )
-    return found + _combos(graph, told, nodes)
+    return found + _combos(graph, looks, nodes)
 
 
-def _why(told: DecodedLooks, refusal: Refusal | None) -> Why:
+def _why(looks: DecodedLooks, refusal: Refusal | None) -> Why:
     """What one refusal says."""
     assert refusal is not None
-    reason, arguments = told.reason(refusal)
+    reason, arguments = looks.reason(refusal)
     pairs = zip(refusal.numbers[::2], refusal.numbers[1::2], strict=False)
     return (
-        code_of(told.text(refusal.template)),
+        code_of(looks.text(refusal.template)),
         reason,
         arguments,
-        tuple((told.text(name), value) for name, value in pairs),
-        "" if refusal.more is None else told.text(refusal.more),
+        tuple((looks.text(name), value) for name, value in pairs),
+        "" if refusal.more is None else looks.text(refusal.more),
     )
 
 
 def _allowed(
-    told: DecodedLooks, nodes: Nodes, key: tuple[int, int, int], one: Tried, kind: str
+    looks: DecodedLooks, nodes: Nodes, key: tuple[int, int, int], one: Tried, kind: str
 ) -> tuple[str, str, str, str, str]:
     """Kind, verdict, code, into and won of a pair that torch allowed."""
-    into = told.into.get(key)
+    into = looks.into.get(key)
     if into is not None:
-        kind = nodes.joined(kind, told.text(told.node_type[into]))
-        groups = {nodes.final.get(name, "") for name in nodes.operations(told.text(into))} - {""}
+        kind = nodes.joined(kind, looks.text(looks.node_type[into]))
+        groups = {nodes.final.get(name, "") for name in nodes.operations(looks.text(into))} - {""}
         return (
-            (kind, "undone", "undone", told.text(into), "")
+            (kind, "undone", "undone", looks.text(into), "")
             if len(groups) > 1
-            else (kind, "fused", "", told.text(into), "")
+            else (kind, "fused", "", looks.text(into), "")
         )
-    fusions = told.fused.get(one.round)
+    fusions = looks.fused.get(one.round)
     holder, won = "", ""
     if fusions is not None:
         taken = [index for node in (one.a, one.b) if (index := fusions.took.get(node)) is not None]
         if taken:
             first = fusions.pairs[min(taken)]
-            won = f"{told.text(first[0])} × {told.text(first[1])}"
+            won = f"{looks.text(first[0])} × {looks.text(first[1])}"
         held = fusions.holder(one.a)
-        holder = told.text(held) if held == fusions.holder(one.b) else ""
-    if key in told.put_off:
+        holder = looks.text(held) if held == fusions.holder(one.b) else ""
+    if key in looks.put_off:
         return kind, "deferred", "deferred", holder, won
-    if key in told.milliseconds and not holder:
+    if key in looks.milliseconds and not holder:
         return kind, "slower", "slower", "", ""
     return kind, "allowed", "one-group" if holder else "lost-to" if won else "", holder, won
 
 
-def _combos(graph: str, told: DecodedLooks, nodes: Nodes) -> list[Candidate]:
+def _combos(graph: str, looks: DecodedLooks, nodes: Nodes) -> list[Candidate]:
     """Each node of a combo kernel, paired with the first."""
     return [
         Candidate(
             graph=graph,
             round=0,
-            a=told.text(parts[0]),
-            b=told.text(part),
+            a=looks.text(parts[0]),
+            b=looks.text(part),
             kind="combo",
             verdict="fused",
-            into=told.text(into),
-            where_a=nodes.line(told.text(parts[0])),
-            where_b=nodes.line(told.text(part)),
+            into=looks.text(into),
+            where_a=nodes.line(looks.text(parts[0])),
+            where_b=nodes.line(looks.text(part)),
         )
-        for into, parts in told.combos
+        for into, parts in looks.combos
         for part in parts[1:]
     ]

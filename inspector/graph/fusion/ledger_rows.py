@@ -110,7 +110,7 @@ def key_of(number: int, a: int, b: int) -> Key:
     return (number, a, b) if a < b else (number, b, a)
 
 
-def told(rows: list[FusionRow]) -> DecodedLooks:
+def decoded_looks(rows: list[FusionRow]) -> DecodedLooks:
     """Read the rows of one graph; rows of one kind are in order."""
     found = DecodedLooks()
     uses: dict[int, tuple[int, ...]] = {}

@@ -66,8 +66,8 @@ def words(guard: Guard) -> str:
     """What the guard requires: torch's condition if a person can read it, else words for its kind."""
     readable = [code for code in guard.code if not _IDS.match(code) and not _DYNAMIC.fullmatch(code)]
     if guard.kind == "TENSOR_MATCH":
-        told = "dtype, device, requires_grad, fixed sizes and strides"
-        return f"{guard.value}: its {told}" if guard.value else f"a tensor with the same {told}"
+        properties = "dtype, device, requires_grad, fixed sizes and strides"
+        return f"{guard.value}: its {properties}" if guard.value else f"a tensor with the same {properties}"
     kind = next((match["name"] for code in guard.code if (match := _TYPE.search(code))), "")
     if guard.kind in ("TYPE_MATCH", "SEQUENCE_LENGTH") and kind:
         return " and ".join([f"of type {kind}", *_conditions(guard, readable)])

@@ -92,12 +92,12 @@ def compiler_for(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], N
 def _of_optimizer(compile_id: str, gpu: str, *, could_be: bool) -> Remark:
     """The remark that an optimizer was traced a second time, or should have been."""
     ways = f"an optimizer updates all parameters at once on {gpu}, and one by one on the CPU"
-    told = "it was traced as for both" if could_be else "it could be traced as for the CPU alone"
+    outcome = "it was traced as for both" if could_be else "it could be traced as for the CPU alone"
     return Remark(
         graph=compile_id,
         kind="analysis" if could_be else "missed",
         code="target-traced-again" if could_be else "target-traced-once",
-        message=f"of {compile_id}, {ways}: {told}",
+        message=f"of {compile_id}, {ways}: {outcome}",
     )
 
 

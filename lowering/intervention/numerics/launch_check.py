@@ -115,7 +115,7 @@ class LaunchCheck:
             self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=reason, not_continued=why_not))
             return None
         rows: list[Checked] = []
-        told: list[Fact] = []
+        facts: list[Fact] = []
         instead: Continued | None = None
         launches, compared, unstable, seconds = 0, 0, 0, 0.0
         started = time.perf_counter()
@@ -174,8 +174,8 @@ class LaunchCheck:
                 if alone is not None and not self._is_collective:
                     state.restore()
                     module = self._plan.module
-                    told += of_eager_alone(self._plan, reference(module, given(module, args), draws), alone)
-                told += self._statements(args, plain, judge, rows, state)
+                    facts += of_eager_alone(self._plan, reference(module, given(module, args), draws), alone)
+                facts += self._statements(args, plain, judge, rows, state)
                 self._keeper.keep(args, number, plain, rows, state, launches=not self._is_collective)
                 if self._repeats:
                     again: list[Checked] = []
@@ -191,7 +191,7 @@ class LaunchCheck:
         give_back()
         ended = time.perf_counter()
         why_not = "" if not self._continues else reason if instead is None else instead.obstacle
-        for fact in (*rows, *told):
+        for fact in (*rows, *facts):
             self._tell(fact)
         if self.upstream is not None and (left_out := self.upstream.left_out):
             self._tell(NumericsCall(graph=self._plan.graph, call=number, reason=left_out, against=FUNCTION))

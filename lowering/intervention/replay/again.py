@@ -17,20 +17,20 @@ BACKENDS: Final = "torch.backends."
 """What the names of settings begin with that are none of Inductor's."""
 
 
-def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Callable[[str], None]) -> None:
-    """Compile the graph described by `told`.
+def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Callable[[str], None]) -> None:
+    """Compile the graph described by `request`.
 
     `tell` receives remarks; `become` is called with the GPU to stand in for, before torch's compiler is loaded. Raises
     RefusedError if it cannot be done, else what torch raises.
     """
-    recorded = runnable(told["runnable"], told["readable"])
+    recorded = runnable(request["runnable"], request["readable"])
     os.environ.update(recorded.environment)
     import torch
 
-    on_gpu = "cuda" in told["device"]
-    if told["inputs"] and on_gpu and not torch.cuda.is_available():
-        raise RefusedError(f"it was recorded on {told['device']}, which is not here, and can't be called")
-    target = told["target"] or (_stand_in(told) if on_gpu and not torch.cuda.is_available() else "")
+    on_gpu = "cuda" in request["device"]
+    if request["inputs"] and on_gpu and not torch.cuda.is_available():
+        raise RefusedError(f"it was recorded on {request['device']}, which is not here, and can't be called")
+    target = request["target"] or (_stand_in(request) if on_gpu and not torch.cuda.is_available() else "")
     own: dict[str, Any] = {}
     device = None
     if target:
@@ -40,22 +40,22 @@ def again(told: Mapping[str, Any], tell: Callable[[Remark], None], become: Calla
     from inspect_compile.lowering.intervention.replay.compiler import compile_again
     from inspect_compile.lowering.intervention.replay.replay_metadata import Known
 
-    wanted = {name: ast.literal_eval(value) for name, value in told["config"].items()}
+    wanted = {name: ast.literal_eval(value) for name, value in request["config"].items()}
     for name in [name for name in wanted if name.startswith(BACKENDS)]:
         _set_backend(torch, name, wanted.pop(name))
 
     def remark(code: str, message: str) -> None:
-        tell(Remark(graph=told["known"]["graph"], kind="analysis", code=code, message=message))
+        tell(Remark(graph=request["known"]["graph"], kind="analysis", code=code, message=message))
 
-    if told["torch"] and told["torch"] != torch.__version__:
-        remark("replay-torch", f"recorded with torch {told['torch']}, compiled again by torch {torch.__version__}")
+    if request["torch"] and request["torch"] != torch.__version__:
+        remark("replay-torch", f"recorded with torch {request['torch']}, compiled again by torch {torch.__version__}")
     call = None
-    if told["inputs"]:
+    if request["inputs"]:
         from inspect_compile.lowering.intervention.replay.call import call_with
 
         own |= {"triton.cudagraphs": False}  # what is captured is not checked
-        call = call_with(told["inputs"])
-    compile_again(recorded, Known(**told["known"]), wanted, remark, device=device, own=own, call=call)
+        call = call_with(request["inputs"])
+    compile_again(recorded, Known(**request["known"]), wanted, remark, device=device, own=own, call=call)
 
 
 def _set_backend(torch: Any, name: str, value: Any) -> None:
@@ -67,14 +67,14 @@ def _set_backend(torch: Any, name: str, value: Any) -> None:
     setattr(owner, last, value)
 
 
-def _stand_in(told: Mapping[str, Any]) -> str:
+def _stand_in(request: Mapping[str, Any]) -> str:
     """The GPU that the graph was recorded on, if it is not present."""
-    there: str = told["recorded_target"]
+    there: str = request["recorded_target"]
     if there in TARGETS:
         return there
     unknown = f", and {there} is no GPU that is known" if there else ""
     raise RefusedError(
-        f"it was recorded on {told['device']}, which is not here{unknown}; --target GPU compiles it for one of"
+        f"it was recorded on {request['device']}, which is not here{unknown}; --target GPU compiles it for one of"
         f" {', '.join(TARGETS)}"
     )
 

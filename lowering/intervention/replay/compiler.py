@@ -23,7 +23,7 @@ from inspect_compile.lowering.intervention.cross_compile.attention.attention imp
 from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
-from inspect_compile.lowering.intervention.replay.replay_metadata import Known, keep_eager_inputs, told
+from inspect_compile.lowering.intervention.replay.replay_metadata import Known, annotate, keep_eager_inputs
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
 from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.call_path import COMPILE_INNER
@@ -70,7 +70,7 @@ def compile_again(
     namespace |= FUNCTIONS | symbols.sizes | symbols.values
     mode = names.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
     with CONFIG.load().patch(asked | _OWN | dict(own or {})):
-        told(module, known)
+        annotate(module, known)
         with mode, torch.no_grad():
             values = _loaded(namespace, Reader(symbols, there))
             devices = [value.device for value in values if isinstance(value, torch.Tensor)]
@@ -192,7 +192,7 @@ def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any]
         for child in children.values():
             del child.forward
     for name in children.keys() - called:  # flex_attention knows its shapes without them
-        in_subgraph(name, *places.told(body.children[name]))
+        in_subgraph(name, *places.inputs(body.children[name]))
     return result
 
 
@@ -216,7 +216,7 @@ class _Places:
         self._symbols = symbols
         self._device = device
 
-    def told(self, body: Body) -> list[Any]:
+    def inputs(self, body: Body) -> list[Any]:
         """FakeTensors, made in the current mode."""
         return [self._input(text) for text in annotations(body.function).values()]
 

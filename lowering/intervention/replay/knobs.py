@@ -30,8 +30,8 @@ def _known(config: Any, name: str) -> str:
     near = [*ends, *difflib.get_close_matches(plain, list(names), _MOST_NEAR)]
     near += [there for there in names if plain and plain in there]
     meant = ", ".join(list(dict.fromkeys(near))[:_MOST_NEAR])
-    told = f"is {meant} meant?" if meant else "torch/_inductor/config.py lists those there are"
-    raise RefusedError(f"--config {name}: torch._inductor.config has no such setting; {told}")
+    hint = f"is {meant} meant?" if meant else "torch/_inductor/config.py lists those there are"
+    raise RefusedError(f"--config {name}: torch._inductor.config has no such setting; {hint}")
 
 
 def _fitting(config: Any, name: str, value: Any) -> Any:

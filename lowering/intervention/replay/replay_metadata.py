@@ -45,7 +45,7 @@ class Known:
     """Nodes that come from autograd."""
 
 
-def told(module: GraphModule, known: Known) -> None:
+def annotate(module: GraphModule, known: Known) -> None:
     """Add what the dump knows to the nodes, including those of subgraphs, whose origins name kernels too."""
     _ordered(module, known.first)
     backward = frozenset(known.backward)

@@ -122,8 +122,8 @@ class OverviewPage:
             found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
             self._head.append(OverviewRow("run", run_words(dump, found.run)))
-            for number, told in enumerate(warnings(dump, found.run)):
-                self._head.append(OverviewRow(f"warning {number}", (cell(f" {told.text}", told.role),)))
+            for number, warning in enumerate(warnings(dump, found.run)):
+                self._head.append(OverviewRow(f"warning {number}", (cell(f" {warning.text}", warning.role),)))
             every: list[LineCost | Finding] = [*found.lines[:1], *found.findings]
             leads = [lead for row in every if (lead := self._lead(row)) is not None]
             self.leads = {lead.view: lead for lead in reversed(leads) if lead.view}

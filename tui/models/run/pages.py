@@ -149,8 +149,8 @@ def _part(part: ProcessDump) -> Paragraph:
 
 def _replay(part: ProcessDump) -> Paragraph:
     run = part.dump.run
-    told = asked_of_replay(part) or "as it was"
-    return [Span(f"{part.name:12}", "name"), Span(f"  {one_line(run.replay_of)}, {one_line(told)}", "")]
+    options = asked_of_replay(part) or "as it was"
+    return [Span(f"{part.name:12}", "name"), Span(f"  {one_line(run.replay_of)}, {one_line(options)}", "")]
 
 
 def _compared(around: Dump, dump: Dump) -> list[Paragraph]:
@@ -193,8 +193,8 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[Paragraph]:
         parts += [number_of(breaks, "graph break")] if breaks else []
         shown: list[Paragraph] = [[Span(", ".join(parts)), Span("   choose one on the left", "dim")]]
     elif dump.run.targets and (is_growing or nothing(dump) is None):
-        told = f"Graphs run here as they are, and are compiled for {', '.join(dump.run.targets)}"
-        shown = [[Span(told, ""), Span("   choose one on the left", "dim")]]
+        sentence = f"Graphs run here as they are, and are compiled for {', '.join(dump.run.targets)}"
+        shown = [[Span(sentence, ""), Span("   choose one on the left", "dim")]]
     elif is_only_parts(dump):
         shown = [[Span("This process compiled nothing itself; others of the run did.", "")]]
     elif is_growing:
@@ -264,8 +264,8 @@ def _compiled_again(dump: Dump, compile_id: str) -> list[Paragraph]:
         for row in dump.rows(Recompile)
         if (row.function, row.file, row.line) == place and row.graph != compile_id
     ]
-    told = [_fact(row.graph, one_line("; ".join(filter(None, why)))) for row, why in rows]
-    return _section("Compiled again later, because", told) if told else []
+    paragraphs = [_fact(row.graph, one_line("; ".join(filter(None, why)))) for row, why in rows]
+    return _section("Compiled again later, because", paragraphs) if paragraphs else []
 
 
 def _break(found: GraphBreak, cwd: str) -> list[Paragraph]:

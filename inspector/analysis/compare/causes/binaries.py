@@ -35,10 +35,10 @@ class Binaries:
         if not ours or not theirs or ours == theirs:
             return None
         where, old = (next(reversed(call.launch.lines), None) for call in (other, one))
-        told = [_timed(query) or (label,) for query, label in zip(queries, (ours, theirs), strict=True)]
+        timings = [_timed(query) or (label,) for query, label in zip(queries, (ours, theirs), strict=True)]
         return Finding(
             "autotune", theirs, f"the same kernel runs as {theirs}, was {ours}",
-            ("autotune", one.name, ours, theirs), where, old, *told,
+            ("autotune", one.name, ours, theirs), where, old, *timings,
         )  # fmt: skip
 
     def _stage(self, one: Call, other: Call) -> Finding | None:

@@ -218,10 +218,10 @@ def _generated(region: Region) -> Finding:
     kernels = tuple(tuple(call.name for call in calls) for calls in region)
     kinds = {call.launch.kernel.kind for calls in region for call in calls}
     if region.a and region.b and kinds == {"extern"}:
-        told = f"{kernels[1][0]} is called, was {kernels[0][0]}"
+        summary = f"{kernels[1][0]} is called, was {kernels[0][0]}"
         if kernels[0] == kernels[1]:
-            told = f"{kernels[1][0]} is called for other nodes, as far as these were recorded"
-        return Finding("library", kernels[1][0], told, ("library", kernels), where, old, *kernels)
+            summary = f"{kernels[1][0]} is called for other nodes, as far as these were recorded"
+        return Finding("library", kernels[1][0], summary, ("library", kernels), where, old, *kernels)
     if region.a and region.b and "extern" not in kinds:
         message = "the same loops are written as other code"
         return Finding("codegen", "", message, ("codegen", ""), where, old, *kernels)

@@ -66,11 +66,17 @@ class Lowered:
 
     def finding(self, node: Key) -> Finding:
         """The difference at a node."""
-        told = self.differing[node]
+        difference = self.differing[node]
         ours, theirs = self._aligned.a.nodes[node], self._aligned.b.nodes[self._aligned.to_b[node]]
-        message = f"{ours.original_aten or ours.target}: {told.message}"
-        key = (told.level, told.what, told.message) if told.level != "autotune" else (told.level, node)
-        return Finding(told.level, told.what, message, key, theirs.where, ours.where, told.a, told.b)
+        message = f"{ours.original_aten or ours.target}: {difference.message}"
+        key = (
+            (difference.level, difference.what, difference.message)
+            if difference.level != "autotune"
+            else (difference.level, node)
+        )
+        return Finding(
+            difference.level, difference.what, message, key, theirs.where, ours.where, difference.a, difference.b
+        )
 
     def _difference(self, one: Key, other: Key) -> Difference | None:
         ours, theirs = self._a.lowering.get(one), self._b.lowering.get(other)
@@ -83,9 +89,9 @@ class Lowered:
         asked = [side.questions[0].get(key) for side, key in ((self._a, one), (self._b, other))]
         winners = [_winner(query) for query in asked]
         if winners[0] != winners[1]:
-            told = [_timed(query) for query in asked]
+            timings = [_timed(query) for query in asked]
             words = [winner or "what torch chooses unasked" for winner in winners]
-            return Difference("autotune", winners[1], f"runs as {words[1]}, was {words[0]}", told[0], told[1])
+            return Difference("autotune", winners[1], f"runs as {words[1]}, was {words[0]}", timings[0], timings[1])
         real = [
             [self._realized(row, is_b=is_b) for row in side.realize.get(key, ())]
             for is_b, side, key in ((False, self._a, one), (True, self._b, other))
@@ -120,8 +126,8 @@ def _real(a: list[tuple[tuple[object, str], str]], b: list[tuple[tuple[object, s
             return Difference("lowering", "steps", f"{words[1]}, was {words[0]}", (words[0],), (words[1],))
     only = tuple(text for key, text in a if key not in theirs), tuple(text for key, text in b if key not in ours)
     what = next((text.partition(": ")[2] for text in (*only[1], *only[0])), "")
-    told = "a value gets a buffer" if only[1] else "a value gets no buffer any more"
-    return Difference("realize", what.partition(",")[0], told, *only)
+    message = "a value gets a buffer" if only[1] else "a value gets no buffer any more"
+    return Difference("realize", what.partition(",")[0], message, *only)
 
 
 def _way(row: Lowering) -> str:

@@ -62,7 +62,7 @@ class Scheduled:
         apart = decisions[1] if is_lost else decisions[0]
         code = apart.code if apart is not None else ""
         names = " and ".join(map(self._said, (one, other)))
-        told = "no longer in one loop" if is_lost else "in one loop now"
+        change = "no longer in one loop" if is_lost else "in one loop now"
         why = (
             f": {words_of(code) or (apart.reason if apart is not None else '') or code}"
             if is_lost and apart is not None
@@ -71,7 +71,7 @@ class Scheduled:
         where = self._line(self._b, pairs[other]) or self._line(self._b, pairs[one])
         old = self._line(self._a, other) or self._line(self._a, one)
         return Finding(
-            "fusion", code, f"{names} are {told}{why}", ("fusion", is_lost, code), where, old, *map(_words, decisions)
+            "fusion", code, f"{names} are {change}{why}", ("fusion", is_lost, code), where, old, *map(_words, decisions)
         )  # fmt: skip
 
     def _parted(self, pairs: dict[Key, Key]) -> Iterator[tuple[tuple[Key, Key], bool]]:
@@ -113,11 +113,11 @@ class Scheduled:
                 side.loops.get((side.path(call.launch.graph), call.name), [])
                 for side, call in ((self._a, one), (self._b, other))
             )
-            told = [tuple(_iterates(row) for row in rows) for rows in (ours, theirs)]
-            if told[0] != told[1]:
+            iterations = [tuple(_iterates(row) for row in rows) for rows in (ours, theirs)]
+            if iterations[0] != iterations[1]:
                 return Finding(
                     "tiling", "", "the same loops iterate in another way", ("tiling", _changed(ours, theirs)),
-                    _last_line(other), _last_line(one), *told,
+                    _last_line(other), _last_line(one), *iterations,
                 )  # fmt: skip
         sizes = [sorted(len(call.launch.groups) for call in calls) for calls in region]
         if sizes[0] != sizes[1]:

@@ -37,9 +37,9 @@ class Upstream:
         order = self._stages.compared.index
         first = min((one.stage for one in origins), key=order, default=LOWERED)
         # What differs at a later stage in the same kernels can follow from what differs at the earliest one.
-        told = [one for one in dict.fromkeys(origins) if one.stage == first or self._is_own(one, first)]
-        told.sort(key=lambda one: order(one.stage))
-        return [self._finding(key, same, part) for key, same in grouped(told, self._key).items()]
+        chosen = [one for one in dict.fromkeys(origins) if one.stage == first or self._is_own(one, first)]
+        chosen.sort(key=lambda one: order(one.stage))
+        return [self._finding(key, same, part) for key, same in grouped(chosen, self._key).items()]
 
     def _is_own(self, origin: Origin, first: str) -> bool:
         """Does it follow from nothing that differs at the stage `first`? It does not if a pass made it that only one
@@ -120,12 +120,12 @@ class Upstream:
         if by is not None:
             row, is_b = by
             side = "{b}" if is_b else "{a}"
-            told = (
+            summary = (
                 f"the {row.kind} {row.name} changed this in {side} only"
                 if not row.error
                 else f"{row.name} failed in {side}"
             )
-            return Finding("pass", row.name, told, ("pass", row.stage, row.name, is_b), where, old, ours, theirs)
+            return Finding("pass", row.name, summary, ("pass", row.stage, row.name, is_b), where, old, ours, theirs)
         if first.stage == "aot" and "joint" in self._stages.compared:
             message = "forward and backward are cut apart elsewhere: other values are saved or computed again"
             return Finding("partition", made, message, ("partition",), where, old, ours, theirs)

@@ -34,17 +34,17 @@ class _Statement(NamedTuple):
 
 def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Finding]:
     """One for each graph whose compile failed, and for each frame that failed without one."""
-    told = set()
+    covered = set()
     names = {graph.name: graph.fact for graph in graphs}
     ends = [end for end in dump.rows(GraphEnd) if end.status == "failed"]
     for end in ends:
         if end.graph in names:
-            told.add(names[end.graph].compile_id)
+            covered.add(names[end.graph].compile_id)
             inner = next((one for one in ends if one.nodes and one.graph.startswith(f"{end.graph}/")), end)
             yield _of_graph(dump, end if end.nodes else inner, end.exception or "")
     for frame in {row.graph: row for row in dump.rows(Frame) if row.status == "failed"}.values():
         reason = frame.reason or ""
-        if frame.graph in told or reason.startswith(_INTERRUPTED):
+        if frame.graph in covered or reason.startswith(_INTERRUPTED):
             continue
         yield Finding(
             kind=FAILED,

@@ -129,10 +129,10 @@ def _answers(program: MappedProgram) -> dict[str, Callable[..., Any]]:
 def _statistics(program: MappedProgram) -> dict[str, Callable[..., Any]]:
     """Functions of torch.cuda → replacements that write a remark, because nothing is measured."""
     there = {"mem_get_info": lambda: (program.target.memory, program.target.memory)}
-    told = dict.fromkeys(STATISTICS, "nothing is measured without the device, and it says 0")
-    told["mem_get_info"] = "nothing is measured without the device, and it says that all memory is free"
+    messages = dict.fromkeys(STATISTICS, "nothing is measured without the device, and it says 0")
+    messages["mem_get_info"] = "nothing is measured without the device, and it says that all memory is free"
     return {
-        name: _noted(program, f"torch.cuda.{name}", told[name], answer)
+        name: _noted(program, f"torch.cuda.{name}", messages[name], answer)
         for name, answer in {**STATISTICS, **there}.items()
     }
 

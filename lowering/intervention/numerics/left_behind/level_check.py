@@ -157,7 +157,7 @@ class LevelCheck:
         explained = _made_of(module, {row.node for row in judged if verdict(row) == WRONG} | callers)
         launches = {row.index for row in judged if verdict(row) == WRONG}
         beside = {row.node for row in judged if row.index in launches and verdict(row) == NOT_COMPARABLE}
-        told = []
+        added = []
         pairs = sharing(left, self._inputs.names, self._visible)
         pairs -= self._pairs(self._levels[0].module) if pairs else set()
         for at, (before, after) in enumerate(zip(self._nodes, results_of(module), strict=False)):
@@ -166,7 +166,7 @@ class LevelCheck:
             row = self._row(f"result {at}", after.name, self._lowering, LOWERED_GRAPH)
             row = self._with_sharing(row, at, pairs)
             if verdict(row) == WRONG:
-                told.append(row)
+                added.append(row)
                 continue
             if before.name in self._random or after.name in plain.unknown or after in explained:
                 continue
@@ -174,9 +174,9 @@ class LevelCheck:
             is_seen = at in self._visible and verdict(row) not in (WRONG, NOT_COMPARABLE)
             formed = with_strides(row, left.results[at], strides_of(before.meta.get("val"))) if is_seen else row
             if formed.other_strides:
-                told.append(with_fields(formed, level=between(BEFORE_PASSES, COMPILED)))
+                added.append(with_fields(formed, level=between(BEFORE_PASSES, COMPILED)))
             elif plain.results.memory(at) not in memories or verdict(row) == WRONG:
-                told.append(row)
+                added.append(row)
         for at in changed(self._args, afterwards, *([left.inputs] if self._keeps_inputs else [])):
             name, writer = self._inputs.names[at], self._inputs.writer(at)
             if name in wrong or (writer is not None and writer.name in self._random):
@@ -187,8 +187,8 @@ class LevelCheck:
             row = self._row_of_input(name, self._lowering, LOWERED_GRAPH)
             row = self._inputs.compared(row, at, left.inputs[at])
             if verdict(row) == WRONG:
-                told.append(row)
-        return told
+                added.append(row)
+        return added
 
     def _callers(self, graphs: Container[str]) -> set[str]:
         """The nodes that call any of these nested graphs."""

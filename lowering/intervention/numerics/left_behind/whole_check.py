@@ -42,7 +42,7 @@ def whole_rows(
     """
     pairs = list(_pairs(plan, run, found, args, number))
     exact = Exacts(plan.module, run.whole, (), {}, {pair.node for pair in pairs} - {""})
-    told = []
+    rows = []
     for row, value, eager, node in pairs:
         if node and node in run.reference.unknown:
             row = with_fields(row, reason=run.reference.unknown[node])
@@ -53,8 +53,8 @@ def whole_rows(
             exact.passed(node)
         else:
             row = _without_node(row, value, eager)
-        told.append(row)
-    return told
+        rows.append(row)
+    return rows
 
 
 class _Pair(NamedTuple):

@@ -245,11 +245,11 @@ class Recorder:
             seen.explained[kind] += 1
         if found.reason == _CAME_IN:
             return
-        told = {row.kind for row in found.rows if row.graph == call.graph.plan.graph}
+        kinds = {row.kind for row in found.rows if row.graph == call.graph.plan.graph}
         nothing = [
             NonFinite(graph=call.graph.plan.graph, call=call.number, kind=kind, output=output, reason=found.reason)
             for kind, output in outputs.items()
-            if kind not in told
+            if kind not in kinds
         ]
         for row in [*found.rows, *nothing]:
             is_own = row.graph == call.graph.plan.graph

@@ -150,7 +150,7 @@ class EagerCheck:
             is_own = self._asked.continue_with == "compiled"
             right = [one.now for one in compared if is_own and verdict(one.row) in _RIGHT]
             is_compared = bool(compared) and all(verdict(one.row) != NOT_COMPARABLE for one in compared)
-            for fact in held.told(right, is_compared=is_compared):
+            for fact in held.released(right, is_compared=is_compared):
                 self._tell(fact)
         for one in compared:
             self._tell(with_fields(one.row, level=_blamed(one, held)))

@@ -46,7 +46,7 @@ class HeldBack:
         self.is_kept = False
         """A graph got memory that was `made`: the function was called in another state than the compiled one."""
         self.is_wrong = False
-        """Something is wrong at another level; known once the facts were `told`."""
+        """Something is wrong at another level; known once the facts were `released`."""
         self.is_unknown = False
         """A result of a graph could not be compared with the level above it; known at the same time."""
         self._made = made
@@ -81,7 +81,7 @@ class HeldBack:
             version = one._version + (name in changed) if is_known else -1
             self._seen.append(_Seen((graph, number, name), one, beside.get(name), version))
 
-    def told(self, right: Collection[Any], *, is_compared: bool) -> list[Fact]:
+    def released(self, right: Collection[Any], *, is_compared: bool) -> list[Fact]:
         """What was found, in its order. `right`: what the compiled function gave, and the program's own one gives;
         `is_compared`: all that it gave was compared with what that gives.
         """
