@@ -65,7 +65,7 @@ _LEAST_SHARE: Final = 0.002
 
 
 def findings(graphs: Graphs) -> list[Finding]:
-    """The findings of `graph`, its compile and the run; without a graph those of the whole dump."""
+    """The findings of the graph that was asked for, its compile and the run; of all graphs, those of the whole dump."""
     if graphs.dump.lacking:
         # Of what is missing nothing is known, and so of nothing that rests on it.
         return list(oddities.lacking(graphs.dump))
