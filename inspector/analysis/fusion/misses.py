@@ -15,7 +15,8 @@ from inspect_compile.graph.fusion.ledger import Candidate, Ledger, last_word
 
 UNFUSABLE: Final = "unfusable"
 """Code of pairs that were never tried because one of them is a library call."""
-_NOT_FUSABLE: Final = ("extern", "nop")
+NOT_FUSABLE: Final = ("extern", "nop")
+"""Kinds of scheduler nodes for which no kernel is generated."""
 
 
 class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
@@ -126,7 +127,7 @@ class _Pairs:
         rows, one_launch = self._shared.rows, self._shared.savings.is_one_launch
         for a, b in self._shared.pairs():
             looks = self._looks.get(frozenset((a, b)), [])
-            is_call = not looks and (rows[a].kind in _NOT_FUSABLE or rows[b].kind in _NOT_FUSABLE)
+            is_call = not looks and (rows[a].kind in NOT_FUSABLE or rows[b].kind in NOT_FUSABLE)
             if (is_call or one_launch(a, b)) == is_others:
                 common = self._shared.of(a, b)
                 if common.saved:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from inspect_compile.analysis.fusion.memories import Memories, memories
-from inspect_compile.analysis.fusion.misses import Miss
+from inspect_compile.analysis.fusion.misses import NOT_FUSABLE, Miss
 from inspect_compile.analysis.fusion.pair_choice import Chosen, OtherPair, Outcome, PairChoice, ResolvedOperations
 from inspect_compile.analysis.fusion.shared_bytes import Common, SharedBytes, shared_bytes
 from inspect_compile.analysis.lowering.sources import Sources
@@ -22,7 +22,7 @@ from inspect_compile.graph.provenance.lineage import NodeRef
 from inspect_compile.knowledge.fusion.knob_values import knobs_of
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
-from inspect_compile.knowledge.fusion.templates import TEMPLATES
+from inspect_compile.knowledge.kernels.library_kernels import TEMPLATED, operator_of
 
 Legality = Literal["allowed", "refused", "illegal", "other-index", "free", "unchecked", ""]
 
@@ -30,7 +30,6 @@ _WRONG: Final = "legality"
 _ALLOWED: Final = ("allowed", "deferred", "slower", "undone")
 """Verdicts on pairs that torch allowed."""
 
-_NOT_GENERATED: Final = ("extern", "nop")
 _DIFFERING: Final = ("no-shared-data", "memory-deps-mismatch", "indexing-mismatch", "score-threshold")
 """Codes about indices, for which the two index expressions are shown."""
 
@@ -365,17 +364,13 @@ def _can_be_one(*pair: Operation) -> bool:
     """True if torch can generate a kernel that holds both, with the right settings and were nothing else in the way: of
     a library call the one that a template replaces, and only with a pointwise operation before or after it.
     """
-    generated = [row for row in pair if row.kind not in _NOT_GENERATED]
-    calls = [row for row in pair if row.kind in _NOT_GENERATED]
+    generated = [row for row in pair if row.kind not in NOT_FUSABLE]
+    calls = [row for row in pair if row.kind in NOT_FUSABLE]
     if not calls:
         return True
-    return len(calls) == 1 and _operator(calls[0]) in TEMPLATES and generated[0].kind == "pointwise"
-
-
-def _operator(row: Operation) -> str:
-    """`topk` of `torch.ops.aten.topk.default`, `addmm` of `extern_kernels.addmm`."""
-    called = (row.extern_kernel or "").removeprefix("torch.ops.").split(".")
-    return called[1] if len(called) > 1 else ""
+    return (
+        len(calls) == 1 and operator_of(calls[0].extern_kernel or "") in TEMPLATED and generated[0].kind == "pointwise"
+    )
 
 
 def _lines(graph: CompiledGraph, nodes: list[Node]) -> dict[str, Location]:

@@ -1,4 +1,5 @@
-"""Names of the GPU kernels that libraries launch, and the extern calls that can have launched them.
+"""Names of the GPU kernels that libraries launch, the extern calls that can have launched them, and the calls that torch
+can generate a kernel for instead.
 
 Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA
 12.8, `gemv2T_kernel_val`, `splitKreduce_kernel`, and, seen on an H200, `…_execute_split_k_kernel__5x_cublas`, which
@@ -104,6 +105,17 @@ LIBRARIES: Final = (
     _library("PyTorch", "operator", r"at::native|at_cuda_detail|at::cuda|\bcub::|thrust::|native::"),
 )
 """The first match counts."""
+
+TEMPLATED: Final = frozenset(
+    {
+        # torch/_inductor/kernel/{mm,bmm,mm_plus_mm,mm_grouped,conv}.py, on a GPU
+        *("mm", "addmm", "bias_addmm", "bmm", "baddbmm", "mm_plus_mm", "_int_mm", "_scaled_mm"),
+        *("_grouped_mm", "_scaled_grouped_mm", "convolution"),
+        # what the same operators become on a CPU: torch/_inductor/mkldnn_lowerings.py
+        *("_linear_pointwise", "_convolution_pointwise", "_mkl_linear"),
+    }
+)
+"""Operators that a template of Inductor replaces under `max_autotune`."""
 
 
 def library_of(name: str) -> Library | None:
