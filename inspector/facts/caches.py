@@ -67,7 +67,7 @@ class KeyMember(msgspec.Struct, frozen=True, gc=False):
 
 
 class KeyPart(Fact, frozen=True, kw_only=True, tag="key_part"):
-    """A part of a key, told once for all lookups whose `components` have this checksum under this name.
+    """A part of a key, written once for all lookups whose `components` have this checksum under this name.
 
     `graph` is empty.
     """

@@ -1,5 +1,5 @@
-"""Names of the GPU kernels that libraries launch, the extern calls that can have launched them, and the calls that torch
-can generate a kernel for instead.
+"""Names of the GPU kernels that libraries launch, the extern calls that can have launched them, and the calls that
+torch can generate a kernel for instead.
 
 Sources. cuBLAS: names in NVIDIA's own profiles (`sm80_xmma_gemm_…`, `ampere_sgemm_128x64_tn`, `nvjet_…` from CUDA
 12.8, `gemv2T_kernel_val`, `splitKreduce_kernel`, and, seen on an H200, `…_execute_split_k_kernel__5x_cublas`, which
