@@ -62,6 +62,10 @@ class Dump:
         self.derived: dict[str | None, dict[object, Any]] = {}
         """Graph → what was made of its rows, by the function that made it; None: of all graphs. `refresh` drops it."""
 
+    def anew(self) -> "Dump":
+        """The same part of the dump, for another thread: what is read lazily has room for one."""
+        return Dump(self.root, self.target, has_callers=self._has_callers)
+
     def as_recorded(self) -> "Dump":
         """The same part of the dump with lines as they are in its files, without callers."""
         return Dump(self.root, self.target, has_callers=False)

@@ -50,7 +50,8 @@ async def choose(pilot: Pilot[None], text: str, shown: str) -> None:
     rows = screen(pilot).rows
     rows.cursor = next(index for index in range(len(rows.sheet)) if text in rows.sheet.plain(index))
     rows.choose()
-    await until(pilot, lambda: shown in texts(pilot, "compare-side-0")[:2])
+    await settled(pilot)
+    assert shown in texts(pilot, "compare-side-0")[:2]
 
 
 async def test_a_kernel_shows_both_sources_and_a_difference_what_each_side_has(two: tuple[list[Side], str]) -> None:
@@ -95,6 +96,14 @@ async def test_causes_come_first_with_their_story(two: tuple[list[Side], str]) -
         assert not screen(pilot).query_one("#compare-story", Lines).display, "a kernel has no story"
 
 
+async def test_the_screen_below_reads_its_dump_meanwhile(two: tuple[list[Side], str]) -> None:
+    dump = two[0][0].dump
+    async with InspectApp(dump, beside=two).run_test() as pilot:
+        await compared(pilot)
+        assert all(side.dump is not dump for side in screen(pilot).sides)
+        assert [side.dump.root for side in screen(pilot).sides] == [side.dump.root for side in two[0]]
+
+
 async def test_the_ranks_of_a_run(here: Path) -> None:
     for rank in range(2):
         shutil.copytree(RECORDED, here / "run" / f"rank_{rank}")
@@ -126,8 +135,7 @@ def test_two_dumps(two: tuple[list[Side], str], snap_compare: Compare, size: tup
     async def before(pilot: Pilot[None]) -> None:
         await compared(pilot)
         await choose(pilot, CHANGED, CHANGED)
-        await pilot.pause(0.3)  # until the list is as high as its rows at most
         pilot.app.screen.query_one("#compare-rows", Lines).scroll_to(y=0, animate=False, force=True, immediate=True)
-        await pilot.pause()
+        await settled(pilot)
 
     assert snap_compare(InspectApp(two[0][0].dump, beside=two), terminal_size=size, run_before=before)

@@ -38,10 +38,11 @@ class CompareScreen(Screen[None]):
     def __init__(self, sides: Sequence[Side], command: str, drawing: Sequence[str] = ()) -> None:
         """See `models.compare.Beside`."""
         super().__init__()
-        self._sides = sides
+        self.sides = [Side(side.name, side.dump.anew()) for side in sides]
+        """With dumps of their own: the screen below reads its own on another thread."""
         self._command = command
         self._drawing = drawing
-        self._reader = Reader(sides[0].dump)
+        self._reader = Reader(self.sides[0].dump)
         self._found: Comparison | None = None
         self._is_whole = False
 
@@ -51,7 +52,7 @@ class CompareScreen(Screen[None]):
         yield Lines(id="compare-rows").add_class("rows")
         yield Lines(id="compare-story").add_class("detail")
         with Horizontal(id="compare-sides"):
-            for place in range(len(self._sides)):
+            for place in range(len(self.sides)):
                 yield Lines(id=f"compare-side-{place}").add_class("detail")
         yield Bar(id="compare-command")
         yield Bar(id="compare-keys")
@@ -85,7 +86,7 @@ class CompareScreen(Screen[None]):
     @property
     def _places(self) -> int:
         """How many sides fit."""
-        return min(len(self._sides), max(2, self.size.width // _NARROWEST))
+        return min(len(self.sides), max(2, self.size.width // _NARROWEST))
 
     def _fit(self) -> None:
         for place, lines in enumerate(self.query("#compare-sides > Lines")):
@@ -94,7 +95,7 @@ class CompareScreen(Screen[None]):
     async def _compare(self) -> None:
         try:
             # One thread reads all of them: it alone touches the dumps.
-            self._found = await self._reader.read(lambda _: comparison(self._sides))
+            self._found = await self._reader.read(lambda _: comparison(self.sides))
         except Exception as error:  # a dump can contain anything
             self.rows.restart(Code([CodeLine(f"This cannot be shown: {type(error).__name__}: {error}", role="bad")]))
             self._say("")
@@ -124,13 +125,13 @@ class CompareScreen(Screen[None]):
             texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole, width=width))
         except Exception as error:  # a dump can contain anything
             words = f"This cannot be shown: {type(error).__name__}: {error}"
-            texts = [Code([CodeLine(words, role="bad")]), *(NOTHING for _ in self._sides[1:])]
+            texts = [Code([CodeLine(words, role="bad")]), *(NOTHING for _ in self.sides[1:])]
         for place, text in enumerate(texts):
             self.query_one(f"#compare-side-{place}", Lines).restart(text)
 
     def _say(self, summary: str) -> None:
         left = [Item(" inspect-compile  ", "dim")]
-        for place, side in enumerate(self._sides):
+        for place, side in enumerate(self.sides):
             left += [Item(" | ", "dim")] * bool(place) + [Item(side.name, "name")]
         self.query_one("#compare-top", Bar).say(left, [Item(f"{summary} ", "accent")])
 
