@@ -9,8 +9,6 @@ there, and is made of functions in C: no call has a frame more, nor goes deeper.
 import functools
 import inspect
 import itertools
-import operator
-import sys
 import types
 from collections import defaultdict
 from collections.abc import Callable
@@ -30,6 +28,8 @@ PROBE = "lowering.unguarded_calls"
 _MOST: Final = 10_000
 """Results of torch.compile whose calls are counted: a program may make one in each step."""
 
+_does_nothing_at_the_end: Final[Callable[[], Any]] = itertools.repeat(int).__next__
+
 
 class FunctionCode(NamedTuple):
     """A code object as plain values: a reference would keep alive what Dynamo compiled for it."""
@@ -46,16 +46,16 @@ class FunctionCode(NamedTuple):
 class _Entries:
     """The calls of what one context of torch.compile's returned."""
 
-    def __init__(self, code: FunctionCode) -> None:
+    def __init__(self, code: FunctionCode, enters: Callable[[], Any]) -> None:
+        """`enters` is called in each, and returns what torch calls at the end."""
         self.codes = {code}
         """The functions that the context was given, seldom more than one."""
-        self._left = itertools.repeat(int, sys.maxsize)
-        self.entered: Callable[[], Any] = self._left.__next__
-        """Counts its calls. As torch wants it, it returns what is called at the end: `int()` does nothing."""
+        self.entered = functools.lru_cache(maxsize=0)(enters)
+        """Calls it. The cache keeps nothing, and counts."""
 
     @property
     def count(self) -> int:
-        return sys.maxsize - operator.length_hint(self._left)
+        return self.entered.cache_info().misses
 
 
 class UnguardedCalls:
@@ -99,9 +99,10 @@ class UnguardedCalls:
             return
         entries = next((self._entries[hook] for hook in hooks if hook in self._entries), None)
         if entries is None:
-            entries = _Entries(code)
+            # In the place of a function that is there: what these return stands among the locals of a traceback.
+            entries = _Entries(code, hooks[0] if hooks else _does_nothing_at_the_end)
             self._entries[entries.entered] = entries
-            hooks.append(entries.entered)
+            hooks[:1] = [entries.entered]
         entries.codes.add(code)
         self._of[code].append(entries)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import run
+from tests.running import run, without_clock
 
 PLUGIN = ("-p", "inspect_compile.testing.plugin")
 OPTIONS = ("-p", "no:cacheprovider", "-q", "-rA", "-o", "addopts=", "-W", "default")
@@ -141,7 +141,7 @@ def outcome(folder: Path, cache: Path, *options: str, captures: bool = False) ->
 
 
 def _plain(done: subprocess.CompletedProcess[str], folder: Path) -> str:
-    text = done.stdout.replace(str(folder), "FOLDER")
+    text = without_clock(done.stdout).replace(str(folder), "FOLDER")
     text = re.sub(r"0x[0-9a-f]{6,}", "ADDRESS", text)
     text = re.sub(r"^around = .*$", "around = WHAT THE SUITE CHOSE", text, flags=re.MULTILINE)
     return re.sub(r"in \d+\.\d+s(?: \(\d+:\d+:\d+\))?", "in TIME", text)
