@@ -1,6 +1,6 @@
 """Everything that was missed, lost or odd, the most expensive first: what, where, what it costs, why, what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
@@ -11,14 +11,14 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
-from inspect_compile.graph import ShortNames, few, outermost
+from inspect_compile.graph import Graphs, ShortNames, few, outermost
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.options import KINDS
-from inspect_compile.tables.parts import Request, command, more, why_command
+from inspect_compile.tables.parts import Request, Table, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
@@ -265,3 +265,12 @@ def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:
     graphs = {graph.graph: graph for graph in dump.outermost()}
     found = graphs.get(outermost(row.graph))
     return () if found is None or len(graphs) == 1 else ("--graph", ShortNames(dump).of(found))
+
+
+def _rows(graphs: Graphs, *, kinds: bool | None = None) -> Iterable[Finding] | Iterable[KindLookedFor]:
+    from inspect_compile.analysis.findings import every  # the table takes them from what the dump keeps
+
+    return looked_for(graphs.dump) if kinds else every.findings(graphs)
+
+
+TABLE: Final = Table(findings, _rows)
