@@ -96,10 +96,8 @@ class Show:
         def shown(graph: str | None) -> Any:
             """A table or page of one graph, or its rows."""
             if is_json:
-                if arguments.facts and name not in tables.PAGES:
-                    rows = tables.facts(name, Graphs(dump, graph), **options)
-                else:
-                    rows = tables.rows(name, Graphs(dump, graph), names, **options)
+                rows_of = tables.facts if arguments.facts else tables.rows
+                rows = rows_of(name, Graphs(dump, graph), names, **options)
                 return rows if len(graphs) == 1 else list(rows)
             most = LIMIT if limit is None and not arguments.all else limit
             return tables.table(name, Graphs(dump, graph), names=names, limit=most, dump_argument=called, **options)

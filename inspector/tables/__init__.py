@@ -167,7 +167,10 @@ def rows(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: An
     return filter(concerning(graphs, names), every)
 
 
-def facts(name: str, graphs: "Graphs", **options: Any) -> "Iterable[msgspec.Struct]":
-    """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds."""
-    found = load(name)
-    return found.rows(graphs, **options) if found.facts is None else found.facts(graphs)
+def facts(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: Any) -> "Iterable[msgspec.Struct]":
+    """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds.
+
+    `names` are those of a page; whoever asks chooses among the facts of a table.
+    """
+    found = load(name).facts
+    return rows(name, graphs, names if name in PAGES else (), **options) if found is None else found(graphs)

@@ -63,7 +63,7 @@ def sure_words(found: Finding) -> str:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
     if found.sure == NOT_KNOWN:
         return _NOT_KNOWN
-    return f"estimated: {kinds.KIND_OF[found.kind].estimate}"
+    return f"estimated: {kinds.ESTIMATES.get(found.kind, kinds.BY_BYTES)}"
 
 
 def places_cell(found: Finding) -> Cell:
