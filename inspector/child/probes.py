@@ -18,99 +18,97 @@ class Entry(NamedTuple):
     """`module:function`; `function(probes: Probes) -> None` wraps what it watches in that module."""
 
 
+def _entry(watches: str, installer: str) -> Entry:
+    return Entry(watches, f"inspect_compile.{installer}")
+
+
 PROBES: Final[tuple[Entry, ...]] = (
-    Entry("torch._dynamo.utils", "inspect_compile.lowering.frontend.times:install"),
-    Entry("torch._dynamo.utils", "inspect_compile.lowering.core.call_sites:install"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.core.compile_names:install_counted"),
-    Entry("torch._dynamo.compiled_autograd", "inspect_compile.lowering.core.compile_names:install_resets"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_frames"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.dynamo:install_skips"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.frontend.guarded_calls:install"),
-    Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.frontend.unguarded_calls:install"),
-    Entry("torch._dynamo.decorators", "inspect_compile.lowering.frontend.unguarded_calls:install_alone"),
-    Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.dynamo:install_graphs"),
-    Entry("torch._dynamo.output_graph", "inspect_compile.lowering.frontend.call_path:install_backend"),
-    Entry("torch._dynamo.backends.common", "inspect_compile.lowering.frontend.call_path:install_aot"),
-    Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.call_path:install_trace"),
-    Entry("torch._functorch.aot_autograd", "inspect_compile.lowering.frontend.aot:install"),
-    Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.frontend.aot:install_stored"),
-    Entry("torch._functorch._aot_autograd.aot_autograd_result", "inspect_compile.lowering.frontend.aot:install_cached"),
-    Entry(
-        "torch._functorch._aot_autograd.subclass_codegen",
-        "inspect_compile.lowering.frontend.artifacts:install_wrappers",
-    ),
-    Entry(
-        "torch._functorch._aot_autograd.codegen",
-        "inspect_compile.lowering.frontend.artifacts:install_wrappers_of_codegen",
-    ),
-    Entry("torch._dynamo.types", "inspect_compile.lowering.frontend.artifacts:install_bytecode"),
-    Entry("torch._dynamo.guards", "inspect_compile.lowering.frontend.passed_over:install"),
-    Entry("torch._dynamo.side_effects", "inspect_compile.lowering.frontend.side_effects:install"),
-    Entry("torch._dynamo.utils", "inspect_compile.lowering.frontend.metrics:install"),
-    Entry("torch.fx.experimental.symbolic_shapes", "inspect_compile.lowering.frontend.shapes:install"),
-    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.frontend.call_path:install_inductor"),
-    Entry("torch._inductor.graph", "inspect_compile.lowering.frontend.call_path:install_graph"),
-    Entry("torch._inductor.output_code", "inspect_compile.lowering.frontend.call_path:install_wrapper"),
-    Entry("torch._inductor.output_code", "inspect_compile.lowering.frontend.times:install_first_calls"),
-    Entry("torch._dynamo.symbolic_convert", "inspect_compile.lowering.frontend.dynamo:install_breaks"),
-    Entry("torch._dynamo.guards", "inspect_compile.lowering.frontend.dynamo:install_guards"),
-    Entry("torch.fx.passes.graph_transform_observer", "inspect_compile.lowering.passes.passes:install_observers"),
-    Entry("torch.fx.graph", "inspect_compile.lowering.passes.passes:install_dead_code"),
-    Entry("torch._inductor.pattern_matcher", "inspect_compile.lowering.passes.passes:install_patterns"),
-    Entry("torch._inductor.fx_passes.pre_grad", "inspect_compile.lowering.passes.passes:install_pre_grad"),
-    Entry("torch._inductor.fx_passes.joint_graph", "inspect_compile.lowering.passes.passes:install_joint"),
-    Entry("torch._inductor.fx_passes.quantization", "inspect_compile.lowering.passes.passes:install_quantization"),
-    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.passes.passes:install_stages"),
-    Entry("torch._functorch.partitioners", "inspect_compile.lowering.memory.min_cut:install"),
-    Entry("torch._functorch.partitioners", "inspect_compile.lowering.memory.saved:install"),
-    Entry("torch._functorch._aot_autograd.autograd_cache", "inspect_compile.lowering.caches.lookups:install_aot"),
-    Entry("torch._inductor.codecache", "inspect_compile.lowering.caches.lookups:install_fx"),
-    Entry("torch._inductor.compile_worker.subproc_pool", "inspect_compile.lowering.frontend.workers:install"),
-    Entry("torch._dynamo.repro.after_aot", "inspect_compile.lowering.frontend.debug_files:install_repro"),
-    Entry("torch._inductor.debug", "inspect_compile.lowering.frontend.debug_files:install"),
-    Entry("torch._inductor.debug", "inspect_compile.lowering.schedule.schedule:install_debug"),
-    Entry("torch._inductor.graph", "inspect_compile.lowering.ir.nodes:install"),
-    Entry("torch._inductor.graph", "inspect_compile.lowering.ir.decisions:install"),
-    Entry("torch._inductor.fx_passes.pad_mm", "inspect_compile.lowering.passes.padded_matmuls:install"),
-    Entry("torch._inductor.output_code", "inspect_compile.lowering.runtime.cudagraphs:install_compiled"),
-    Entry("torch._inductor.cudagraph_trees", "inspect_compile.lowering.runtime.cudagraphs:install_runs"),
-    Entry("torch._inductor.output_code", "inspect_compile.lowering.runtime.cudagraph_runs:install_owners"),
-    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.runtime.cudagraph_runs:install_handed_over"),
-    Entry("torch._inductor.cudagraph_trees", "inspect_compile.lowering.runtime.cudagraph_runs:install_trees"),
-    Entry("torch._dynamo.convert_frame", "inspect_compile.lowering.runtime.cudagraph_runs:install_captures"),
-    Entry("torch._inductor.subgraph_lowering", "inspect_compile.lowering.ir.pointwise_subgraphs:install"),
-    Entry("torch._inductor.ir", "inspect_compile.lowering.ir.ir_text:install"),
-    Entry("torch._inductor.loop_body", "inspect_compile.lowering.schedule.schedule_text:install_bodies"),
-    Entry("torch._inductor.ir", "inspect_compile.lowering.core.loop_tags:install"),
-    Entry("torch._inductor.loop_body", "inspect_compile.lowering.core.loop_tags:install_bodies"),
-    Entry("torch._inductor.scheduler", "inspect_compile.lowering.core.loop_tags:install_schedule"),
-    Entry("torch._inductor.ir", "inspect_compile.lowering.ir.realize:install"),
-    Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule.schedule_text:install"),
-    Entry("torch._inductor.scheduler", "inspect_compile.lowering.schedule.schedule:install"),
-    Entry("torch._inductor.scheduler", "inspect_compile.lowering.fusion.fusion:install"),
-    Entry("torch._inductor.choices", "inspect_compile.lowering.fusion.fusion:install_choices"),
-    Entry("torch._inductor.utils", "inspect_compile.codegen.kernels.statements:install_lines"),
-    Entry("torch._inductor.codegen.common", "inspect_compile.codegen.kernels.statements:install_variables"),
-    Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels.statements:install_triton"),
-    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels.cpp_bodies:install"),
-    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels.statements:install_cpp"),
-    Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels.kernels:install_triton"),
-    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels.kernels:install_cpp"),
-    Entry("torch._inductor.codegen.triton", "inspect_compile.codegen.kernels.tiling:install_triton"),
-    Entry("torch._inductor.codegen.cpp", "inspect_compile.codegen.kernels.loops:install"),
-    Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.kernels.kernels:install_wrapper"),
-    Entry("torch._inductor.codecache", "inspect_compile.codegen.kernels.kernel_caches:install_cpp"),
-    Entry("triton.compiler.compiler", "inspect_compile.codegen.kernels.kernel_caches:install_triton"),
-    Entry("torch._inductor.codegen.wrapper", "inspect_compile.codegen.wrapper.wrapper:install"),
-    Entry("torch._inductor.scheduler", "inspect_compile.codegen.wrapper.plain_lines:install"),
-    Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.kernels.stages:install"),
-    Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.autotuning.configurations:install"),
-    Entry("torch._inductor.select_algorithm", "inspect_compile.codegen.autotuning.templates:install"),
-    Entry("torch._inductor.autotune_process", "inspect_compile.codegen.autotuning.templates:install_workers"),
-    Entry("torch._inductor.runtime.triton_heuristics", "inspect_compile.codegen.autotuning.template_binaries:install"),
-    Entry("torch._inductor.autotune_process", "inspect_compile.codegen.autotuning.templates:install_pipelined"),
-    Entry("torch._inductor.ir", "inspect_compile.codegen.autotuning.templates:install_buffers"),
-    Entry("torch._inductor.scheduler", "inspect_compile.codegen.autotuning.templates:install_scheduler"),
+    _entry("torch._dynamo.utils", "lowering.frontend.times:install"),
+    _entry("torch._dynamo.utils", "lowering.core.call_sites:install"),
+    _entry("torch._dynamo.convert_frame", "lowering.core.compile_names:install_counted"),
+    _entry("torch._dynamo.compiled_autograd", "lowering.core.compile_names:install_resets"),
+    _entry("torch._dynamo.convert_frame", "lowering.frontend.dynamo:install_frames"),
+    _entry("torch._dynamo.convert_frame", "lowering.frontend.dynamo:install_skips"),
+    _entry("torch._dynamo.convert_frame", "lowering.frontend.guarded_calls:install"),
+    _entry("torch._dynamo.eval_frame", "lowering.frontend.unguarded_calls:install"),
+    _entry("torch._dynamo.decorators", "lowering.frontend.unguarded_calls:install_alone"),
+    _entry("torch._dynamo.output_graph", "lowering.frontend.dynamo:install_graphs"),
+    _entry("torch._dynamo.output_graph", "lowering.frontend.call_path:install_backend"),
+    _entry("torch._dynamo.backends.common", "lowering.frontend.call_path:install_aot"),
+    _entry("torch._functorch.aot_autograd", "lowering.frontend.call_path:install_trace"),
+    _entry("torch._functorch.aot_autograd", "lowering.frontend.aot:install"),
+    _entry("torch._functorch._aot_autograd.autograd_cache", "lowering.frontend.aot:install_stored"),
+    _entry("torch._functorch._aot_autograd.aot_autograd_result", "lowering.frontend.aot:install_cached"),
+    _entry("torch._functorch._aot_autograd.subclass_codegen", "lowering.frontend.artifacts:install_wrappers"),
+    _entry("torch._functorch._aot_autograd.codegen", "lowering.frontend.artifacts:install_wrappers_of_codegen"),
+    _entry("torch._dynamo.types", "lowering.frontend.artifacts:install_bytecode"),
+    _entry("torch._dynamo.guards", "lowering.frontend.passed_over:install"),
+    _entry("torch._dynamo.side_effects", "lowering.frontend.side_effects:install"),
+    _entry("torch._dynamo.utils", "lowering.frontend.metrics:install"),
+    _entry("torch.fx.experimental.symbolic_shapes", "lowering.frontend.shapes:install"),
+    _entry("torch._inductor.compile_fx", "lowering.frontend.call_path:install_inductor"),
+    _entry("torch._inductor.graph", "lowering.frontend.call_path:install_graph"),
+    _entry("torch._inductor.output_code", "lowering.frontend.call_path:install_wrapper"),
+    _entry("torch._inductor.output_code", "lowering.frontend.times:install_first_calls"),
+    _entry("torch._dynamo.symbolic_convert", "lowering.frontend.dynamo:install_breaks"),
+    _entry("torch._dynamo.guards", "lowering.frontend.dynamo:install_guards"),
+    _entry("torch.fx.passes.graph_transform_observer", "lowering.passes.passes:install_observers"),
+    _entry("torch.fx.graph", "lowering.passes.passes:install_dead_code"),
+    _entry("torch._inductor.pattern_matcher", "lowering.passes.passes:install_patterns"),
+    _entry("torch._inductor.fx_passes.pre_grad", "lowering.passes.passes:install_pre_grad"),
+    _entry("torch._inductor.fx_passes.joint_graph", "lowering.passes.passes:install_joint"),
+    _entry("torch._inductor.fx_passes.quantization", "lowering.passes.passes:install_quantization"),
+    _entry("torch._inductor.compile_fx", "lowering.passes.passes:install_stages"),
+    _entry("torch._functorch.partitioners", "lowering.memory.min_cut:install"),
+    _entry("torch._functorch.partitioners", "lowering.memory.saved:install"),
+    _entry("torch._functorch._aot_autograd.autograd_cache", "lowering.caches.lookups:install_aot"),
+    _entry("torch._inductor.codecache", "lowering.caches.lookups:install_fx"),
+    _entry("torch._inductor.compile_worker.subproc_pool", "lowering.frontend.workers:install"),
+    _entry("torch._dynamo.repro.after_aot", "lowering.frontend.debug_files:install_repro"),
+    _entry("torch._inductor.debug", "lowering.frontend.debug_files:install"),
+    _entry("torch._inductor.debug", "lowering.schedule.schedule:install_debug"),
+    _entry("torch._inductor.graph", "lowering.ir.nodes:install"),
+    _entry("torch._inductor.graph", "lowering.ir.decisions:install"),
+    _entry("torch._inductor.fx_passes.pad_mm", "lowering.passes.padded_matmuls:install"),
+    _entry("torch._inductor.output_code", "lowering.runtime.cudagraphs:install_compiled"),
+    _entry("torch._inductor.cudagraph_trees", "lowering.runtime.cudagraphs:install_runs"),
+    _entry("torch._inductor.output_code", "lowering.runtime.cudagraph_runs:install_owners"),
+    _entry("torch._inductor.compile_fx", "lowering.runtime.cudagraph_runs:install_handed_over"),
+    _entry("torch._inductor.cudagraph_trees", "lowering.runtime.cudagraph_runs:install_trees"),
+    _entry("torch._dynamo.convert_frame", "lowering.runtime.cudagraph_runs:install_captures"),
+    _entry("torch._inductor.subgraph_lowering", "lowering.ir.pointwise_subgraphs:install"),
+    _entry("torch._inductor.ir", "lowering.ir.ir_text:install"),
+    _entry("torch._inductor.loop_body", "lowering.schedule.schedule_text:install_bodies"),
+    _entry("torch._inductor.ir", "lowering.core.loop_tags:install"),
+    _entry("torch._inductor.loop_body", "lowering.core.loop_tags:install_bodies"),
+    _entry("torch._inductor.scheduler", "lowering.core.loop_tags:install_schedule"),
+    _entry("torch._inductor.ir", "lowering.ir.realize:install"),
+    _entry("torch._inductor.scheduler", "lowering.schedule.schedule_text:install"),
+    _entry("torch._inductor.scheduler", "lowering.schedule.schedule:install"),
+    _entry("torch._inductor.scheduler", "lowering.fusion.fusion:install"),
+    _entry("torch._inductor.choices", "lowering.fusion.fusion:install_choices"),
+    _entry("torch._inductor.utils", "codegen.kernels.statements:install_lines"),
+    _entry("torch._inductor.codegen.common", "codegen.kernels.statements:install_variables"),
+    _entry("torch._inductor.codegen.triton", "codegen.kernels.statements:install_triton"),
+    _entry("torch._inductor.codegen.cpp", "codegen.kernels.cpp_bodies:install"),
+    _entry("torch._inductor.codegen.cpp", "codegen.kernels.statements:install_cpp"),
+    _entry("torch._inductor.codegen.triton", "codegen.kernels.kernels:install_triton"),
+    _entry("torch._inductor.codegen.cpp", "codegen.kernels.kernels:install_cpp"),
+    _entry("torch._inductor.codegen.triton", "codegen.kernels.tiling:install_triton"),
+    _entry("torch._inductor.codegen.cpp", "codegen.kernels.loops:install"),
+    _entry("torch._inductor.codegen.wrapper", "codegen.kernels.kernels:install_wrapper"),
+    _entry("torch._inductor.codecache", "codegen.kernels.kernel_caches:install_cpp"),
+    _entry("triton.compiler.compiler", "codegen.kernels.kernel_caches:install_triton"),
+    _entry("torch._inductor.codegen.wrapper", "codegen.wrapper.wrapper:install"),
+    _entry("torch._inductor.scheduler", "codegen.wrapper.plain_lines:install"),
+    _entry("torch._inductor.runtime.triton_heuristics", "codegen.kernels.stages:install"),
+    _entry("torch._inductor.runtime.triton_heuristics", "codegen.autotuning.configurations:install"),
+    _entry("torch._inductor.select_algorithm", "codegen.autotuning.templates:install"),
+    _entry("torch._inductor.autotune_process", "codegen.autotuning.templates:install_workers"),
+    _entry("torch._inductor.runtime.triton_heuristics", "codegen.autotuning.template_binaries:install"),
+    _entry("torch._inductor.autotune_process", "codegen.autotuning.templates:install_pipelined"),
+    _entry("torch._inductor.ir", "codegen.autotuning.templates:install_buffers"),
+    _entry("torch._inductor.scheduler", "codegen.autotuning.templates:install_scheduler"),
 )
 
 STOPS: Final = ("lowering.dynamo", "lowering.guarded_calls", "lowering.unguarded_calls")
@@ -119,11 +117,11 @@ also where the dump is full.
 """
 
 MEASURE: Final[tuple[Entry, ...]] = (
-    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install"),
-    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.measure:install_replays"),
-    Entry("torch._dynamo.eval_frame", "inspect_compile.codegen.runtime.measure:install_entries"),
-    Entry("torch._dynamo.eval_frame", "inspect_compile.codegen.runtime.step_profile:install"),
-    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.step_profile:install_compiles"),
+    _entry("torch._inductor.graph", "codegen.runtime.measure:install"),
+    _entry("torch._inductor.graph", "codegen.runtime.measure:install_replays"),
+    _entry("torch._dynamo.eval_frame", "codegen.runtime.measure:install_entries"),
+    _entry("torch._dynamo.eval_frame", "codegen.runtime.step_profile:install"),
+    _entry("torch._inductor.graph", "codegen.runtime.step_profile:install_compiles"),
 )
 """Probes that are installed only if launches are timed."""
 
@@ -137,48 +135,38 @@ PROGRAM: Final = "inspect_compile.lowering.intervention.cross_compile.program.pr
 """The state of a program whose graphs are compiled for a target."""
 
 MAPPING: Final[tuple[Entry, ...]] = (
-    Entry(TORCH, "inspect_compile.lowering.intervention.cross_compile.program.mapped:install"),
-    Entry(
+    _entry(TORCH, "lowering.intervention.cross_compile.program.mapped:install"),
+    _entry(
         "torch._subclasses.fake_tensor",
-        "inspect_compile.lowering.intervention.cross_compile.program.mapped_dynamo:install_fake_tensors",
+        "lowering.intervention.cross_compile.program.mapped_dynamo:install_fake_tensors",
     ),
-    Entry("torch._meta_registrations", "inspect_compile.lowering.intervention.cross_compile.program.lacking:install"),
-    Entry(
-        "torch._dynamo.trace_rules",
-        "inspect_compile.lowering.intervention.cross_compile.program.mapped_dynamo:install_rules",
-    ),
-    Entry(
+    _entry("torch._meta_registrations", "lowering.intervention.cross_compile.program.lacking:install"),
+    _entry("torch._dynamo.trace_rules", "lowering.intervention.cross_compile.program.mapped_dynamo:install_rules"),
+    _entry(
         "torch._dynamo.variables.user_defined",
-        "inspect_compile.lowering.intervention.cross_compile.program.mapped_dynamo:install_classes",
+        "lowering.intervention.cross_compile.program.mapped_dynamo:install_classes",
     ),
-    Entry(
-        "torch._dynamo.variables.tensor",
-        "inspect_compile.lowering.intervention.cross_compile.program.mapped_dynamo:install_attributes",
+    _entry(
+        "torch._dynamo.variables.tensor", "lowering.intervention.cross_compile.program.mapped_dynamo:install_attributes"
     ),
-    Entry(
-        "triton.runtime.autotuner", "inspect_compile.lowering.intervention.cross_compile.program.user_kernels:install"
-    ),
+    _entry("triton.runtime.autotuner", "lowering.intervention.cross_compile.program.user_kernels:install"),
 )
 """CUDA as such a program sees it; `function(program: Program) -> None`. Not probes: they change what happens."""
 
-SENDER: Final = Entry(
-    "torch._inductor.compile_fx", "inspect_compile.lowering.intervention.cross_compile.program.sender:install"
-)
+SENDER: Final = _entry("torch._inductor.compile_fx", "lowering.intervention.cross_compile.program.sender:install")
 """Compiles graphs for a target instead of Inductor. Not a probe either."""
 
-TRACER: Final = Entry(
-    "torch._dynamo.convert_frame", "inspect_compile.lowering.intervention.cross_compile.program.retrace:install"
-)
+TRACER: Final = _entry("torch._dynamo.convert_frame", "lowering.intervention.cross_compile.program.retrace:install")
 """Traces frames as for a target, if that makes a difference."""
 
-TRIAL: Final = Entry("torch", "inspect_compile.lowering.intervention.trial.process:install")
+TRIAL: Final = _entry("torch", "lowering.intervention.trial.process:install")
 """Takes the place of all probes in a trial of `tune`; `install(asked: Mapping[str, str]) -> None`."""
 
-STEER: Final = Entry("torch._inductor.scheduler", "inspect_compile.lowering.intervention.steer:install")
+STEER: Final = _entry("torch._inductor.scheduler", "lowering.intervention.steer:install")
 """Intervenes in fusion, if a command asks for it. Not a probe either."""
 
 STORES: Final[tuple[Entry, ...]] = tuple(
-    Entry(module, "inspect_compile.lowering.intervention.steer:keep_out_of_cache")
+    _entry(module, "lowering.intervention.steer:keep_out_of_cache")
     for module in ("torch._inductor.codecache", "torch._functorch._aot_autograd.autograd_cache")
 )
 """Caches of whole graphs that must not store a steered compile."""
@@ -186,23 +174,22 @@ STORES: Final[tuple[Entry, ...]] = tuple(
 CHECK: Final = "inspect_compile.lowering.intervention.numerics.check:Check"
 """Checks the numerics of compiled graphs, if they are to be checked; `Check(tell, write)`."""
 
-_LEFT_OUT: Final = "inspect_compile.lowering.intervention.numerics.upstream.left_out"
-_PACKAGE_CHECK: Final = "inspect_compile.lowering.intervention.numerics.upstream.package_check"
-
 CHECKED: Final[tuple[Entry, ...]] = (
-    Entry("torch._inductor.graph", "inspect_compile.lowering.intervention.numerics.check:install"),
-    Entry("torch._inductor.graph", "inspect_compile.codegen.runtime.checked:install"),
-    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.levels:install"),
-    Entry("torch._inductor.codegen.common", "inspect_compile.codegen.numerics.operations:install"),
-    Entry("torch._inductor.codecache", "inspect_compile.codegen.numerics.loaded_sources:install"),
-    Entry("torch._inductor.compile_fx", "inspect_compile.lowering.intervention.numerics.upstream.origins:install"),
-    Entry("torch._dynamo.convert_frame", f"{_LEFT_OUT}:install"),
-    Entry("torch._dynamo.variables.invoke_subgraph", f"{_LEFT_OUT}:install_regions"),
-    Entry("torch._dynamo.eval_frame", "inspect_compile.lowering.intervention.numerics.upstream.eager_check:install"),
-    Entry("torch._inductor.output_code", "inspect_compile.lowering.intervention.numerics.recorder.around:install"),
-    Entry("torch._inductor.codecache", f"{_PACKAGE_CHECK}:install_compiler"),
-    Entry("torch._inductor", f"{_PACKAGE_CHECK}:install_packaging"),
-    Entry("torch._inductor.package.package", f"{_PACKAGE_CHECK}:install_loading"),
+    _entry("torch._inductor.graph", "lowering.intervention.numerics.check:install"),
+    _entry("torch._inductor.graph", "codegen.runtime.checked:install"),
+    _entry("torch._inductor.compile_fx", "lowering.intervention.numerics.levels:install"),
+    _entry("torch._inductor.codegen.common", "codegen.numerics.operations:install"),
+    _entry("torch._inductor.codecache", "codegen.numerics.loaded_sources:install"),
+    _entry("torch._inductor.compile_fx", "lowering.intervention.numerics.upstream.origins:install"),
+    _entry("torch._dynamo.convert_frame", "lowering.intervention.numerics.upstream.left_out:install"),
+    _entry(
+        "torch._dynamo.variables.invoke_subgraph", "lowering.intervention.numerics.upstream.left_out:install_regions"
+    ),
+    _entry("torch._dynamo.eval_frame", "lowering.intervention.numerics.upstream.eager_check:install"),
+    _entry("torch._inductor.output_code", "lowering.intervention.numerics.recorder.around:install"),
+    _entry("torch._inductor.codecache", "lowering.intervention.numerics.upstream.package_check:install_compiler"),
+    _entry("torch._inductor", "lowering.intervention.numerics.upstream.package_check:install_packaging"),
+    _entry("torch._inductor.package.package", "lowering.intervention.numerics.upstream.package_check:install_loading"),
 )
 """Tell it what nodes are lowered to and what statements of kernels were generated for, and hand it the generated code,
 the graph at each level and after each pass, what torch.compile returns, and what torch calls for a graph;

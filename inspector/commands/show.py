@@ -11,7 +11,7 @@ from inspect_compile.commands.garbage import uncollected
 from inspect_compile.commands.streams import say
 from inspect_compile.errors import CommandError
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.options import OUTPUT, Option
+from inspect_compile.tables.options import OPTIONS, OUTPUT, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,12 +68,11 @@ class Show:
         from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
-        entry = tables.TABLES.get(name) or tables.PAGES[name]
         options = _options(arguments, name)
         dump = selected(path, arguments)
-        if not entry.of_all_ranks:
+        if name not in tables.OF_ALL_RANKS:
             needs_rank(dump, name)
-        graphs = graphs_named(dump, arguments.graph, only_one=entry.of_all_ranks)
+        graphs = graphs_named(dump, arguments.graph, only_one=name in tables.OF_ALL_RANKS)
         if (file := options.pop(OUTPUT.name, None)) is not None:
             return _write_file(name, dump, graphs, file, options)
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
@@ -96,17 +95,10 @@ class Show:
 
         def shown(graph: str | None) -> Any:
             """A table or page of one graph, or its rows."""
-            is_page = name in tables.PAGES
             if is_json:
-                if is_page:
-                    rows = tables.page_rows(name, Graphs(dump, graph), names)
-                elif arguments.facts:
-                    rows = tables.facts(name, Graphs(dump, graph), **options)
-                else:
-                    rows = tables.rows(name, Graphs(dump, graph), names, **options)
+                rows_of = tables.facts if arguments.facts else tables.rows
+                rows = rows_of(name, Graphs(dump, graph), names, **options)
                 return rows if len(graphs) == 1 else list(rows)
-            if is_page:
-                return tables.page(name, Graphs(dump, graph), names, called)
             most = LIMIT if limit is None and not arguments.all else limit
             return tables.table(name, Graphs(dump, graph), names=names, limit=most, dump_argument=called, **options)
 
@@ -120,11 +112,9 @@ class Show:
 
 def _takers() -> dict[str, dict[str, Option]]:
     """Each flag that only some tables take → those tables, and what it is there."""
-    from inspect_compile.tables import PAGES, TABLES
-
     takers: dict[str, dict[str, Option]] = {}
-    for name, entry in (*TABLES.items(), *PAGES.items()):
-        for option in entry.options:
+    for name, options in OPTIONS.items():
+        for option in options:
             takers.setdefault(option.flag, {})[name] = option
     return takers
 

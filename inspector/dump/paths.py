@@ -1,7 +1,6 @@
 """All paths in a dump."""
 
 import functools
-import hashlib
 import re
 from pathlib import Path
 from typing import Final
@@ -93,6 +92,8 @@ def cased_name(name: str) -> str:
 
 def _hashed(name: str) -> str:
     """The part of `name` that can be kept, and a hash of all of it."""
+    import hashlib  # takes longer to load than all of our own here, and few names need it
+
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     kept = _UNSAFE.sub("_", name)[: _LONGEST - len(digest) - 2]
     return f"{'_' if kept.startswith('.') else ''}{kept}-{digest}"

@@ -5,7 +5,7 @@ May not know torch or a screen; never runs while the program's process lives.
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -13,23 +13,25 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.kept import to_keep
 from inspect_compile.dump import Dump, paths, under_way
 from inspect_compile.dump.files import whole
-from inspect_compile.graph import Graphs
-from inspect_compile.tables import loaded
+from inspect_compile.finish.kernels_text import kernels_text
+from inspect_compile.finish.lowering_text import lowering_text
+from inspect_compile.finish.program_files import kernel_map_json, node_mappings_json, post_fusion_dot, pre_fusion_dot
+from inspect_compile.finish.table_texts import flops_text, fusion_text, memory_text
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.text import unbroken
 
-ARTIFACTS: Final[tuple[tuple[str, str], ...]] = (
-    (paths.LOWERING, "inspect_compile.finish.lowering_text:lowering_text"),
-    (paths.FUSION, "inspect_compile.finish.table_texts:fusion_text"),
-    (paths.KERNELS_TEXT, "inspect_compile.finish.kernels_text:kernels_text"),
-    (paths.FLOPS, "inspect_compile.finish.table_texts:flops_text"),
-    (paths.MEMORY, "inspect_compile.finish.table_texts:memory_text"),
-    (paths.KERNEL_MAP, "inspect_compile.finish.program_files:kernel_map_json"),
-    (paths.PROVENANCE, "inspect_compile.finish.program_files:node_mappings_json"),
-    (f"{paths.SCHEDULE_PRE_FUSION}.dot", "inspect_compile.finish.program_files:pre_fusion_dot"),
-    (f"{paths.SCHEDULE_POST_FUSION}.dot", "inspect_compile.finish.program_files:post_fusion_dot"),
-)
-"""(file in each graph's folder, `module:function` that returns its text for a graph)."""
-
+ARTIFACTS: Final[dict[str, Callable[[CompiledGraph], str]]] = {
+    paths.LOWERING: lowering_text,
+    paths.FUSION: fusion_text,
+    paths.KERNELS_TEXT: kernels_text,
+    paths.FLOPS: flops_text,
+    paths.MEMORY: memory_text,
+    paths.KERNEL_MAP: kernel_map_json,
+    paths.PROVENANCE: node_mappings_json,
+    f"{paths.SCHEDULE_PRE_FUSION}.dot": pre_fusion_dot,
+    f"{paths.SCHEDULE_POST_FUSION}.dot": post_fusion_dot,
+}
+"""File in each graph's folder → its text for a graph."""
 
 _MOST_GRAPHS: Final = 1000
 
@@ -53,9 +55,9 @@ def finish(dump: Dump, *, is_own: bool = False) -> None:
             continue
         folder.parent.mkdir(exist_ok=True)  # the dump itself is there, or was removed meanwhile
         folder.mkdir(exist_ok=True)
-        for name, where in ARTIFACTS:
+        for name, text_of in ARTIFACTS.items():
             try:
-                text: str = loaded(where)(graph)
+                text = text_of(graph)
             except Exception as error:
                 reason = unbroken(f"{type(error).__name__}: {error}")
                 failures.append(unbroken(f"{graph.name}/{name}: {reason}"))

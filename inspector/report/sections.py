@@ -1,4 +1,4 @@
-"""The sections of the page, in a visible list: which tables each has, and what else."""
+"""The sections of the page: the tables of each, and what else."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -53,22 +53,6 @@ class ReportRequest:
     budget: Budget = field(default_factory=lambda: Budget(CHARACTERS))
 
 
-TABLES: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
-    ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
-    (
-        "frontend",
-        "Program",
-        ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
-    ),
-    ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
-    ("fusion", "Fusion", ("schedule", "fusion")),
-    ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
-    ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured", "steps")),
-    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays", "tried", "trials")),
-    ("time", "Time", ("time", "metrics", "overhead")),
-)
-"""Name, title, and the tables in it; every table of `show` is in one of them."""
-
 TEXTS: Final = (
     paths.FX_READABLE,
     paths.FX_TRANSFORMED,
@@ -84,7 +68,7 @@ TEXTS: Final = (
 
 def sections(asked: ReportRequest) -> Iterator[Section]:
     """All sections, in order. Code, pictures and texts stand after the overview."""
-    for name, title, there in TABLES:
+    for name, title, there in tables.SECTIONS:
         blocks = list(_tables(asked, there))
         if name == "graph":
             blocks += stages(asked.dump, list(Graphs(asked.dump))[:FEW_GRAPHS], asked.rows, asked.budget)
@@ -123,7 +107,7 @@ def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
     """The tables; those without a row are told in a line at the end."""
     empty: list[Markup] = []
     for name in names:
-        if not tables.TABLES[name].of_all_ranks and is_only_parts(asked.dump):
+        if name not in tables.OF_ALL_RANKS and is_only_parts(asked.dump):
             continue
         try:
             found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name))

@@ -21,7 +21,7 @@ _TOP: Final = frozenset(
     {paths.RUN, paths.SCRIPT_LOG, paths.WORKER_LOG, paths.FINISHED, paths.OVERVIEW, paths.SHARED}
     | {paths.table(name, None) for name, kinds in TABLES.items() if not kinds[0].per_graph}
 )
-DERIVED: Final = frozenset(name for name, _ in ARTIFACTS)
+DERIVED: Final = frozenset(ARTIFACTS)
 _OF_A_GRAPH: Final = frozenset(
     {paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED}
     | {f"{paths.OUTPUT_CODE}.py", f"{paths.OUTPUT_CODE}.cpp"}

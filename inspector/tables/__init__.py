@@ -1,99 +1,135 @@
-"""Facts as tables for people (`TABLES`) and for programs (`ROWS`). Imports neither torch nor textual.
+"""Facts as tables for people and for programs: which there are, and where each is declared. Knows no torch or textual.
 
-May not know torch or textual.
+A table is declared once, as `TABLE` in the module of its columns: what people see, its rows for `--json`, and the facts
+these are made of. What is known of it here needs no module of it: where it stands on a page, and the options that the
+command line takes. So `load` imports one table, in one line for each, and an editor and mypy follow it there.
 """
 
-import importlib
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-from inspect_compile.tables.options import (
-    AT,
-    BY,
-    COMPILE,
-    CONFIGURATION,
-    EARLIER,
-    FOLDED,
-    KINDS,
-    OF,
-    OUTPUT,
-    PAIRS_OF_LINE,
-    REASON,
-    ROUND,
-    STAGE,
-    STAGES_OF_LINE,
-    TRACE,
-    Option,
-)
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import msgspec
     from rich.console import RenderableType
 
     from inspect_compile.graph import Graphs
+    from inspect_compile.tables.parts import Table
 
-
-class Entry(NamedTuple):
-    """One table or page: where its functions are, and what it takes beside the names."""
-
-    where: str
-    """`module:function`; imported when it is asked for."""
-    options: tuple[Option, ...] = ()
-    of_all_ranks: bool = False
-    """It also tells of a run whose ranks compiled, and whose first process did not."""
-
-
-TABLES: Final[dict[str, Entry]] = {
-    "overview": Entry("inspect_compile.tables.overview.overview:overview", of_all_ranks=True),
-    "summary": Entry("inspect_compile.tables.overview.summary:summary", of_all_ranks=True),
-    "findings": Entry("inspect_compile.tables.overview.findings:findings", (KINDS,)),
-    "graphs": Entry("inspect_compile.tables.overview.graphs:graphs"),
-    "dynamo": Entry("inspect_compile.tables.frontend.dynamo:dynamo"),
-    "guards": Entry("inspect_compile.tables.frontend.guards:guards"),
-    "caches": Entry("inspect_compile.tables.caches.caches:caches", (EARLIER,)),
-    "aot": Entry("inspect_compile.tables.frontend.aot:aot"),
-    "artifacts": Entry("inspect_compile.tables.frontend.traced:artifacts"),
-    "metrics": Entry("inspect_compile.tables.frontend.traced:metrics"),
-    "settings": Entry("inspect_compile.tables.frontend.traced:settings"),
-    "calls": Entry("inspect_compile.tables.frontend.calls:calls"),
-    "passes": Entry("inspect_compile.tables.passes:passes"),
-    "nodes": Entry("inspect_compile.tables.lowering.nodes:nodes"),
-    "symbols": Entry("inspect_compile.tables.lowering.symbols:symbols"),
-    "lowering": Entry("inspect_compile.tables.lowering.lowering:lowering"),
-    "realize": Entry("inspect_compile.tables.lowering.realize:realize"),
-    "schedule": Entry("inspect_compile.tables.schedule:schedule"),
-    "fusion": Entry("inspect_compile.tables.fusion.fusion:fusion", (REASON, PAIRS_OF_LINE, ROUND)),
-    "kernels": Entry("inspect_compile.tables.kernels.kernels:kernels"),
-    "binaries": Entry("inspect_compile.tables.kernels.binaries:binaries"),
-    "autotune": Entry("inspect_compile.tables.kernels.autotune:autotune"),
-    "wrapper": Entry("inspect_compile.tables.wrapper:wrapper"),
-    "flops": Entry("inspect_compile.tables.cost.flops:flops", (BY,)),
-    "traffic": Entry("inspect_compile.tables.cost.traffic:traffic", (BY,)),
-    "flame": Entry("inspect_compile.tables.cost.flame:flame_table", (OF, FOLDED)),
-    "roofline": Entry("inspect_compile.tables.cost.roofline:roofline_table", (TRACE,)),
-    "memory": Entry("inspect_compile.tables.memory.memory:memory", (AT,)),
-    "time": Entry("inspect_compile.tables.frontend.time:time", (OUTPUT,)),
-    "measured": Entry("inspect_compile.tables.runtime.measured:measured_table", (BY,)),
-    "steps": Entry("inspect_compile.tables.runtime.steps:steps_table"),
-    "numerics": Entry("inspect_compile.tables.numerics.numerics:numerics"),
-    "nonfinite": Entry("inspect_compile.tables.numerics.nonfinite:nonfinite"),
-    "cudagraphs": Entry("inspect_compile.tables.runtime.cudagraphs:cudagraphs_table"),
-    "remarks": Entry("inspect_compile.tables.overview.remarks:remarks", of_all_ranks=True),
-    "ranks": Entry("inspect_compile.tables.compare.ranks:ranks", of_all_ranks=True),
-    "replays": Entry("inspect_compile.tables.compare.replays:replays"),
-    "tried": Entry("inspect_compile.tables.compare.tried:tried"),
-    "trials": Entry("inspect_compile.tables.compare.trials:trials"),
-    "overhead": Entry("inspect_compile.tables.overview.overhead:overhead", of_all_ranks=True),
-}
-"""A function takes a `Request`, and its options as keywords, and returns a renderable."""
-
-PAGES: Final[dict[str, Entry]] = {
-    "node": Entry("inspect_compile.tables.overview.node_page:node"),
-    "kernel": Entry(
-        "inspect_compile.tables.kernels.kernel_page:kernel", (STAGE, STAGES_OF_LINE, CONFIGURATION, COMPILE)
+SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
+    (
+        "frontend",
+        "Program",
+        ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
     ),
-}
-"""Pages of `show` about one named thing, without rows of their own: module with the functions `_page` and `_rows`."""
+    ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
+    ("fusion", "Fusion", ("schedule", "fusion")),
+    ("kernels", "Kernels", ("kernels", "binaries", "autotune", "wrapper")),
+    ("cost", "Cost", ("flops", "traffic", "flame", "roofline", "memory", "measured", "steps")),
+    ("checks", "Checks", ("numerics", "nonfinite", "cudagraphs", "ranks", "replays", "tried", "trials")),
+    ("time", "Time", ("time", "metrics", "overhead")),
+)
+"""The sections of the report: name, title, and the tables in it."""
+
+TABLES: Final = tuple(name for _, _, names in SECTIONS for name in names)
+PAGES: Final = ("node", "kernel")
+"""Pages of `show` about one named thing, without rows of their own."""
+
+OF_ALL_RANKS: Final = frozenset({"overview", "summary", "remarks", "ranks", "overhead"})
+"""Those that also tell of a run whose ranks compiled, and whose first process did not."""
+
+
+def load(name: str) -> "Table":
+    """What the table or page `name` is made of."""
+    match name:
+        case "overview":
+            from inspect_compile.tables.overview.overview import TABLE
+        case "findings":
+            from inspect_compile.tables.overview.findings import TABLE
+        case "remarks":
+            from inspect_compile.tables.overview.remarks import TABLE
+        case "summary":
+            from inspect_compile.tables.overview.summary import TABLE
+        case "dynamo":
+            from inspect_compile.tables.frontend.dynamo import TABLE
+        case "caches":
+            from inspect_compile.tables.caches.caches import TABLE
+        case "guards":
+            from inspect_compile.tables.frontend.guards import TABLE
+        case "aot":
+            from inspect_compile.tables.frontend.aot import TABLE
+        case "calls":
+            from inspect_compile.tables.frontend.calls import TABLE
+        case "graphs":
+            from inspect_compile.tables.overview.graphs import TABLE
+        case "symbols":
+            from inspect_compile.tables.lowering.symbols import TABLE
+        case "artifacts":
+            from inspect_compile.tables.frontend.traced import ARTIFACTS_TABLE as TABLE
+        case "settings":
+            from inspect_compile.tables.frontend.traced import SETTINGS_TABLE as TABLE
+        case "passes":
+            from inspect_compile.tables.passes import TABLE
+        case "nodes":
+            from inspect_compile.tables.lowering.nodes import TABLE
+        case "lowering":
+            from inspect_compile.tables.lowering.lowering import TABLE
+        case "realize":
+            from inspect_compile.tables.lowering.realize import TABLE
+        case "schedule":
+            from inspect_compile.tables.schedule import TABLE
+        case "fusion":
+            from inspect_compile.tables.fusion.fusion import TABLE
+        case "kernels":
+            from inspect_compile.tables.kernels.kernels import TABLE
+        case "binaries":
+            from inspect_compile.tables.kernels.binaries import TABLE
+        case "autotune":
+            from inspect_compile.tables.kernels.autotune import TABLE
+        case "wrapper":
+            from inspect_compile.tables.wrapper import TABLE
+        case "flops":
+            from inspect_compile.tables.cost.flops import TABLE
+        case "traffic":
+            from inspect_compile.tables.cost.traffic import TABLE
+        case "flame":
+            from inspect_compile.tables.cost.flame import TABLE
+        case "roofline":
+            from inspect_compile.tables.cost.roofline import TABLE
+        case "memory":
+            from inspect_compile.tables.memory.memory import TABLE
+        case "measured":
+            from inspect_compile.tables.runtime.measured import TABLE
+        case "steps":
+            from inspect_compile.tables.runtime.steps import TABLE
+        case "numerics":
+            from inspect_compile.tables.numerics.numerics import TABLE
+        case "nonfinite":
+            from inspect_compile.tables.numerics.nonfinite import TABLE
+        case "cudagraphs":
+            from inspect_compile.tables.runtime.cudagraphs import TABLE
+        case "ranks":
+            from inspect_compile.tables.compare.ranks import TABLE
+        case "replays":
+            from inspect_compile.tables.compare.replays import TABLE
+        case "tried":
+            from inspect_compile.tables.compare.tried import TABLE
+        case "trials":
+            from inspect_compile.tables.compare.trials import TABLE
+        case "time":
+            from inspect_compile.tables.frontend.time import TABLE
+        case "metrics":
+            from inspect_compile.tables.frontend.traced import METRICS_TABLE as TABLE
+        case "overhead":
+            from inspect_compile.tables.overview.overhead import TABLE
+        case "node":
+            from inspect_compile.tables.overview.node_page import TABLE
+        case "kernel":
+            from inspect_compile.tables.kernels.kernel_page import TABLE
+        case _:
+            raise KeyError(name)
+    return TABLE
 
 
 def table(
@@ -105,7 +141,7 @@ def table(
     dump_argument: str = "",
     **options: Any,
 ) -> "RenderableType":
-    """The table `name` of one graph, or of all graphs if `graph` is None.
+    """The table `name` of one graph, or of all graphs if `graph` is None; a page of everything about `names`.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the
     dump, for the commands that the table names; `options` are the table's own.
@@ -113,19 +149,17 @@ def table(
     from inspect_compile.tables.parts import Request, omitted
     from inspect_compile.tables.styled_text import Stack
 
-    found: RenderableType = loaded(TABLES[name].where)(Request(graphs, names, limit, dump_argument), **options)
-    return (
-        found
-        if not graphs.dump.run.omitted or name in ("overview", "summary")
-        else Stack([found, Stack(omitted(graphs.dump), gap=False)])
-    )
+    found = load(name).show(Request(graphs, names, limit, dump_argument), **options)
+    if not graphs.dump.run.omitted or name in ("overview", "summary", *PAGES):
+        return found
+    return Stack([found, Stack(omitted(graphs.dump), gap=False)])
 
 
 def rows(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: Any) -> "Iterable[msgspec.Struct]":
     """The same for programs: the records that the table shows, those that concern all of `names`."""
-    from inspect_compile.tables.row_sources import ROWS
-
-    every = ROWS[name](graphs, **options)
+    if name in PAGES:
+        return load(name).rows(graphs, names)
+    every = load(name).rows(graphs, **options)
     if not names:
         return every
     from inspect_compile.analysis.lookup.attempts import concerning
@@ -133,27 +167,10 @@ def rows(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: An
     return filter(concerning(graphs, names), every)
 
 
-def facts(name: str, graphs: "Graphs", **options: Any) -> "Iterable[msgspec.Struct]":
-    """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds."""
-    from inspect_compile.tables.row_sources import FACTS, ROWS
+def facts(name: str, graphs: "Graphs", names: tuple[str, ...] = (), **options: Any) -> "Iterable[msgspec.Struct]":
+    """The facts that the rows of a table are made of; the rows themselves where they are facts, or of many kinds.
 
-    return FACTS[name](graphs) if name in FACTS else ROWS[name](graphs, **options)
-
-
-def page(name: str, graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> "RenderableType":
-    """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
-    found: RenderableType = loaded(f"{PAGES[name].where}_page")(graphs, names, dump_argument)
-    return found
-
-
-def page_rows(name: str, graphs: "Graphs", names: tuple[str, ...]) -> "Iterable[msgspec.Struct]":
-    """The same for programs."""
-    found: Iterable[msgspec.Struct] = loaded(f"{PAGES[name].where}_rows")(graphs, names)
-    return found
-
-
-def loaded(where: str) -> Callable[..., Any]:
-    """What `module:name` means."""
-    module, _, name = where.partition(":")
-    function: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return function
+    `names` are those of a page; whoever asks chooses among the facts of a table.
+    """
+    found = load(name).facts
+    return rows(name, graphs, names if name in PAGES else (), **options) if found is None else found(graphs)

@@ -1,4 +1,4 @@
-"""The options of `show` that only some of the tables take: each table names its own in `TABLES`."""
+"""The options of `show` that only some of the tables take."""
 
 from typing import Any, Final, NamedTuple
 
@@ -68,3 +68,18 @@ COMPILE: Final = Option(
     "for --stage asm compile a source that torch's cache here does not have: of a dump that you trust",
     kind=bool,
 )
+
+OPTIONS: Final[dict[str, tuple[Option, ...]]] = {
+    "findings": (KINDS,),
+    "caches": (EARLIER,),
+    "fusion": (REASON, PAIRS_OF_LINE, ROUND),
+    "flops": (BY,),
+    "traffic": (BY,),
+    "flame": (OF, FOLDED),
+    "roofline": (TRACE,),
+    "memory": (AT,),
+    "time": (OUTPUT,),
+    "measured": (BY,),
+    "kernel": (STAGE, STAGES_OF_LINE, CONFIGURATION, COMPILE),
+}
+"""Table or page → what it takes beside names; its functions get the values as keywords."""

@@ -3,15 +3,16 @@
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from itertools import chain
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.lookup.row_filter import NodeName
-from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.facts import Fact
+from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.styled_text import Stack, heading, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -82,7 +83,11 @@ class Request:
 
     def stacked(self, sheets: Sequence[RenderableType]) -> Stack:
         """The sheets below each other; without any, why there are none."""
-        return Stack(sheets or [styled(nothing_text(self.dump), "dim")])
+        if sheets:
+            return Stack(sheets)
+        from inspect_compile.analysis.dumps.nothing import nothing_text
+
+        return Stack([styled(nothing_text(self.dump), "dim")])
 
 
 def title(graph: CompiledGraph, *more: str) -> Text:
@@ -144,6 +149,38 @@ def omitted(dump: "Dump") -> list[Text]:
     return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "yellow")] if left > 0 else [])]
 
 
+Rows = Callable[..., Iterable[msgspec.Struct]]
+"""A function of `Graphs` and the options of a table; of `Graphs` and names for a page."""
+
+
+class Table(NamedTuple):
+    """A table or page of `show`, declared in the module of its columns, which `load` of this folder imports."""
+
+    show: Callable[..., RenderableType]
+    """What people see, a function of a `Request` and the options."""
+    rows: Rows
+    """What `--json` prints."""
+    facts: Rows | None = None
+    """What the rows are made of, for `--facts`, a function of `Graphs`; None where the rows are facts, or of many."""
+
+
+def each(rows: Callable[[CompiledGraph], Iterable[msgspec.Struct]]) -> Rows:
+    """The rows that a function returns for each graph."""
+    return lambda graphs: (row for graph in graphs for row in rows(graph))
+
+
+def recorded(*kinds: type[Fact]) -> Rows:
+    """The facts of these kinds, graph by graph."""
+    return lambda graphs: (row for graph in graphs for kind in kinds for row in graph.rows(kind))
+
+
+def recorded_of_compiles(*kinds: type[Fact]) -> Rows:
+    """The facts of these kinds, compile by compile: Dynamo's, of which a graph has those of its compile."""
+    return lambda graphs: chain.from_iterable(
+        grouped((row for kind in kinds for row in graphs.of_compiles(kind)), lambda row: row.graph).values()
+    )
+
+
 @dataclass(frozen=True)
 class Listing(Generic[Row]):
     """A table with one sheet for each graph, of the rows that a function returns for the graph's name."""
@@ -173,3 +210,7 @@ class Listing(Generic[Row]):
         return request.sheet(
             self.name, graph, self.columns, kept, self.summary(kept), options=self.options, notes=notes
         )
+
+    def table(self, *kinds: type[Fact]) -> Table:
+        """The table of these rows, which are made of facts of these kinds, or are facts."""
+        return Table(self, each(self.rows), recorded(*kinds) if kinds else None)

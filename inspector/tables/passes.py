@@ -7,11 +7,20 @@ from typing import Final
 from rich.console import RenderableType
 from rich.text import Text
 
-from inspect_compile.facts import Graph
-from inspect_compile.graph import CompiledGraph
-from inspect_compile.graph.passes.changes import SIGNS, EditSide, PassRow, StageRun, edit_sides, stages, steps
+from inspect_compile.facts import Graph, Pass
+from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.graph.passes.changes import (
+    SIGNS,
+    EditSide,
+    PassRow,
+    StageRun,
+    edit_sides,
+    pass_rows,
+    stages,
+    steps,
+)
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell
-from inspect_compile.tables.parts import Request, first_of, title
+from inspect_compile.tables.parts import Request, Table, first_of, title
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import change_text, number_of, one_line, seconds_text
@@ -120,3 +129,14 @@ def _edits(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
     if is_empty:
         yield title(graph)
         yield styled(f"no pass changed {' or '.join(names)}, and none of this name changed a node", "dim")
+
+
+def _facts(graphs: Graphs) -> Iterator[Pass]:
+    """The passes of a compile, once even if it made several graphs."""
+    for compile_id in dict.fromkeys(one.compile_id for one in graphs.facts):
+        yield from graphs.dump.rows_of_compile(Pass, compile_id)
+    for graph in graphs:
+        yield from graph.rows(Pass)
+
+
+TABLE: Final = Table(passes, pass_rows, _facts)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, schedule_rows
+from inspect_compile.facts import Operation
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell
 from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.parts import Listing
@@ -70,5 +71,5 @@ def _summary(found: list[ScheduleRow]) -> str:
     return f"{number_of(len(found), 'scheduler node')} {when} fusion"
 
 
-schedule = Listing[ScheduleRow]("schedule", COLUMNS, schedule_rows, summary=_summary)
+TABLE: Final = Listing[ScheduleRow]("schedule", COLUMNS, schedule_rows, summary=_summary).table(Operation)
 """One row for each scheduler node; --facts also has those before fusion."""

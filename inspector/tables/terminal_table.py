@@ -1,16 +1,18 @@
 """A table on a terminal: a title, rows under columns, and closing lines, laid out for the width that there is."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Generic
+from typing import TYPE_CHECKING, Final, Generic
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.table import Table
 from rich.text import Text
 
 from inspect_compile.tables.columns import Cell, Column, Row, Span, cells, text_lines, used
 from inspect_compile.tables.layout import GAP, fitted, is_unlimited, natural_widths, widths_in
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.text import clean
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 STYLES: Final = {
     "dim": "dim",
@@ -63,7 +65,9 @@ class TerminalTable(Generic[Row]):
         titled = any(column.title for column in self.columns)
         yield from map(Text, text_lines(self.columns, self.rows)[0 if titled else 1 :])
 
-    def _table(self, width: int) -> Table:
+    def _table(self, width: int) -> "Table":
+        from rich.table import Table  # neither a file nor --json needs it
+
         has_titles = any(column.title for column in self.columns)
         table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="bold", show_header=has_titles)
         rows = [cells(self.columns, row) for row in self.rows]

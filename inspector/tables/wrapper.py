@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from inspect_compile.facts import WrapperLine
+from inspect_compile.facts import MemoryPlan, WrapperLine
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Listing
+from inspect_compile.tables.parts import Listing, Table, recorded
 from inspect_compile.tables.text import byte_text, number_of
 
 _SILENT: Final = frozenset({"none", "comment", "assert", "define"})
@@ -39,10 +39,13 @@ def wrapper_lines(graph: "CompiledGraph") -> list[WrapperLine]:
     return [row for row in graph.rows(WrapperLine) if row.what not in _SILENT]
 
 
-wrapper = Listing[WrapperLine](
-    "wrapper",
-    COLUMNS,
-    wrapper_lines,
-    summary=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
+TABLE: Final = Table(
+    Listing[WrapperLine](
+        "wrapper",
+        COLUMNS,
+        wrapper_lines,
+        summary=lambda found: f"{number_of(len(found), 'line')} of output_code.py that allocate, call or free",
+    ),
+    recorded(WrapperLine, MemoryPlan),
 )
 """Lines that hold memory or compute; --json has the others too."""

@@ -32,7 +32,7 @@ from inspect_compile.facts import (
 from inspect_compile.finish import ARTIFACTS, ensure_finished
 from tests.running import inspected, last_words, plain, without_clock, without_last_words
 
-DERIVED = {paths.RUN, paths.FINISHED, paths.OVERVIEW, *(name for name, _ in ARTIFACTS)}
+DERIVED = {paths.RUN, paths.FINISHED, paths.OVERVIEW, *ARTIFACTS}
 """Files that do not count for --max-dump."""
 
 COMPILED = """

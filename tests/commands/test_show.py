@@ -13,8 +13,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import TABLES as FACT_TABLES
 from inspect_compile.facts import MemoryPlan, Run
 from inspect_compile.graph import Graphs
-from inspect_compile.tables import TABLES
-from inspect_compile.tables.row_sources import ROWS
+from inspect_compile.tables import TABLES, rows
 from tests.conftest import DumpOf
 from tests.handmade import GRAPH, ended, graph, line, lowered, made, node
 
@@ -141,7 +140,7 @@ def test_facts_are_printed_as_they_are_recorded(
 
     assert show(str(dump), table, "--json") == 0
     lines = [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
-    assert len(lines) == len(list(ROWS[table](Graphs(Dump(dump)))))
+    assert len(lines) == len(list(rows(table, Graphs(Dump(dump)))))
     assert all("fact" in line for line in lines)
 
     assert show(str(dump), table, "--facts") == 0

@@ -223,7 +223,7 @@ def test_text_of_a_dump_moves_no_cursor(tmp_path: Path) -> None:
 
     finish(dump)
 
-    for name in (name for name, _ in ARTIFACTS if name.endswith((".txt", ".json"))):
+    for name in (name for name in ARTIFACTS if name.endswith((".txt", ".json"))):
         text = (dump.folder(dump.graphs()[0].graph) / name).read_text(encoding="utf-8")
         assert text
         assert "\x1b" not in text, name

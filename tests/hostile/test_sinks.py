@@ -180,7 +180,7 @@ def test_derived_files_steer_no_terminal(root: Path) -> None:
     (root / ".finished").unlink()
     finish(Dump(root))
     for path in root.rglob("*.txt"):
-        if path.name in dict(ARTIFACTS):
+        if path.name in ARTIFACTS:
             assert STEERS.search(path.read_text()) is None, path
 
 

@@ -160,7 +160,7 @@ def _finish(root: Path) -> Iterator[str]:
         yield failures
         assert all(failure.endswith(TOLD) for failure in failures.splitlines()), failures
     for graph in dump.outermost()[:FEW]:
-        for name, _ in ARTIFACTS:
+        for name in ARTIFACTS:
             text = dump.text(graph.graph, name)
             if text is not None:
                 yield text

@@ -10,13 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspect_compile import tables
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import DynamoNode, Kernel, Node
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Markup, element, escaped, joined
-from inspect_compile.report.sections import TABLES
 from tests.report.pages import HOSTILE, MIXED, hostile, recorded, seen, written
 from tests.stages import LABELS, staged_dump
 
@@ -62,11 +60,6 @@ def test_markup_is_not_escaped_again() -> None:
     assert escaped(Markup("<b>")) == "<b>"
     assert joined("<", Markup("<br>"), between="&") == "&lt;&amp;<br>"
     assert element("p", "a", hidden=True, class_=None, data_n="1 2") == '<p hidden data-n="1 2">a</p>'
-
-
-def test_every_table_is_in_a_section() -> None:
-    named = [name for _, _, names in TABLES for name in names]
-    assert sorted(named) == sorted(tables.TABLES)
 
 
 def test_a_recorded_dump(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ def test_every_table_is_described() -> None:
 
 
 def test_every_file_is_described() -> None:
-    names = [name for name, _ in ARTIFACTS]
+    names = list(ARTIFACTS)
     names += [paths.FX_READABLE, paths.FX_RUNNABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION]
     names += [paths.RUN, paths.SCRIPT_LOG, paths.FINISHED, paths.OVERVIEW, paths.SHARED, f"{paths.OUTPUT_CODE}.py"]
 

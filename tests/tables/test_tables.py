@@ -45,7 +45,6 @@ from inspect_compile.facts import (
 )
 from inspect_compile.facts.trials import Change, Place, Repeated, Spent
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.row_sources import ROWS
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
 from tests.normalised import normalised, of_golden_code
@@ -59,10 +58,6 @@ def shown(dump: Dump, name: str, *, width: int, graph: str | None = None, color:
     )
     console.print(tables.table(name, Graphs(dump, graph), **more))  # type: ignore[arg-type]
     return file.getvalue()
-
-
-def test_each_table_has_rows_for_programs() -> None:
-    assert set(tables.TABLES) == set(ROWS)
 
 
 @pytest.mark.parametrize("width", [80, 160])

@@ -201,6 +201,24 @@ def test_no_module_names_a_module_of_torch_that_no_name_is_told_of() -> None:
     }
 
 
+def test_every_installer_is_a_function_of_its_module() -> None:
+    """They are named by texts, as none may be imported before what it watches."""
+    defined = {path.removesuffix(".py").replace("/", "."): set(top_names(tree)) for path, tree in modules()}
+    entries = (*probes.PROBES, *probes.MEASURE, *probes.MAPPING, *probes.CHECKED, *probes.STORES)
+    named = [entry.installer for entry in (*entries, probes.SENDER, probes.TRACER, probes.TRIAL, probes.STEER)]
+    for text in (*named, probes.COLLECTIVES, probes.FAILED_CALL, probes.PROGRAM, probes.CHECK):
+        module, _, name = text.removeprefix("inspect_compile.").partition(":")
+        assert name in defined[module], text
+
+
+def top_names(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+
 SETTINGS = ("torch._inductor.config.", "torch._functorch.config.", "torch._dynamo.config.")
 """What a person is told to set; test_knobs.py holds them against torch."""
 

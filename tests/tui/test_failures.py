@@ -10,11 +10,10 @@ from textual.widgets import Static
 from textual.worker import WorkerFailed
 
 from inspect_compile.dump import Dump
-from inspect_compile.tables import loaded
 from inspect_compile.tables.columns import Column
 from inspect_compile.tui.app import InspectApp
 from inspect_compile.tui.models.sheet import Panel, Row, Subject, Table
-from inspect_compile.tui.views import VIEWS
+from inspect_compile.tui.views import VIEWS, load
 from inspect_compile.tui.work import start
 from tests.tui.driving import lines, press, settled, shown, until
 
@@ -29,12 +28,17 @@ def _broken(*_: Any) -> NoReturn:
 def test_a_view_that_fails_is_a_panel_with_the_reason(mixed: Dump, monkeypatch: pytest.MonkeyPatch) -> None:
     works, *broken = sorted(OF_A_GRAPH, key=lambda tab: tab.name != "fx")
     for tab in broken:
-        view: Any = loaded(tab.where)
-        if isinstance(view, Panel):
-            monkeypatch.setattr(tab.where.replace(":", "."), view._replace(build=_broken))
-        else:
+        view = load(tab.name)
+        if not isinstance(view, Panel):
             monkeypatch.setattr(view, "build", _broken)
             monkeypatch.setattr(view, "beginning", _broken)
+    names = {tab.name for tab in broken}
+
+    def loaded(name: str) -> Any:
+        view = load(name)
+        return view._replace(build=_broken) if isinstance(view, Panel) and name in names else view
+
+    monkeypatch.setattr("inspect_compile.tui.screens.shown.load", loaded)
 
     async def look() -> None:
         app = InspectApp(mixed)

@@ -28,13 +28,11 @@ class Item(NamedTuple):
 
 
 class Tab(NamedTuple):
-    """A view as the tabs list it, known before its module is loaded, which happens when it is first shown."""
+    """A view as the tabs list it."""
 
     key: str
     name: str
     title: str
-    where: str
-    """`module:Class`, or `module:NAME` of a `Panel`."""
     short: str = ""
     """Short title, if there is little room; empty for the title itself."""
     what: str = ""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from textual.widgets import Static
@@ -11,7 +10,6 @@ from textual.widgets import Static
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.tables import loaded
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.dump_text import advised
 from inspect_compile.tui.models.chain import Chain, Choice
@@ -20,7 +18,7 @@ from inspect_compile.tui.models.sheet import Subject
 from inspect_compile.tui.models.state import GraphState, Page, graph_state, progress_now
 from inspect_compile.tui.reader import follow
 from inspect_compile.tui.screens.shown import MEDIUM, OVERVIEW, ShownScreen, slots_of
-from inspect_compile.tui.views import VIEWS
+from inspect_compile.tui.views import VIEWS, load
 from inspect_compile.tui.views.view import Scope, View
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -31,12 +29,6 @@ if TYPE_CHECKING:
 
 ENOUGH_LOOKS: Final = 2
 """Number of reads of a graph after its compile has ended: its tables are not all written at the same moment."""
-
-LATER: Final = tuple(
-    f"inspect_compile.tui.screens.{name}"
-    for name in ("columns", "compare", "go_to", "help", "palette", "quit", "saving")
-)
-"""What is imported once everything is shown, on the reader's thread, so that no key has to wait for it."""
 
 
 class OpeningScreen(ShownScreen):
@@ -127,9 +119,8 @@ class OpeningScreen(ShownScreen):
         known = last if last is not None and last.chain.graph == place.name and not self.is_live else None
 
         def build(dump: Dump) -> tuple[GraphState, Chain]:
-            for tab in VIEWS:
-                if tab.name in names:
-                    loaded(tab.where)  # importing takes long enough to hold up keys, but for on this thread
+            for name in names:
+                load(name)  # importing takes long enough to hold up keys, but for on this thread
             return graph_state(CompiledGraph(dump, place.name)), known.chain if known else Chain(
                 CompiledGraph(dump, place.name)
             )
@@ -237,8 +228,7 @@ class OpeningScreen(ShownScreen):
             from inspect_compile.tui.models.fusion import count_findings, misses  # on this thread, for it takes long
 
             found = misses(dump, scope.chain), count_findings(dump, scope.chain)
-            for module in (*(tab.where.partition(":")[0] for tab in VIEWS), *LATER):
-                import_module(module)
+            _load_the_rest()
             return found
 
         with self._guarded():
@@ -246,3 +236,11 @@ class OpeningScreen(ShownScreen):
             if scope is self._last:
                 self._misses, self._findings = found
                 self._say()
+
+
+def _load_the_rest() -> None:
+    """Import what is not shown yet, so that no key has to wait for it."""
+    from inspect_compile.tui.screens import columns, compare, go_to, help, palette, quit, saving  # noqa: A004, F401
+
+    for tab in VIEWS:
+        load(tab.name)

@@ -12,10 +12,11 @@ from inspect_compile.tui.keys.actions import footer
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.chain import Choice
 from inspect_compile.tui.models.outline import Outline, Place
+from inspect_compile.tui.models.sheet import Panel
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.screens.lists import ListsScreen
-from inspect_compile.tui.views import VIEWS
-from inspect_compile.tui.views.view import Scope, TabView, View, made
+from inspect_compile.tui.views import VIEWS, load
+from inspect_compile.tui.views.view import Scope, TabView, View
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 
@@ -119,11 +120,9 @@ class ShownScreen(ListsScreen):
 
             return PageView(id="page")
         tab = next(view for view in VIEWS if view.name == name)
-        if name == "program":
-            return made(tab, self._program, self._root)
-        if name == OVERVIEW:
-            return made(tab)
-        view = made(tab, self._reader)
+        given = {"program": (self._program, self._root), OVERVIEW: ()}.get(name, (self._reader,))
+        found = load(name)
+        view = View(tab, self._reader, found) if isinstance(found, Panel) else found(tab, *given)
         if isinstance(view, View):
             view.scope, view.choice = self._scope, self._choice
         return view

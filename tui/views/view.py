@@ -14,7 +14,6 @@ from textual.widget import Widget
 
 from inspect_compile.dump import Dump
 from inspect_compile.graph.provenance.chain import Selection
-from inspect_compile.tables import loaded
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.arranged import Arranged, arranged
@@ -41,13 +40,6 @@ class Scope:
     chain: Chain
     version: int
     """Increases whenever the dump has grown."""
-
-
-def made(tab: Tab, *arguments: Any) -> Widget:
-    """The view of a tab."""
-    found = loaded(tab.where)
-    view: Widget = View(tab, *arguments, found) if isinstance(found, Panel) else found(tab, *arguments)
-    return view
 
 
 class TabView(Vertical):

@@ -472,45 +472,65 @@ class Kind(NamedTuple):
 
     kind: str
     what: str
+    shown_by: str
+    """The table of `show` that has more; or `kernel`, `node` or `why` of what the finding names."""
     needs: str = ""
     """What a run needs to have it: `gpu`, `cudagraphs`, `numerics`, `cache`, `steps` or `tune`; empty for a compile."""
 
 
 KINDS: Final = (
-    Kind(FAILED, "a compile, or a call of what was compiled, failed: the stage, the node and the error itself"),
-    Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics"),
-    Kind(TUNED, "a change that was tried makes the program's steps faster", "tune"),
-    Kind(BREAK, "a graph break: Python runs a part of the function"),
-    Kind(RECOMPILE, "a function is compiled again"),
-    Kind(RECOMPILE_LIMIT, "a function was compiled too often: later calls run without torch.compile"),
-    Kind(CACHE, "torch cannot keep a compile in its cache"),
-    Kind(CACHE_MISS, "torch's cache of compiled graphs had no entry", "cache"),
-    Kind(MISSED_FUSION, "two kernels go over the same values, and could be one"),
-    Kind(SECOND_STAGES, "the second stages of split reductions are small kernels of their own", "gpu"),
-    Kind(COPY, "values are only moved to another place or order in memory"),
-    Kind(LAYOUT, "values are copied into the memory layout that a library call wants"),
-    Kind(LAYOUT_CHANGES, "a library turns what a convolution reads and writes into another layout", "steps"),
-    Kind(PADDING, "a matrix product works on padded copies of its inputs", "gpu"),
-    Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer"),
-    Kind(DDP_CUTS, "a graph is cut where a bucket of DistributedDataParallel ends"),
-    Kind(MUTATION, "an input that is written into at a few places is copied as a whole"),
-    Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel"),
-    Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it"),
-    Kind(SPILL, "a Triton kernel needs more registers than there are", "gpu"),
-    Kind(NO_CUDAGRAPH, "a graph does not run as a CUDA graph where the program asked for that", "cudagraphs"),
-    Kind(CUDAGRAPH_AGAIN, "a CUDA graph is recorded again", "cudagraphs"),
-    Kind(MEMORY, "memory that is kept for reuse raises the peak"),
-    Kind(LAUNCH_BOUND, "the GPU waits for the host, which launches kernels one by one", "steps"),
-    Kind(SYNCHRONISATION, "the host waits for a result of the GPU in each step", "steps"),
-    Kind(OPTIMIZER, "the optimizer runs as many operators in place of one fused kernel", "steps"),
-    Kind(INPUT, "the program waits for its DataLoader", "steps"),
-    Kind(MATMUL_PRECISION, "float32 matrix products run without the tensor cores of the GPU", "gpu"),
-    Kind(HALF_PRECISION, "matrix products compute in float32 on a GPU that is faster in bfloat16", "gpu"),
-    Kind(INCOMPLETE, "a graph is not complete in this dump"),
-    Kind(PROBE, "a probe of this tool saw nothing, so that something is missing in this dump"),
-    Kind(SLOW_PROBES, "this tool itself took a noticeable part of the run"),
+    Kind(
+        FAILED, "a compile, or a call of what was compiled, failed: the stage, the node and the error itself", "kernel"
+    ),
+    Kind(NUMERICS, "a result is wrong, or not the same each time", "numerics", "numerics"),
+    Kind(TUNED, "a change that was tried makes the program's steps faster", "tried", "tune"),
+    Kind(BREAK, "a graph break: Python runs a part of the function", "dynamo"),
+    Kind(RECOMPILE, "a function is compiled again", "dynamo"),
+    Kind(RECOMPILE_LIMIT, "a function was compiled too often: later calls run without torch.compile", "dynamo"),
+    Kind(CACHE, "torch cannot keep a compile in its cache", "dynamo"),
+    Kind(CACHE_MISS, "torch's cache of compiled graphs had no entry", "dynamo", "cache"),
+    Kind(MISSED_FUSION, "two kernels go over the same values, and could be one", "why"),
+    Kind(SECOND_STAGES, "the second stages of split reductions are small kernels of their own", "schedule", "gpu"),
+    Kind(COPY, "values are only moved to another place or order in memory", "kernel"),
+    Kind(LAYOUT, "values are copied into the memory layout that a library call wants", "kernel"),
+    Kind(LAYOUT_CHANGES, "a library turns what a convolution reads and writes into another layout", "steps", "steps"),
+    Kind(PADDING, "a matrix product works on padded copies of its inputs", "kernel", "gpu"),
+    Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer", "time"),
+    Kind(DDP_CUTS, "a graph is cut where a bucket of DistributedDataParallel ends", "kernel"),
+    Kind(MUTATION, "an input that is written into at a few places is copied as a whole", "kernel"),
+    Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel", "kernel"),
+    Kind(FALLBACK, "an operator runs as a call of its own: torch.compile generates no code for it", "node"),
+    Kind(SPILL, "a Triton kernel needs more registers than there are", "kernel", "gpu"),
+    Kind(
+        NO_CUDAGRAPH,
+        "a graph does not run as a CUDA graph where the program asked for that",
+        "cudagraphs",
+        "cudagraphs",
+    ),
+    Kind(CUDAGRAPH_AGAIN, "a CUDA graph is recorded again", "cudagraphs", "cudagraphs"),
+    Kind(MEMORY, "memory that is kept for reuse raises the peak", "memory"),
+    Kind(LAUNCH_BOUND, "the GPU waits for the host, which launches kernels one by one", "steps", "steps"),
+    Kind(SYNCHRONISATION, "the host waits for a result of the GPU in each step", "steps", "steps"),
+    Kind(OPTIMIZER, "the optimizer runs as many operators in place of one fused kernel", "steps", "steps"),
+    Kind(INPUT, "the program waits for its DataLoader", "steps", "steps"),
+    Kind(MATMUL_PRECISION, "float32 matrix products run without the tensor cores of the GPU", "roofline", "gpu"),
+    Kind(HALF_PRECISION, "matrix products compute in float32 on a GPU that is faster in bfloat16", "roofline", "gpu"),
+    Kind(INCOMPLETE, "a graph is not complete in this dump", "lowering"),
+    Kind(PROBE, "a probe of this tool saw nothing, so that something is missing in this dump", "overhead"),
+    Kind(SLOW_PROBES, "this tool itself took a noticeable part of the run", "overhead"),
 )
 """Every kind of finding."""
+KIND_OF: Final = {kind.kind: kind for kind in KINDS}
+
+BY_BYTES: Final = "its bytes at the device's full bandwidth"
+_BY_ROOFLINE: Final = "the least time by the roofline, without and with it"
+ESTIMATES: Final = {
+    UNROLLED: "its part of what was traced, of the time of the compile",
+    SECOND_STAGES: "the time of an empty kernel for each",
+    MATMUL_PRECISION: _BY_ROOFLINE,
+    HALF_PRECISION: _BY_ROOFLINE,
+}
+"""Kind → how its time is estimated, where that is not `BY_BYTES`."""
 
 TYPICAL_BANDWIDTH: Final = 20e9
 """Bytes per second, to sort by where the device's own figure is not known; nothing that is shown comes from it."""

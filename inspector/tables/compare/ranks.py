@@ -10,6 +10,7 @@ from inspect_compile.analysis.compare.ranks import (
     Agreement,
     RankSummary,
     agreement,
+    rank_rows,
     summarize_rank,
     summarize_ranks,
     verdict_text,
@@ -17,7 +18,7 @@ from inspect_compile.analysis.compare.ranks import (
 from inspect_compile.analysis.dumps.parts import ProcessDump, as_compiled, numbers_text, ranks_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
-from inspect_compile.tables.parts import Request, command
+from inspect_compile.tables.parts import Request, Table, command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
 from inspect_compile.tables.styled_text import Claim, Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -127,3 +128,6 @@ def _alone(dump: "Dump") -> str:
     if dump.run.rank is not None:
         return f"This is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it."
     return "No ranks: this is no distributed run, so there is nothing to compare."
+
+
+TABLE: Final = Table(ranks, lambda graphs: rank_rows(graphs.dump))

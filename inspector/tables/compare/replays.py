@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.compare import replays as analysis
-from inspect_compile.analysis.compare.replays import Compiled, Counts, Replays, name_of
+from inspect_compile.analysis.compare.replays import Compiled, Counts, Replays, name_of, replay_rows
 from inspect_compile.analysis.dumps.parts import asked
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.lookup.answer import Found
@@ -16,7 +16,7 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
@@ -143,3 +143,6 @@ def _changed(
     if change in ("", "+0%", "-0%"):
         return text(value)
     return (Span(f"{text(value)} "), Span(change, "good" if value < first else "bad"))
+
+
+TABLE: Final = Table(replays, replay_rows)

@@ -10,7 +10,7 @@ from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import STAGES, TIMED
 from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line
@@ -61,3 +61,6 @@ def sum_text(rows: Iterable[TrialRun]) -> str:
         f"{number_of(runs, 'run')} in {number_of(len(rounds), 'round')} of {_seconds(whole / len(rounds))} s each: "
         f"{_seconds(whole)} s, of which steps were timed for {_seconds(timed)} s"
     )
+
+
+TABLE: Final = Table(trials, trial_rows)

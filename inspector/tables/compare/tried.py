@@ -4,11 +4,11 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.compare.tried import changes_tried, tuned_of
+from inspect_compile.analysis.compare.tried import changes_tried, tried_rows, tuned_of
 from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.facts.trials import FAILED, KEPT, NOT_COMPARED, NUMBERS, PRECISION
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
@@ -122,3 +122,6 @@ def _beside_eager(compiled: float, eager: float, noise: float) -> str:
 def _order(row: TriedChange) -> tuple[int, float]:
     rank = _FIRST.index(row.outcome) if row.outcome in _FIRST else len(_FIRST)
     return rank, -(row.gain or -9.0)
+
+
+TABLE: Final = Table(tried, tried_rows)

@@ -7,14 +7,14 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, folded, width_of
+from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, flames, folded, width_of
 from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Cell, Column, Span, cell
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.text import (
     byte_text,
     code_text,
@@ -125,3 +125,6 @@ def widest(rows: Sequence[FlameRow], limit: int | None) -> Sequence[FlameRow]:
         return rows
     kept = sorted(range(len(rows)), key=lambda index: (-rows[index].value, index))[:limit]
     return [rows[index] for index in sorted(kept)]
+
+
+TABLE: Final = Table(flame_table, flames)

@@ -6,10 +6,11 @@ from typing import Final
 from inspect_compile.analysis.cost.flop_rows import FlopRow, flop_rows
 from inspect_compile.analysis.cost.flops import GraphFlops, graph_flops
 from inspect_compile.analysis.cost.rollup import Cost, Costs
-from inspect_compile.graph import CompiledGraph, gathered
+from inspect_compile.facts import Lowering
+from inspect_compile.graph import CompiledGraph, Graphs, gathered
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.cost.cost_text import count_text, name_column
-from inspect_compile.tables.parts import Listing, Request
+from inspect_compile.tables.parts import Listing, Request, Table, recorded
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import (
     code_text,
@@ -175,3 +176,11 @@ def _not_counted(graph: "CompiledGraph", rows: list[Cost], by: str) -> Iterator[
     reasons = gathered((row.uncounted, row.name) for row in rows if row.uncounted)
     for reason, names in reasons.items():
         yield one_line(f"Not counted, {reason}: {', '.join(dict.fromkeys(names))}")
+
+
+def _rows(graphs: Graphs, by: str | None = None) -> Iterator[FlopRow | Cost]:
+    for graph in graphs:
+        yield from (flop_rows(graph_flops(graph)) if by is None else Costs(graph).by(by))
+
+
+TABLE: Final = Table(flops, _rows, recorded(Lowering))

@@ -6,13 +6,13 @@ from typing import Final, TypeVar
 from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.launch_origins import BY, By
-from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by
+from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by, traffic_rows
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
@@ -115,3 +115,6 @@ def moved_notes(total: GraphBytes) -> Iterator[str]:
     yield f"a single kernel would move {byte_text(total.least)}: inputs and outputs"
     if total.is_symbolic:
         yield f"{AT_HINTS} sizes are symbols: at their hints"
+
+
+TABLE: Final = Table(traffic, traffic_rows)

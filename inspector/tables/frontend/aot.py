@@ -6,10 +6,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, rows_of
+from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, aot_rows, rows_of
 from inspect_compile.facts import AotMetadata
 from inspect_compile.tables.columns import Column, place_cell
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
@@ -87,3 +87,6 @@ def _settings(found: AotMetadata) -> Text:
         f"{name} {value}" for name, value in found.settings.items() if value not in ("None", "[]", "0")
     )
     return styled(one_line(settings), "dim")
+
+
+TABLE: Final = Table(aot, aot_rows, recorded_of_compiles(AotMetadata))

@@ -11,13 +11,26 @@ from rich.text import Text
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
+from inspect_compile.analysis.frontend.dynamo_rows import dynamo_rows
 from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, frames, plain_source, resumed
 from inspect_compile.analysis.lookup.row_filter import matches
-from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile, SideEffect
+from inspect_compile.facts import (
+    CacheLookup,
+    FailedGuard,
+    Frame,
+    GraphBreak,
+    GuardedCalls,
+    KernelLookup,
+    Location,
+    Recompile,
+    ShapeGuard,
+    SideEffect,
+    Skip,
+)
 from inspect_compile.graph import gathered
 from inspect_compile.knowledge.frontend.guard_words import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
-from inspect_compile.tables.parts import Request, more
+from inspect_compile.tables.parts import Request, Table, more, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import (
     code_text,
@@ -222,3 +235,12 @@ def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[RenderableType]:
         sources = f"  {', '.join(map(one_line, shape.sources))}" if shape.sources else ""
         place = f"  {place_text(shape.where)}  {code_text(shape.where)}" if shape.where is not None else ""
         yield _line(depth, (began, "dim"), one_line(shape.expression), (f"{sources}{place}", "dim"))
+
+
+TABLE: Final = Table(
+    dynamo,
+    dynamo_rows,
+    recorded_of_compiles(
+        Frame, Skip, GuardedCalls, GraphBreak, Recompile, SideEffect, ShapeGuard, CacheLookup, KernelLookup
+    ),
+)

@@ -7,8 +7,9 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
+from inspect_compile.facts import Guard
 from inspect_compile.tables.columns import Column, place_cell
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
@@ -34,3 +35,6 @@ def guards(request: Request) -> RenderableType:
     head = heading(number_of(kinds.total(), "guard"), counts)
     notes = [styled(_NOTE, "dim")] if found else []
     return limited(COLUMNS, found, request.limit, request.every("guards"), title=head, notes=notes)
+
+
+TABLE: Final = Table(guards, guard_rows, recorded_of_compiles(Guard))

@@ -7,10 +7,10 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
-from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_sums, wanted_parts
+from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text, unplaced_text
@@ -156,3 +156,6 @@ def _stages(found: list[TimerRun]) -> TerminalTable[StageTime]:
     summary = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
     summary += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
     return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", summary))
+
+
+TABLE: Final = Table(time, time_rows)

@@ -17,8 +17,9 @@ from inspect_compile.analysis.frontend.traced import (
     metric_rows,
     setting_rows,
 )
+from inspect_compile.facts import Artifact, Metrics, Settings
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import clean, number_of, one_line
 
@@ -118,3 +119,10 @@ def _listed(
     if not rows:
         return styled(text_or_nothing(request.dump, none), "dim")
     return limited(columns, rows, request.limit, request.every(table), title=heading(number_of(len(rows), "row"), ""))
+
+
+ARTIFACTS_TABLE: Final = Table(artifacts, artifact_rows, recorded_of_compiles(Artifact))
+METRICS_TABLE: Final = Table(metrics, metric_rows, recorded_of_compiles(Metrics))
+SETTINGS_TABLE: Final = Table(
+    settings, lambda graphs: setting_rows(graphs.dump), lambda graphs: graphs.dump.rows(Settings)
+)

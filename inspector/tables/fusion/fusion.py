@@ -1,5 +1,6 @@
 """What was fused and what was not: a summary, or every attempt with the named operations."""
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from rich.console import RenderableType
@@ -10,7 +11,8 @@ from inspect_compile.analysis.fusion.outcome import GraphFusion, RefusalCount
 from inspect_compile.analysis.fusion.outcome import fusion as analyse
 from inspect_compile.analysis.fusion.pair_story import GroupStory, Side
 from inspect_compile.analysis.lookup.attempts import find_attempts
-from inspect_compile.graph import CompiledGraph
+from inspect_compile.facts import FusionCombo, FusionLooks, FusionOrder, FusionRound
+from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
@@ -25,7 +27,7 @@ from inspect_compile.tables.fusion.why_text import (
     score_words,
 )
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
+from inspect_compile.tables.parts import Listing, Request, Table, first_of, recorded, title, why_command
 from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
@@ -192,3 +194,18 @@ def found_text(found: GraphFusion) -> str:
     """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
     return f"{number_of(found.rounds, 'round')}: {verdicts}" if found.rounds else verdicts
+
+
+def _rows(
+    graphs: Graphs, reason: str | None = None, line: str | None = None, in_round: int | None = None
+) -> Iterator[Candidate | Miss | RefusalCount]:
+    asked = only(find_attempts(graphs, reason=reason, line=line, in_round=in_round))
+    for graph in graphs:
+        yield from filter(asked, candidates(graph))
+        if asked.is_all:
+            summed_up = analyse(graph)
+            yield from summed_up.misses
+            yield from summed_up.refusals
+
+
+TABLE: Final = Table(fusion, _rows, recorded(FusionRound, FusionLooks, FusionOrder, FusionCombo))

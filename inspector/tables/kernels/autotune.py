@@ -6,8 +6,9 @@ from typing import Final
 from rich.console import RenderableType
 
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
+from inspect_compile.facts import Choice, Chosen, Tuning
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, command, limited, title
+from inspect_compile.tables.parts import Request, Table, command, each, limited, recorded, title
 from inspect_compile.tables.styled_text import Stack, indented, joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, share_text
@@ -160,3 +161,6 @@ def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> TerminalTabl
     head = joined((one_line(question_text(row)), "bold"), one_line=True)
     notes = indented((margin_text(row), *outcome_text(row)))
     return limited(COLUMNS, row.choices, limit, every, title=head, notes=notes)
+
+
+TABLE: Final = Table(autotune, each(autotuned), recorded(Tuning, Choice, Chosen))

@@ -97,7 +97,7 @@ def _summary(found: list[Configuration]) -> str:
     return f"{kernels}, {number_of(len(found), 'configuration')}{timed}{f' for {targets}' if targets else ''}"
 
 
-binaries = Listing[Configuration](
+TABLE: Final = Listing[Configuration](
     "binaries", COLUMNS, configurations, summary=_summary, none="no Triton kernel was compiled"
-)
+).table(Binary)
 """One row for each configuration, in the order in which they were compiled."""

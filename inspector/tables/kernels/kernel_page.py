@@ -25,7 +25,7 @@ from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.numerics.numerics import result_lines
-from inspect_compile.tables.parts import command, limited
+from inspect_compile.tables.parts import Request, Table, command, limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
@@ -125,10 +125,11 @@ def _page_of(graphs: "Graphs", kernel: Kernel) -> _Page:
     return _page(CompiledGraph(graphs.dump, kernel.graph).outermost)
 
 
-def kernel_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
-    """The page of each kernel that `names` match."""
+def kernel_page(request: Request) -> RenderableType:
+    """The page of each kernel that the names match."""
+    graphs, dump_argument = request.graphs, request.dump_argument
     parts: list[RenderableType] = []
-    for name in _asked(names):
+    for name in _asked(request.names):
         found = resolved(find_kernels(graphs, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
             parts.append(Stack(_parts(_page_of(graphs, kernel), kernel, dump_argument), gap=False))
@@ -309,3 +310,6 @@ def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[Render
 def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
     """Reason for being extern → nodes of the calls that have it."""
     return gathered((row.why, " ".join(row.nodes) or f"line {row.line}") for row in rows)
+
+
+TABLE: Final = Table(kernel_page, kernel_rows)

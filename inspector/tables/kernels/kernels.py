@@ -3,6 +3,7 @@
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import KernelRow, kernel_rows
+from inspect_compile.facts import Kernel
 from inspect_compile.tables.columns import Column, lines_cell
 from inspect_compile.tables.cost.cost_text import moved_text, name_column
 from inspect_compile.tables.kernels.binaries import occupancy_text, registers_text
@@ -23,7 +24,7 @@ COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     Column("nodes", lambda row: " ".join(row.nodes), role="dim", stretch=True, least=16, drop=6),
 )
 
-kernels = Listing[KernelRow](
+TABLE: Final = Listing[KernelRow](
     "kernels",
     COLUMNS,
     kernel_rows,
@@ -31,5 +32,5 @@ kernels = Listing[KernelRow](
         f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.launches) for row in found), 'call')}"
     ),
     none="no kernel was generated",
-)
+).table(Kernel)
 """One row for each kernel, in the order of the first calls."""

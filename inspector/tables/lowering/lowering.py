@@ -4,6 +4,7 @@ from typing import Final
 
 from inspect_compile.analysis.lowering.ir_text import brief
 from inspect_compile.analysis.lowering.rows import INLINED, LoweringRow, lowering_rows
+from inspect_compile.facts import Lowering
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import nested_name, number_of, one_line, seconds_text
@@ -64,10 +65,10 @@ COLUMNS: Final[tuple[Column[LoweringRow], ...]] = (
     Column("IR", _ir, stretch=True, least=20, most=200),
 )
 
-lowering = Listing[LoweringRow](
+TABLE: Final = Listing[LoweringRow](
     "lowering",
     COLUMNS,
     lowering_rows,
     summary=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
-)
+).table(Lowering)
 """The steps in the order in which they ended; lowering.txt of the dump has each in full."""

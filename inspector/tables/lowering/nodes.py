@@ -56,9 +56,9 @@ COLUMNS: Final[tuple[Column[Node], ...]] = (
     Column("code", lambda node: code_text(node.where), role="dim", stretch=True, least=20, drop=4),
 )
 
-nodes = Listing[Node](
+TABLE: Final = Listing[Node](
     "nodes",
     COLUMNS,
     lambda graph: graph.nodes,
     summary=lambda found: number_of(len(found), "FX node") + " after all passes",
-)
+).table(Node)

@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Listing, Request
+from inspect_compile.tables.parts import Listing, Request, Table, each, recorded
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import nested_name, number_of
 
@@ -62,3 +62,6 @@ _INLINED = Listing[Inlined](
 def realize(request: Request) -> Stack:
     """The requests of each graph; then the values that were inlined into their consumers."""
     return Stack(part(request) for part in ((_ASKS, _INLINED) if any(request.graphs) else (_ASKS,)))
+
+
+TABLE: Final = Table(realize, each(lambda graph: [*graph.rows(Realize), *inlined(graph).values()]), recorded(Realize))

@@ -27,11 +27,11 @@ COLUMNS: Final[tuple[Column[Symbol], ...]] = (
     Column("code", lambda row: code_text(row.where), role="dim", stretch=True, least=16, drop=4),
 )
 
-symbols = Listing[Symbol](
+TABLE: Final = Listing[Symbol](
     "symbols",
     COLUMNS,
     lambda graph: graph.symbols,
     summary=lambda found: number_of(len(found), "symbol"),
     none="all sizes are numbers",
-)
+).table()
 """One row for each symbol."""

@@ -1,15 +1,18 @@
 """Bytes that the wrapper holds after each of its lines, who holds them, and what the backward keeps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Final
 
+import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.lookup.moments import find_moments, lines_text
-from inspect_compile.analysis.memory.holders import Holder, Moment
+from inspect_compile.analysis.memory.holders import Holder, Moment, holders
 from inspect_compile.analysis.memory.saved import Activations, NeededActivation, activations
 from inspect_compile.analysis.memory.uncounted import uncounted
+from inspect_compile.facts import MemoryPlan, Partition, Saved, WrapperLine
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import MemoryStep
@@ -25,7 +28,7 @@ from inspect_compile.tables.memory.memory_words import (
     uncounted_notes,
     why_kept,
 )
-from inspect_compile.tables.parts import Request, more, title
+from inspect_compile.tables.parts import Request, Table, more, recorded, recorded_of_compiles, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, share_text
@@ -140,3 +143,23 @@ def _activations(request: Request, graph: CompiledGraph, found: Activations) -> 
     head, again = heading(graph.name, kept_text(found)), request.every("memory", graph=graph.name)
     rows = request.kept(found.kept)
     return _table(KEPT, rows, rows[: request.limit], head, again, partition_notes(found))
+
+
+def _rows(graphs: Graphs, at: str | None = None) -> Iterator[msgspec.Struct]:
+    if at is not None:
+        for _, _, now in resolved(find_moments(graphs, at)):
+            yield from now.holders if now is not None else ()
+        return
+    for graph in graphs:
+        held = graph.memory
+        yield from held.steps
+        yield from holders(graph, held)
+        kept = activations(graph) if graph.fact.kind == "forward" else None
+        yield from kept.kept if kept is not None else ()
+
+
+TABLE: Final = Table(
+    memory,
+    _rows,
+    lambda graphs: chain(recorded(WrapperLine, MemoryPlan)(graphs), recorded_of_compiles(Partition, Saved)(graphs)),
+)

@@ -7,11 +7,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_rows
+from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_facts, nonfinite_rows
 from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
 from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
-from inspect_compile.tables.parts import Request, command, first_of
+from inspect_compile.tables.parts import Request, Table, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, place_text, unbroken
 
@@ -167,3 +167,6 @@ def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
         look = f"inspect-compile {command(unbroken(dump_argument), 'nonfinite')}"
         lines.append(joined("what made them: ", (look, "cyan")))
     return Stack(lines, gap=False)
+
+
+TABLE: Final = Table(nonfinite, nonfinite_facts)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -11,7 +12,7 @@ from inspect_compile.analysis.numerics.coverage import uncompared
 from inspect_compile.analysis.numerics.nonfinite import nonfinite_rows
 from inspect_compile.analysis.numerics.statements import KernelStatements, kernel_statements
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
-from inspect_compile.facts import KeptInputs
+from inspect_compile.facts import KeptInputs, LoadedLine
 from inspect_compile.graph import Graphs, Id
 from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_words, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
@@ -29,7 +30,7 @@ from inspect_compile.tables.numerics.coverage import uncompared_lines
 from inspect_compile.tables.numerics.launching import launching_lines
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
-from inspect_compile.tables.parts import Request, command, limited
+from inspect_compile.tables.parts import Request, Table, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
 
@@ -298,3 +299,17 @@ def summary_lines(sums: Sequence[Summary]) -> Iterator[Text]:
         yield styled(f"not compared: {sum(list(reasons.values())[_REASONS:]):,} for other reasons", "dim")
     for one in [call for each in sums for call in each.trouble][:_REASONS]:
         yield styled(f"not checked: {one.graph}, call {one.call}: {one.reason}", "dim")
+
+
+def _rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
+    from inspect_compile.analysis.numerics.causes import causes
+
+    yield from judged(graphs)
+    yield from uncompared(graphs)
+    yield from kernel_statements(graphs)
+    yield from graphs.alone(LoadedLine)
+    yield from graphs.alone(KeptInputs)
+    yield from causes(graphs)
+
+
+TABLE: Final = Table(numerics, _rows)

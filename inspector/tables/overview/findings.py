@@ -1,6 +1,6 @@
 """Everything that was missed, lost or odd, the most expensive first: what, where, what it costs, why, what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from rich.console import RenderableType
@@ -11,14 +11,14 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
 from inspect_compile.analysis.findings.kept import findings_of
 from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_for
-from inspect_compile.graph import ShortNames, few, outermost
+from inspect_compile.graph import Graphs, ShortNames, few, outermost
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.options import KINDS
-from inspect_compile.tables.parts import Request, command, more, why_command
+from inspect_compile.tables.parts import Request, Table, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
@@ -29,39 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_BUFFERS: Final = 3
 _NOT_KNOWN: Final = "how many seconds it costs is not known"
-_ESTIMATED: Final = "estimated: its bytes at the device's full bandwidth"
-_BY_ROOFLINE: Final = "estimated: the least time by the roofline, without and with it"
-_BY: Final = {
-    kinds.UNROLLED: "estimated: its part of what was traced, of the time of the compile",
-    kinds.SECOND_STAGES: "estimated: the time of an empty kernel for each",
-    kinds.MATMUL_PRECISION: _BY_ROOFLINE,
-    kinds.HALF_PRECISION: _BY_ROOFLINE,
-}
-"""Kind → how it is estimated, where that is not by bytes."""
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
-_TABLES: Final = {
-    kinds.BREAK: "dynamo",
-    kinds.RECOMPILE: "dynamo",
-    kinds.RECOMPILE_LIMIT: "dynamo",
-    kinds.CACHE: "dynamo",
-    kinds.UNROLLED: "time",
-    kinds.CACHE_MISS: "dynamo",
-    kinds.NO_CUDAGRAPH: "cudagraphs",
-    kinds.CUDAGRAPH_AGAIN: "cudagraphs",
-    kinds.NUMERICS: "numerics",
-    kinds.TUNED: "tried",
-    kinds.PROBE: "overhead",
-    kinds.SLOW_PROBES: "overhead",
-    kinds.LAUNCH_BOUND: "steps",
-    kinds.SYNCHRONISATION: "steps",
-    kinds.OPTIMIZER: "steps",
-    kinds.INPUT: "steps",
-    kinds.LAYOUT_CHANGES: "steps",
-    kinds.SECOND_STAGES: "schedule",
-    kinds.MATMUL_PRECISION: "roofline",
-    kinds.HALF_PRECISION: "roofline",
-}
-"""Kind → the table that shows more; the others have a page of their own."""
 
 
 def cost_words(found: Finding) -> str:
@@ -95,7 +63,7 @@ def sure_words(found: Finding) -> str:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
     if found.sure == NOT_KNOWN:
         return _NOT_KNOWN
-    return _BY.get(found.kind, _ESTIMATED)
+    return f"estimated: {kinds.ESTIMATES.get(found.kind, kinds.BY_BYTES)}"
 
 
 def places_cell(found: Finding) -> Cell:
@@ -134,28 +102,14 @@ def to_do_words(found: Finding) -> str:
 
 def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
     """The command that shows more."""
-    if found.kind == kinds.MISSED_FUSION:
+    shown_by = kinds.KIND_OF[found.kind].shown_by
+    if found.kind == kinds.FAILED and found.names[:1] in ((), (found.graph,)):
+        shown_by = "dynamo"
+    if shown_by == "why":
         return why_command(dump_argument, *found.names, *which)
-    if found.kind in (
-        kinds.ATTENTION,
-        kinds.COPY,
-        kinds.DDP_CUTS,
-        kinds.MUTATION,
-        kinds.LAYOUT,
-        kinds.PADDING,
-        kinds.SPILL,
-    ):
-        return command(dump_argument, "kernel", *found.names, *which)
-    if found.kind == kinds.FAILED:
-        has_kernel = found.names[:1] not in ((), (found.graph,))
-        return command(dump_argument, *(("kernel", *found.names, *which) if has_kernel else ("dynamo",)))
-    if found.kind == kinds.FALLBACK:
-        return command(dump_argument, "node", *found.names, *which)
-    if found.kind == kinds.MEMORY:
-        return command(dump_argument, "memory", *which)
-    if found.kind == kinds.INCOMPLETE:
-        return command(dump_argument, "lowering", *which)
-    return command(dump_argument, _TABLES[found.kind])
+    if shown_by in ("kernel", "node"):
+        return command(dump_argument, shown_by, *found.names, *which)
+    return command(dump_argument, shown_by, *(which if shown_by in ("memory", "lowering") else ()))
 
 
 COLUMNS: Final[tuple[Column[Finding], ...]] = (
@@ -265,3 +219,12 @@ def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:
     graphs = {graph.graph: graph for graph in dump.outermost()}
     found = graphs.get(outermost(row.graph))
     return () if found is None or len(graphs) == 1 else ("--graph", ShortNames(dump).of(found))
+
+
+def _rows(graphs: Graphs, *, kinds: bool | None = None) -> Iterable[Finding] | Iterable[KindLookedFor]:
+    from inspect_compile.analysis.findings import every  # the table takes them from what the dump keeps
+
+    return looked_for(graphs.dump) if kinds else every.findings(graphs)
+
+
+TABLE: Final = Table(findings, _rows)

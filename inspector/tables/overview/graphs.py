@@ -1,5 +1,6 @@
 """The graphs of a dump, one per line."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from rich.console import RenderableType
@@ -7,9 +8,11 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.findings.kept import summaries_of
 from inspect_compile.analysis.overview.records import GraphSummary
+from inspect_compile.facts import Graph, GraphEnd
+from inspect_compile.graph import Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import moved_text
-from inspect_compile.tables.parts import Request, first_of
+from inspect_compile.tables.parts import Request, Table, first_of
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
@@ -58,3 +61,20 @@ def graphs(request: Request) -> RenderableType:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))
     return TerminalTable(COLUMNS, summaries_of(request.dump, shown), notes=notes)
+
+
+def _rows(graphs: Graphs) -> Iterator[GraphSummary]:
+    from inspect_compile.analysis.overview.summary import summarize  # the table takes them from what the dump keeps
+
+    return map(summarize, graphs)
+
+
+def _facts(graphs: Graphs) -> Iterator[Graph | GraphEnd]:
+    for found in graphs.dump.graphs():
+        if graphs.name is None or found.graph == graphs.name or found.graph.startswith(f"{graphs.name}/"):
+            yield found
+            if (end := graphs.dump.graph_end(found.graph)) is not None:
+                yield end
+
+
+TABLE: Final = Table(graphs, _rows, _facts)

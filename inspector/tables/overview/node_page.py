@@ -27,7 +27,7 @@ from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.numerics.statements import blamed_lines
-from inspect_compile.tables.parts import command
+from inspect_compile.tables.parts import Request, Table, command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
 from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
 
@@ -77,13 +77,13 @@ _APART: Final[tuple[Column[Miss], ...]] = (
 )
 
 
-def node_page(graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> RenderableType:
-    """The page of each of `names`: nodes of any graph, buffers or operations; one that several graphs have, of each."""
+def node_page(request: Request) -> RenderableType:
+    """The page of each name: nodes of any graph, buffers or operations; one that several graphs have, of each."""
     return Stack(
         [
             part
-            for name in _asked(names)
-            for part in _pages(graphs.dump, resolved(find_nodes(graphs, name)), name, dump_argument)
+            for name in _asked(request.names)
+            for part in _pages(request.dump, resolved(find_nodes(request.graphs, name)), name, request.dump_argument)
         ]
     )
 
@@ -329,3 +329,6 @@ def _numerics(story: NodeStory) -> Iterator[str]:
 def _left_out(left: int, what: str) -> Iterator[str]:
     if left > 0:
         yield f"  … {number_of(left, what)} more"
+
+
+TABLE: Final = Table(node_page, node_rows)

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited
 from inspect_compile.tables.styled_text import heading
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
@@ -32,3 +32,6 @@ def overhead(request: Request) -> RenderableType:
     summary = f"{seconds_text(seconds)}{whole} in {number_of(sum(row.calls for row in found), 'call')}"
     head = heading(f"{number_of(len(found), 'hook')} of our probes", summary)
     return limited(COLUMNS, found, request.limit, request.command("overhead", *names, "--all"), title=head)
+
+
+TABLE: Final = Table(overhead, lambda graphs: hooks_of(graphs.dump))

@@ -5,7 +5,8 @@ Each claim comes with the command that shows the evidence.
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -25,7 +26,7 @@ from inspect_compile.tables.overview.findings import first_lines, kinds_command,
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
 from inspect_compile.tables.overview.run_words import RunSentence, break_words, eager_words, others, run_words, warnings
-from inspect_compile.tables.parts import Request, command
+from inspect_compile.tables.parts import Request, Table, command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import STYLES, spans_text
 from inspect_compile.tables.text import (
@@ -261,3 +262,6 @@ def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
         yield Claim(styled(words), f"show {dump.other_processes[0]}")
     if why.to_do:
         yield say(f"To do: {one_line(why.to_do)}", "yellow")
+
+
+TABLE: Final = Table(summary, lambda graphs: chain([summarize_run(graphs.dump)], map(summarize, graphs)))

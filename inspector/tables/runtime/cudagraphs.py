@@ -5,9 +5,9 @@ from typing import Final
 
 from rich.console import RenderableType
 
-from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows
+from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows, cudagraphs
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
 
@@ -94,3 +94,6 @@ def graph_words(rows: Sequence[CudagraphRow]) -> str:
     if skipped:
         words.append(f"not a CUDA graph: {one_line(skipped)}")
     return ", ".join(words)
+
+
+TABLE: Final = Table(cudagraphs_table, cudagraph_rows, cudagraphs)

@@ -8,11 +8,17 @@ from rich.console import RenderableType
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
-from inspect_compile.analysis.runtime.measured import MeasuredGraph, MeasuredTime, measured_by, measured_graph
+from inspect_compile.analysis.runtime.measured import (
+    MeasuredGraph,
+    MeasuredTime,
+    measured_by,
+    measured_graph,
+    measured_rows,
+)
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
-from inspect_compile.tables.parts import Request
+from inspect_compile.tables.parts import Request, Table
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
@@ -111,3 +117,6 @@ def _how(dump: "Dump") -> Iterator[str]:
         what = f"medians by {row.how}, the first call left out" if is_warm else f"by {row.how}, in the first, cold call"
         how = f"{row.device}: {what}"
         yield f"{how}; {off} that measuring adds are taken off; {cost}"
+
+
+TABLE: Final = Table(measured_table, measured_rows)

@@ -11,12 +11,12 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.runtime.host_activity import REGION, STEP
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, step_bounds, step_parts
-from inspect_compile.analysis.runtime.step_of_dump import recorded_account
+from inspect_compile.analysis.runtime.step_of_dump import account_rows, recorded_account
 from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request, limited
+from inspect_compile.tables.parts import Request, Table, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line, share_text, time_text
 
@@ -167,3 +167,6 @@ def parts_table(step: StepAccount, rows: Sequence[StepTime]) -> RenderableType:
     """One line for each kind of time."""
     shown = [part for part in step_parts(step, rows) if part.share >= _LEAST_SHARE]
     return limited(PARTS, shown, None, "")
+
+
+TABLE: Final = Table(steps_table, account_rows)

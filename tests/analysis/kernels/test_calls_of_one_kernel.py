@@ -18,7 +18,7 @@ from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Re
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.kernels.statements import Annotated
-from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
+from inspect_compile.tables.kernels.kernel_page import kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import traffic
 from inspect_compile.tui.models.kernels import kernel_source
@@ -100,9 +100,7 @@ def dump(tmp_path: Path) -> Dump:
 
 def shown(dump: Dump, name: str, *names: str, width: int = 180) -> str:
     console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(
-        kernel_page(Graphs(dump, None), names) if name == "kernel" else tables.table(name, Graphs(dump), names=names)
-    )
+    console.print(tables.table(name, Graphs(dump), names=names))
     return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
 
 

@@ -121,7 +121,7 @@ def test_nothing_was_chosen_by_measuring(tmp_path: Path) -> None:
 
 
 def test_the_shape_of_kernels(dump: Dump, golden: Golden) -> None:
-    golden.check(shown(tables.page("kernel", Graphs(dump), (POINTWISE, REDUCTION, CPP)), 120))
+    golden.check(shown(tables.table("kernel", Graphs(dump), names=(POINTWISE, REDUCTION, CPP)), 120))
 
 
 def test_the_summary_has_a_line(dump: Dump) -> None:

@@ -26,7 +26,9 @@ Capture = pytest.CaptureFixture[str]
 
 def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) -> str:
     file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.page("node", Graphs(dump, graph), names, "net"))
+    Console(file=file, width=width, highlight=False).print(
+        tables.table("node", Graphs(dump, graph), names=names, dump_argument="net")
+    )
     return file.getvalue()
 
 
