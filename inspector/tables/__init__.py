@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from inspect_compile.graph import Graphs
-    from inspect_compile.tables.parts import Table
+    from inspect_compile.tables.parts import DeclaredTable
 
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
@@ -40,7 +40,7 @@ OF_ALL_RANKS: Final = frozenset({"overview", "summary", "remarks", "ranks", "ove
 """Those that also tell of a run whose ranks compiled, and whose first process did not."""
 
 
-def load(name: str) -> "Table":
+def load(name: str) -> "DeclaredTable":
     """What the table or page `name` is made of."""
     match name:
         case "overview":

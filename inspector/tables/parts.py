@@ -153,7 +153,7 @@ Rows = Callable[..., Iterable[msgspec.Struct]]
 """A function of `Graphs` and the options of a table; of `Graphs` and names for a page."""
 
 
-class Table(NamedTuple):
+class DeclaredTable(NamedTuple):
     """A table or page of `show`, declared in the module of its columns, which `load` of this folder imports."""
 
     show: Callable[..., RenderableType]
@@ -211,6 +211,6 @@ class Listing(Generic[Row]):
             self.name, graph, self.columns, kept, self.summary(kept), options=self.options, notes=notes
         )
 
-    def table(self, *kinds: type[Fact]) -> Table:
+    def table(self, *kinds: type[Fact]) -> DeclaredTable:
         """The table of these rows, which are made of facts of these kinds, or are facts."""
-        return Table(self, each(self.rows), recorded(*kinds) if kinds else None)
+        return DeclaredTable(self, each(self.rows), recorded(*kinds) if kinds else None)

@@ -20,7 +20,7 @@ from inspect_compile.graph.passes.changes import (
     steps,
 )
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell
-from inspect_compile.tables.parts import Request, Table, first_of, title
+from inspect_compile.tables.parts import DeclaredTable, Request, first_of, title
 from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import change_text, number_of, one_line, seconds_text
@@ -139,4 +139,4 @@ def _facts(graphs: Graphs) -> Iterator[Pass]:
         yield from graph.rows(Pass)
 
 
-TABLE: Final = Table(passes, pass_rows, _facts)
+TABLE: Final = DeclaredTable(passes, pass_rows, _facts)

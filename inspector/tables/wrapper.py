@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.facts import MemoryPlan, WrapperLine
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Listing, Table, recorded
+from inspect_compile.tables.parts import DeclaredTable, Listing, recorded
 from inspect_compile.tables.text import byte_text, number_of
 
 _SILENT: Final = frozenset({"none", "comment", "assert", "define"})
@@ -39,7 +39,7 @@ def wrapper_lines(graph: "CompiledGraph") -> list[WrapperLine]:
     return [row for row in graph.rows(WrapperLine) if row.what not in _SILENT]
 
 
-TABLE: Final = Table(
+TABLE: Final = DeclaredTable(
     Listing[WrapperLine](
         "wrapper",
         COLUMNS,

@@ -8,7 +8,7 @@ from inspect_compile.analysis.caches.lookups import FORCED_MISS, LookupRow, cach
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.tables.caches.lookup_text import cache_name, reason_text
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, Table, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
 
@@ -82,4 +82,4 @@ def _is_wanted(row: LookupRow, names: tuple[str, ...]) -> bool:
     return all(any(name in word for word in words) for name in names)
 
 
-TABLE: Final = Table(caches, cache_rows)
+TABLE: Final = DeclaredTable(caches, cache_rows)

@@ -18,7 +18,7 @@ from inspect_compile.analysis.compare.ranks import (
 from inspect_compile.analysis.dumps.parts import ProcessDump, as_compiled, numbers_text, ranks_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
-from inspect_compile.tables.parts import Request, Table, command
+from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
 from inspect_compile.tables.styled_text import Claim, Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
@@ -130,4 +130,4 @@ def _alone(dump: "Dump") -> str:
     return "No ranks: this is no distributed run, so there is nothing to compare."
 
 
-TABLE: Final = Table(ranks, lambda graphs: rank_rows(graphs.dump))
+TABLE: Final = DeclaredTable(ranks, lambda graphs: rank_rows(graphs.dump))

@@ -16,7 +16,7 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
@@ -145,4 +145,4 @@ def _changed(
     return (Span(f"{text(value)} "), Span(change, "good" if value < first else "bad"))
 
 
-TABLE: Final = Table(replays, replay_rows)
+TABLE: Final = DeclaredTable(replays, replay_rows)

@@ -10,7 +10,7 @@ from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import STAGES, TIMED
 from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line
@@ -63,4 +63,4 @@ def sum_text(rows: Iterable[TrialRun]) -> str:
     )
 
 
-TABLE: Final = Table(trials, trial_rows)
+TABLE: Final = DeclaredTable(trials, trial_rows)

@@ -8,7 +8,7 @@ from inspect_compile.analysis.compare.tried import changes_tried, tried_rows, tu
 from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.facts.trials import FAILED, KEPT, NOT_COMPARED, NUMBERS, PRECISION
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
@@ -124,4 +124,4 @@ def _order(row: TriedChange) -> tuple[int, float]:
     return rank, -(row.gain or -9.0)
 
 
-TABLE: Final = Table(tried, tried_rows)
+TABLE: Final = DeclaredTable(tried, tried_rows)

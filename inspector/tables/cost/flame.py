@@ -14,7 +14,7 @@ from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Cell, Column, Span, cell
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.text import (
     byte_text,
     code_text,
@@ -127,4 +127,4 @@ def widest(rows: Sequence[FlameRow], limit: int | None) -> Sequence[FlameRow]:
     return [rows[index] for index in sorted(kept)]
 
 
-TABLE: Final = Table(flame_table, flames)
+TABLE: Final = DeclaredTable(flame_table, flames)

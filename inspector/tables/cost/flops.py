@@ -10,7 +10,7 @@ from inspect_compile.facts import Lowering
 from inspect_compile.graph import CompiledGraph, Graphs, gathered
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.cost.cost_text import count_text, name_column
-from inspect_compile.tables.parts import Listing, Request, Table, recorded
+from inspect_compile.tables.parts import DeclaredTable, Listing, Request, recorded
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import (
     code_text,
@@ -183,4 +183,4 @@ def _rows(graphs: Graphs, by: str | None = None) -> Iterator[FlopRow | Cost]:
         yield from (flop_rows(graph_flops(graph)) if by is None else Costs(graph).by(by))
 
 
-TABLE: Final = Table(flops, _rows, recorded(Lowering))
+TABLE: Final = DeclaredTable(flops, _rows, recorded(Lowering))

@@ -18,7 +18,7 @@ from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, count_text, name_column
 from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import (
     byte_text,
@@ -160,4 +160,4 @@ def _doubts(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
         yield "`inspect-compile doctor --measure` measures it again: it is too low if other programs ran meanwhile"
 
 
-TABLE: Final = Table(roofline_table, roofline_rows)
+TABLE: Final = DeclaredTable(roofline_table, roofline_rows)

@@ -12,7 +12,7 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
@@ -117,4 +117,4 @@ def moved_notes(total: GraphBytes) -> Iterator[str]:
         yield f"{AT_HINTS} sizes are symbols: at their hints"
 
 
-TABLE: Final = Table(traffic, traffic_rows)
+TABLE: Final = DeclaredTable(traffic, traffic_rows)

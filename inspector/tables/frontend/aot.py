@@ -9,7 +9,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, aot_rows, rows_of
 from inspect_compile.facts import AotMetadata
 from inspect_compile.tables.columns import Column, place_cell
-from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
+from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
@@ -89,4 +89,4 @@ def _settings(found: AotMetadata) -> Text:
     return styled(one_line(settings), "dim")
 
 
-TABLE: Final = Table(aot, aot_rows, recorded_of_compiles(AotMetadata))
+TABLE: Final = DeclaredTable(aot, aot_rows, recorded_of_compiles(AotMetadata))

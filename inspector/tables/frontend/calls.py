@@ -11,7 +11,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.call_path import LATER, CallRow, call_rows
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.columns import Cell, Column, Span
-from inspect_compile.tables.parts import Request, Table, first_of
+from inspect_compile.tables.parts import DeclaredTable, Request, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
@@ -86,6 +86,6 @@ def call_name(call: Call) -> str:
     return one_line(f"backend {call.function}" if call.stage == "backend" else call.function)
 
 
-TABLE: Final = Table(
+TABLE: Final = DeclaredTable(
     calls, lambda graphs: chain.from_iterable(call_rows(graphs).values()), lambda graphs: graphs.of_compiles(Call)
 )

@@ -30,7 +30,7 @@ from inspect_compile.facts import (
 from inspect_compile.graph import gathered
 from inspect_compile.knowledge.frontend.guard_words import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
-from inspect_compile.tables.parts import Request, Table, more, recorded_of_compiles
+from inspect_compile.tables.parts import DeclaredTable, Request, more, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import (
     code_text,
@@ -237,7 +237,7 @@ def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[RenderableType]:
         yield _line(depth, (began, "dim"), one_line(shape.expression), (f"{sources}{place}", "dim"))
 
 
-TABLE: Final = Table(
+TABLE: Final = DeclaredTable(
     dynamo,
     dynamo_rows,
     recorded_of_compiles(

@@ -9,7 +9,7 @@ from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
 from inspect_compile.facts import Guard
 from inspect_compile.tables.columns import Column, place_cell
-from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
+from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
@@ -37,4 +37,4 @@ def guards(request: Request) -> RenderableType:
     return limited(COLUMNS, found, request.limit, request.every("guards"), title=head, notes=notes)
 
 
-TABLE: Final = Table(guards, guard_rows, recorded_of_compiles(Guard))
+TABLE: Final = DeclaredTable(guards, guard_rows, recorded_of_compiles(Guard))

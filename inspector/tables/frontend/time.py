@@ -10,7 +10,7 @@ from inspect_compile.analysis.frontend.startup import Lane, Region, regions, sta
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request, Table, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text, unplaced_text
@@ -158,4 +158,4 @@ def _stages(found: list[TimerRun]) -> TerminalTable[StageTime]:
     return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", summary))
 
 
-TABLE: Final = Table(time, time_rows)
+TABLE: Final = DeclaredTable(time, time_rows)

@@ -19,7 +19,7 @@ from inspect_compile.analysis.frontend.traced import (
 )
 from inspect_compile.facts import Artifact, Metrics, Settings
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import Request, Table, limited, recorded_of_compiles
+from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import clean, number_of, one_line
 
@@ -121,8 +121,8 @@ def _listed(
     return limited(columns, rows, request.limit, request.every(table), title=heading(number_of(len(rows), "row"), ""))
 
 
-ARTIFACTS_TABLE: Final = Table(artifacts, artifact_rows, recorded_of_compiles(Artifact))
-METRICS_TABLE: Final = Table(metrics, metric_rows, recorded_of_compiles(Metrics))
-SETTINGS_TABLE: Final = Table(
+ARTIFACTS_TABLE: Final = DeclaredTable(artifacts, artifact_rows, recorded_of_compiles(Artifact))
+METRICS_TABLE: Final = DeclaredTable(metrics, metric_rows, recorded_of_compiles(Metrics))
+SETTINGS_TABLE: Final = DeclaredTable(
     settings, lambda graphs: setting_rows(graphs.dump), lambda graphs: graphs.dump.rows(Settings)
 )

@@ -27,7 +27,7 @@ from inspect_compile.tables.fusion.why_text import (
     score_words,
 )
 from inspect_compile.tables.lookup_text import only
-from inspect_compile.tables.parts import Listing, Request, Table, first_of, recorded, title, why_command
+from inspect_compile.tables.parts import DeclaredTable, Listing, Request, first_of, recorded, title, why_command
 from inspect_compile.tables.styled_text import pointer, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
@@ -208,4 +208,4 @@ def _rows(
             yield from summed_up.refusals
 
 
-TABLE: Final = Table(fusion, _rows, recorded(FusionRound, FusionLooks, FusionOrder, FusionCombo))
+TABLE: Final = DeclaredTable(fusion, _rows, recorded(FusionRound, FusionLooks, FusionOrder, FusionCombo))

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
 from inspect_compile.facts import Choice, Chosen, Tuning
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, Table, command, each, limited, recorded, title
+from inspect_compile.tables.parts import DeclaredTable, Request, command, each, limited, recorded, title
 from inspect_compile.tables.styled_text import Stack, indented, joined
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, share_text
@@ -163,4 +163,4 @@ def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> TerminalTabl
     return limited(COLUMNS, row.choices, limit, every, title=head, notes=notes)
 
 
-TABLE: Final = Table(autotune, each(autotuned), recorded(Tuning, Choice, Chosen))
+TABLE: Final = DeclaredTable(autotune, each(autotuned), recorded(Tuning, Choice, Chosen))

@@ -25,7 +25,7 @@ from inspect_compile.tables.kernels.autotune import sheet
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.numerics.numerics import result_lines
-from inspect_compile.tables.parts import Request, Table, command, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, command, limited
 from inspect_compile.tables.runtime.measured import rate_text
 from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
@@ -312,4 +312,4 @@ def _reasons(rows: Iterable[ExternCall]) -> dict[str, list[str]]:
     return gathered((row.why, " ".join(row.nodes) or f"line {row.line}") for row in rows)
 
 
-TABLE: Final = Table(kernel_page, kernel_rows)
+TABLE: Final = DeclaredTable(kernel_page, kernel_rows)

@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.analysis.lowering.inlining import Inlined, inlined
 from inspect_compile.facts import Realize
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Listing, Request, Table, each, recorded
+from inspect_compile.tables.parts import DeclaredTable, Listing, Request, each, recorded
 from inspect_compile.tables.styled_text import Stack
 from inspect_compile.tables.text import nested_name, number_of
 
@@ -64,4 +64,6 @@ def realize(request: Request) -> Stack:
     return Stack(part(request) for part in ((_ASKS, _INLINED) if any(request.graphs) else (_ASKS,)))
 
 
-TABLE: Final = Table(realize, each(lambda graph: [*graph.rows(Realize), *inlined(graph).values()]), recorded(Realize))
+TABLE: Final = DeclaredTable(
+    realize, each(lambda graph: [*graph.rows(Realize), *inlined(graph).values()]), recorded(Realize)
+)

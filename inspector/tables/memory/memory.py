@@ -28,7 +28,7 @@ from inspect_compile.tables.memory.memory_words import (
     uncounted_notes,
     why_kept,
 )
-from inspect_compile.tables.parts import Request, Table, more, recorded, recorded_of_compiles, title
+from inspect_compile.tables.parts import DeclaredTable, Request, more, recorded, recorded_of_compiles, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, number_of, share_text
@@ -158,7 +158,7 @@ def _rows(graphs: Graphs, at: str | None = None) -> Iterator[msgspec.Struct]:
         yield from kept.kept if kept is not None else ()
 
 
-TABLE: Final = Table(
+TABLE: Final = DeclaredTable(
     memory,
     _rows,
     lambda graphs: chain(recorded(WrapperLine, MemoryPlan)(graphs), recorded_of_compiles(Partition, Saved)(graphs)),

@@ -11,7 +11,7 @@ from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_ca
 from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
 from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
-from inspect_compile.tables.parts import Request, Table, command, first_of
+from inspect_compile.tables.parts import DeclaredTable, Request, command, first_of
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, place_text, unbroken
 
@@ -169,4 +169,4 @@ def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
     return Stack(lines, gap=False)
 
 
-TABLE: Final = Table(nonfinite, nonfinite_facts)
+TABLE: Final = DeclaredTable(nonfinite, nonfinite_facts)

@@ -30,7 +30,7 @@ from inspect_compile.tables.numerics.coverage import uncompared_lines
 from inspect_compile.tables.numerics.launching import launching_lines
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
-from inspect_compile.tables.parts import Request, Table, command, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, command, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
 
@@ -312,4 +312,4 @@ def _rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
     yield from causes(graphs)
 
 
-TABLE: Final = Table(numerics, _rows)
+TABLE: Final = DeclaredTable(numerics, _rows)

@@ -18,7 +18,7 @@ from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.options import KINDS
-from inspect_compile.tables.parts import Request, Table, command, more, why_command
+from inspect_compile.tables.parts import DeclaredTable, Request, command, more, why_command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
@@ -227,4 +227,4 @@ def _rows(graphs: Graphs, *, kinds: bool | None = None) -> Iterable[Finding] | I
     return looked_for(graphs.dump) if kinds else every.findings(graphs)
 
 
-TABLE: Final = Table(findings, _rows)
+TABLE: Final = DeclaredTable(findings, _rows)

@@ -12,7 +12,7 @@ from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.graph import Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import moved_text
-from inspect_compile.tables.parts import Request, Table, first_of
+from inspect_compile.tables.parts import DeclaredTable, Request, first_of
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.terminal_table import TerminalTable
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
@@ -77,4 +77,4 @@ def _facts(graphs: Graphs) -> Iterator[Graph | GraphEnd]:
                 yield end
 
 
-TABLE: Final = Table(graphs, _rows, _facts)
+TABLE: Final = DeclaredTable(graphs, _rows, _facts)

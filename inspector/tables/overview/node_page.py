@@ -27,7 +27,7 @@ from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.numerics.statements import blamed_lines
-from inspect_compile.tables.parts import Request, Table, command
+from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.styled_text import Stack, joined, pointer
 from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
 
@@ -331,4 +331,4 @@ def _left_out(left: int, what: str) -> Iterator[str]:
         yield f"  … {number_of(left, what)} more"
 
 
-TABLE: Final = Table(node_page, node_rows)
+TABLE: Final = DeclaredTable(node_page, node_rows)

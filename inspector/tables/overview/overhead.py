@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from inspect_compile.analysis.dumps.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
-from inspect_compile.tables.parts import Request, Table, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import heading
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
@@ -34,4 +34,4 @@ def overhead(request: Request) -> RenderableType:
     return limited(COLUMNS, found, request.limit, request.command("overhead", *names, "--all"), title=head)
 
 
-TABLE: Final = Table(overhead, lambda graphs: hooks_of(graphs.dump))
+TABLE: Final = DeclaredTable(overhead, lambda graphs: hooks_of(graphs.dump))

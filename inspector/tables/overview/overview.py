@@ -26,7 +26,7 @@ from inspect_compile.tables.overview.findings import cost_words, nothing_words, 
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
-from inspect_compile.tables.parts import Request, Table, command
+from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
 from inspect_compile.tables.styled_text import joined
 from inspect_compile.tables.terminal_table import TerminalTable, spans_text
@@ -417,4 +417,4 @@ class _Page:
         return text
 
 
-TABLE: Final = Table(overview, overview_rows)
+TABLE: Final = DeclaredTable(overview, overview_rows)

@@ -10,7 +10,7 @@ from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
 from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell, plain
-from inspect_compile.tables.parts import Request, Table, limited, title
+from inspect_compile.tables.parts import DeclaredTable, Request, limited, title
 from inspect_compile.tables.styled_text import Stack, heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
 
@@ -68,4 +68,4 @@ def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
     return heading(f"before there was a graph, {name}" if name else "the run", count)
 
 
-TABLE: Final = Table(remarks, remark_rows)
+TABLE: Final = DeclaredTable(remarks, remark_rows)

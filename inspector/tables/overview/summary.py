@@ -26,7 +26,7 @@ from inspect_compile.tables.overview.findings import first_lines, kinds_command,
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
 from inspect_compile.tables.overview.run_words import RunSentence, break_words, eager_words, others, run_words, warnings
-from inspect_compile.tables.parts import Request, Table, command
+from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
 from inspect_compile.tables.terminal_table import STYLES, spans_text
 from inspect_compile.tables.text import (
@@ -264,4 +264,4 @@ def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
         yield say(f"To do: {one_line(why.to_do)}", "yellow")
 
 
-TABLE: Final = Table(summary, lambda graphs: chain([summarize_run(graphs.dump)], map(summarize, graphs)))
+TABLE: Final = DeclaredTable(summary, lambda graphs: chain([summarize_run(graphs.dump)], map(summarize, graphs)))

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows, cudagraphs
 from inspect_compile.tables.columns import Cell, Column, cell
-from inspect_compile.tables.parts import Request, Table, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
 
@@ -96,4 +96,4 @@ def graph_words(rows: Sequence[CudagraphRow]) -> str:
     return ", ".join(words)
 
 
-TABLE: Final = Table(cudagraphs_table, cudagraph_rows, cudagraphs)
+TABLE: Final = DeclaredTable(cudagraphs_table, cudagraph_rows, cudagraphs)

@@ -18,7 +18,7 @@ from inspect_compile.analysis.runtime.measured import (
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
-from inspect_compile.tables.parts import Request, Table
+from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
@@ -119,4 +119,4 @@ def _how(dump: "Dump") -> Iterator[str]:
         yield f"{how}; {off} that measuring adds are taken off; {cost}"
 
 
-TABLE: Final = Table(measured_table, measured_rows)
+TABLE: Final = DeclaredTable(measured_table, measured_rows)

@@ -16,7 +16,7 @@ from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.parts import Request, Table, limited
+from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Stack, joined, styled
 from inspect_compile.tables.text import number_of, one_line, share_text, time_text
 
@@ -169,4 +169,4 @@ def parts_table(step: StepAccount, rows: Sequence[StepTime]) -> RenderableType:
     return limited(PARTS, shown, None, "")
 
 
-TABLE: Final = Table(steps_table, account_rows)
+TABLE: Final = DeclaredTable(steps_table, account_rows)
