@@ -28,9 +28,9 @@ from inspect_compile.tables.options import (
 
 if TYPE_CHECKING:
     import msgspec
-    from rich.console import RenderableType
 
     from inspect_compile.graph import Graphs
+    from inspect_compile.tables.styled_text import Block
 
 
 class Entry(NamedTuple):
@@ -104,7 +104,7 @@ def table(
     limit: int | None = None,
     dump_argument: str = "",
     **options: Any,
-) -> "RenderableType":
+) -> "Block":
     """The table `name` of one graph, or of all graphs if `graph` is None.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the
@@ -113,7 +113,7 @@ def table(
     from inspect_compile.tables.parts import Request, omitted
     from inspect_compile.tables.styled_text import Stack
 
-    found: RenderableType = loaded(TABLES[name].where)(Request(graphs, names, limit, dump_argument), **options)
+    found: Block = loaded(TABLES[name].where)(Request(graphs, names, limit, dump_argument), **options)
     return (
         found
         if not graphs.dump.run.omitted or name in ("overview", "summary")
@@ -140,9 +140,9 @@ def facts(name: str, graphs: "Graphs", **options: Any) -> "Iterable[msgspec.Stru
     return FACTS[name](graphs) if name in FACTS else ROWS[name](graphs, **options)
 
 
-def page(name: str, graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> "RenderableType":
+def page(name: str, graphs: "Graphs", names: tuple[str, ...], dump_argument: str = "") -> "Block":
     """Everything about the things with these names; `graph` and `dump_argument` as in `table`."""
-    found: RenderableType = loaded(f"{PAGES[name].where}_page")(graphs, names, dump_argument)
+    found: Block = loaded(f"{PAGES[name].where}_page")(graphs, names, dump_argument)
     return found
 
 

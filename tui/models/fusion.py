@@ -21,7 +21,6 @@ from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
 from inspect_compile.tables.fusion.why_text import (
-    StyledLine,
     advice_lines,
     between_lines,
     difference_lines,
@@ -32,6 +31,7 @@ from inspect_compile.tables.fusion.why_text import (
 from inspect_compile.tables.overview.findings import COLUMNS as FINDING_COLUMNS
 from inspect_compile.tables.overview.findings import nothing_words
 from inspect_compile.tables.schedule import GROUPS
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine
@@ -260,7 +260,7 @@ def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[Code
     if story.differences:
         lines.append(CodeLine(""))
         for line in difference_lines(story):  # indices are aligned below each other; only their explanation is wrapped
-            lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
+            lines += _wrapped(line, width) if not line.is_aligned else [CodeLine(line.plain, role=line.role)]
     if advice := list(advice_lines(story)):
         lines.append(CodeLine(""))
         lines += [line for styled in advice for line in _wrapped(styled, width)]
@@ -292,4 +292,4 @@ def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: s
 
 
 def _wrapped(styled: StyledLine, width: int) -> list[CodeLine]:
-    return [CodeLine(line, role=styled.role) for line in wrap(styled.text, max(width, _NARROWEST))]
+    return [CodeLine(line, role=styled.role) for line in wrap(styled.plain, max(width, _NARROWEST))]

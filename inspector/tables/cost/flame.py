@@ -5,8 +5,6 @@ or folded stacks, which flamegraph.pl, inferno and speedscope read.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, folded, width_of
 from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
@@ -15,6 +13,7 @@ from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import Request
+from inspect_compile.tables.styled_text import Block
 from inspect_compile.tables.text import (
     byte_text,
     code_text,
@@ -73,7 +72,7 @@ COLUMNS: Final[tuple[Column[FlameRow], ...]] = (
 )
 
 
-def flame_table(request: Request, *, of: Of | None = None) -> RenderableType:
+def flame_table(request: Request, *, of: Of | None = None) -> Block:
     """One tree a graph."""
     return request.stacked([_sheet(request, graph, of) for graph in request.graphs])
 
@@ -91,7 +90,7 @@ def _rows(request: Request, graph: CompiledGraph, of: Of | None) -> list[FlameRo
     return request.kept(flame(graph, of or width_of(graph)))
 
 
-def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> RenderableType:
+def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> Block:
     rows = _rows(request, graph, of)
     kind = of or width_of(graph)
     shown = widest(rows, request.limit)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by
 from inspect_compile.analysis.lookup.row_filter import matches
@@ -13,7 +11,7 @@ from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
 from inspect_compile.tables.parts import Request
-from inspect_compile.tables.styled_text import Stack
+from inspect_compile.tables.styled_text import Block, Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
 Moved = TypeVar("Moved", KernelTraffic, TrafficSum)
@@ -78,7 +76,7 @@ def traffic(request: Request, *, by: By | None = None) -> Stack:
     return request.stacked([_sheet(request, graph, by) for graph in request.graphs])
 
 
-def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> RenderableType:
+def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> Block:
     total = graph_bytes(graph)
     if by is None:
         rows = request.kept(graph.traffic.all())

@@ -2,8 +2,6 @@
 
 from typing import Final, NamedTuple
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import GraphFusion, RefusalCount
@@ -26,8 +24,7 @@ from inspect_compile.tables.fusion.why_text import (
 )
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import Listing, Request, first_of, title, why_command
-from inspect_compile.tables.styled_text import pointer, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Table, pointer, styled
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
 
 _FEW_MISSES: Final = 12
@@ -142,7 +139,7 @@ SIDES: Final[tuple[Column[Side], ...]] = (
 
 def fusion(
     request: Request, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
-) -> RenderableType:
+) -> Block:
     """For each graph: pairs that stayed apart although they share bytes, and why pairs were refused.
 
     With names or an option each attempt; where options choose, and not all are shown, those that share most first.
@@ -168,9 +165,9 @@ def fusion(
     )(request)
 
 
-def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
+def _summary(request: Request, graph: CompiledGraph) -> list[Block]:
     found, which = analyse(graph), ("--graph", graph.name)
-    sheets: list[RenderableType] = [title(graph, found_text(found))]
+    sheets: list[Block] = [title(graph, found_text(found))]
     every = pointer("every look at a pair", request.command("fusion", *which, "--all"))
     if missed := [*found.apart, *found.beside]:
         shown, notes = first_of(missed, _FEW_MISSES, "in fusion.txt of the dump")
@@ -181,10 +178,10 @@ def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
             saved = byte_text(graph_bytes(graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
-        head = styled(f"{_MISSED}, {order_words(missed)}", "bold")
-        sheets.append(TerminalTable(MISSES, shown, title=head, notes=notes))
+        head = styled(f"{_MISSED}, {order_words(missed)}", "strong")
+        sheets.append(Table(MISSES, shown, title=head, notes=notes))
     if found.refusals:
-        sheets.append(TerminalTable(REFUSALS, found.refusals, notes=[every]))
+        sheets.append(Table(REFUSALS, found.refusals, notes=[every]))
     return sheets
 
 

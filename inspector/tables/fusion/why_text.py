@@ -1,12 +1,13 @@
-"""Texts about a pair, shared by terminal, TUI and files. Plain strings."""
+"""Texts about a pair, shared by terminal, TUI and files."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.fusion.pair_choice import is_other_block
 from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
+from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
@@ -66,34 +67,25 @@ _ABOUT: Final = {
 }
 
 
-class StyledLine(NamedTuple):
-    """A line with its role: good, bad, warn, dim or none."""
-
-    text: str
-    role: str = ""
-    is_sentence: bool = False
-    """Whether it may be wrapped."""
-
-
 def verdict_line(story: "PairStory") -> StyledLine:
     """Whether the two are together or apart, why, and what that costs."""
     decisive = story.decisive
     match story.outcome:
         case "same":
-            return StyledLine("Both names mean the same operation.")
+            return styled("Both names mean the same operation.")
         case "inlined":
-            return StyledLine(f"{_inlined(story)}{_elsewhere(story)}", "good")
+            return styled(f"{_inlined(story)}{_elsewhere(story)}", "good")
         case "together":
             since = f" since round {decisive.round}" if decisive is not None else ""
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
             sentence = f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.{_elsewhere(story)}"
-            return StyledLine(sentence, "good")
+            return styled(sentence, "good")
         case "one-kernel":
             loops = f"Both are in {clean(story.a.kernel)}, as two loops of one launch"
             sentence = f"{loops}, not fused: {because(story)}.{_elsewhere(story)}{_cost(story)}"
-            return StyledLine(sentence, "warn")
+            return styled(sentence, "warn")
         case _:
-            return StyledLine(f"Not fused: {because(story)}.{_cost(story)}", "bad")
+            return styled(f"Not fused: {because(story)}.{_cost(story)}", "bad")
 
 
 def _inlined(story: "PairStory") -> str:
@@ -216,9 +208,9 @@ def between_lines(story: "PairStory") -> Iterator[StyledLine]:
         what = operator_words(one.operator, one.where)
         code = one_line(one.where.code) if one.where is not None else ""
         words = "   ".join(word for word in (what, code) if word)
-        yield StyledLine(f"  between: {clean(one.name)}   {words}".rstrip(), "warn", is_sentence=True)
+        yield styled(f"  between: {clean(one.name)}   {words}".rstrip(), "warn")
     if len(story.between) > _MOST_BETWEEN:
-        yield StyledLine(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
+        yield styled(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
 
 
 def miss_words(miss: "Miss") -> str:
@@ -360,7 +352,7 @@ def difference_lines(story: "PairStory") -> Iterator[StyledLine]:
     for row in story.differences:
         yield from _difference(row, story.a.operation, story.b.operation)
     if story.decisive is not None and story.decisive.more and not story.differences:
-        yield StyledLine(f"  torch says: {one_line(story.decisive.more)}", "dim", is_sentence=True)
+        yield styled(f"  torch says: {one_line(story.decisive.more)}", "dim")
 
 
 def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
@@ -368,15 +360,15 @@ def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
     for name, access, marks in ((a, row.a, row.a_marks), (b, row.b, row.b_marks)):
         before = f"  {clean(name):{width}}  {clean(row.buffer)}"
         if access.index is None:
-            yield StyledLine(f"{before}, all of it")
+            yield joined(f"{before}, all of it", is_aligned=True)
             continue
-        yield StyledLine(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}")
+        yield joined(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}", is_aligned=True)
         marked = [" "] * len(access.index)
         for start, end in marks:
             marked[start:end] = "^" * (end - start)
         if marks:
-            yield StyledLine(f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn")
-    yield StyledLine(f"  {one_line(row.words)}", "warn", is_sentence=True)
+            yield joined((f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn"), is_aligned=True)
+    yield styled(f"  {one_line(row.words)}", "warn")
 
 
 def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
@@ -384,7 +376,7 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
         words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
-        yield StyledLine(_with_legality(story, words), "warn")
+        yield styled(_with_legality(story, words), "warn")
     if story.outcome in ("together", "inlined", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
@@ -394,12 +386,12 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
         words = _with_legality(story, words)
     if story.legality == "illegal" and reason.about != "legality" and reason.code != _UNFUSABLE:
         between = by_code(_BETWEEN)
-        yield StyledLine(f"{words}; no setting for fusion changes that.")
+        yield styled(f"{words}; no setting for fusion changes that.")
         if between is not None:
-            yield StyledLine(f"In the program: {between.advice}.")
+            yield styled(f"In the program: {between.advice}.")
         return
-    yield StyledLine(f"{words}.")
+    yield styled(f"{words}.")
     if reason.advice and (story.common.buffers or reason.code not in _SHARING):
-        yield StyledLine(f"In the program: {reason.advice}.")
+        yield styled(f"In the program: {reason.advice}.")
     if story.knobs:
-        yield StyledLine(f"{'Setting' if len(story.knobs) == 1 else 'Settings'}: {', '.join(story.knobs)}")
+        yield styled(f"{'Setting' if len(story.knobs) == 1 else 'Settings'}: {', '.join(story.knobs)}")

@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
@@ -19,8 +16,7 @@ from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.parts import Request, command, more, why_command
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable, spans_text
+from inspect_compile.tables.styled_text import Block, Claim, Stack, StyledLine, Table, joined, styled
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
@@ -177,23 +173,23 @@ KIND_COLUMNS: Final[tuple[Column[KindLookedFor], ...]] = (
 )
 
 
-def findings(request: Request, *, kinds: bool | None = None) -> RenderableType:
+def findings(request: Request, *, kinds: bool | None = None) -> Block:
     """Each finding on a few lines, with the command that shows more; with `kinds`, what is looked for."""
     if kinds:
-        return TerminalTable(KIND_COLUMNS, looked_for(request.dump))
+        return Table(KIND_COLUMNS, looked_for(request.dump))
     rows = request.kept(findings_of(request.graphs))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
         if nothing(request.dump) is not None:
             return styled(nothing_text(request.dump), "dim")
         return Claim(styled(nothing_words(request.dump), "dim"), kinds_command(request.dump_argument))
-    blocks: list[RenderableType] = [
+    blocks: list[Block] = [
         Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
         for number, row in enumerate(shown, 1)
     ]
     if len(rows) > len(shown):
         blocks.append(more(len(rows) - len(shown), request.every("findings")))
-    return Stack([Stack([styled(heading(rows), "bold"), *note(request.dump, rows)], gap=False), *blocks])
+    return Stack([Stack([styled(heading(rows), "strong"), *note(request.dump, rows)], gap=False), *blocks])
 
 
 def heading(rows: Sequence[Finding]) -> str:
@@ -201,7 +197,7 @@ def heading(rows: Sequence[Finding]) -> str:
     return f"{number_of(len(rows), 'finding')}, most expensive first"
 
 
-def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
+def note(dump: "Dump", rows: Sequence[Finding]) -> list[Block]:
     """Why seconds are not known, and what to do, where that is so."""
     if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes for row in rows):
         words = " This CPU was not measured, so that bytes cannot be told as seconds"
@@ -221,19 +217,19 @@ def kinds_command(dump_argument: str) -> str:
     return command(dump_argument, "findings", f"{KINDS.flag}")
 
 
-def first_lines(rows: Sequence[Finding]) -> Iterator[RenderableType]:
+def first_lines(rows: Sequence[Finding]) -> Iterator[Block]:
     """Findings in short, as a summary has them: what it costs and where, what it is, what to do."""
     for row in rows:
-        head = joined((" ▲ ", "yellow"), (cost_words(row) or "not known", "bold"), "  ", _places(row), *_times(row))
+        head = joined((" ▲ ", "warn"), (cost_words(row) or "not known", "strong"), "  ", _places(row), *_times(row))
         yield Claim(head, "")
         description = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
         yield Claim(joined("   ", (description, "")))
-        yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"))
+        yield Claim(joined("   ", ("to do: ", "accent"), to_do_words(row) or "nothing is known"))
 
 
-def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[RenderableType]:
+def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[Block]:
     evidence = command_words(row, dump_argument, _which(dump, row))
-    head = joined((f"{number:>2} ", "dim"), (cost_words(row) or "not known", "bold"), "  ", one_line(row.what))
+    head = joined((f"{number:>2} ", "dim"), (cost_words(row) or "not known", "strong"), "  ", one_line(row.what))
     yield Claim(joined(head, *_times(row)))
     if row.parts:
         code = [source_words(part.where) for part in row.parts[:1]]
@@ -243,7 +239,7 @@ def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Itera
     if row.each_call:
         yield Claim(joined("   ", ("a call ", "dim"), one_line(row.each_call)))
     if to_do := to_do_words(row):
-        yield Claim(joined("   ", ("to do  ", "cyan"), to_do))
+        yield Claim(joined("   ", ("to do  ", "accent"), to_do))
     names = " ".join(map(one_line, row.names)) if row.kind == kinds.MISSED_FUSION else ""
     names += f": {few([one_line(name) for name in row.buffers], _MOST_BUFFERS, ' ')}" if names and row.buffers else ""
     yield Claim(joined("   ", (f"sure   {sure_words(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
@@ -253,11 +249,11 @@ def _times(row: Finding) -> list[tuple[str, str]]:
     return [(f"   ×{row.count:,}", "dim")] if row.count > 1 else []
 
 
-def _places(row: Finding) -> Text:
+def _places(row: Finding) -> StyledLine:
     spans = places_cell(row)
     if not plain(spans):
         return styled(one_line(" ".join(row.names)), "dim")
-    return spans_text(spans)
+    return StyledLine(spans)
 
 
 def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:

@@ -3,12 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import Request, limited
-from inspect_compile.tables.styled_text import styled
+from inspect_compile.tables.styled_text import Block, styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
 
 _ROLES: Final = {"skipped": "warn", "replayed": "good"}
@@ -62,7 +60,7 @@ COLUMNS: Final[tuple[Column[CudagraphRow], ...]] = (
 )
 
 
-def cudagraphs_table(request: Request) -> RenderableType:
+def cudagraphs_table(request: Request) -> Block:
     """One row for each function: a graph, or a part of one, at one set of sizes."""
     found = cudagraph_rows(request.graphs)
     rows = [row for row in found if all(name in row.graph for name in request.names)]

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
@@ -13,7 +11,7 @@ from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import Request
-from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.styled_text import Block, Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
 if TYPE_CHECKING:
@@ -55,9 +53,9 @@ LAUNCHES: Final[tuple[Column[MeasuredTime], ...]] = (
 SUMS: Final = {by: (_what(TITLES[by]), *_FIGURES) for by in BY}
 
 
-def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
+def measured_table(request: Request, *, by: By | None = None) -> Block:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
-    tables: list[RenderableType] = []
+    tables: list[Block] = []
     dump, names = request.dump, request.names
     for found in request.graphs:
         own = measured_graph(CompiledGraph(dump, found.name).outermost)

@@ -1,12 +1,10 @@
 """A kernel is not its launch: what one source is called for several times is told call by call."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.cost.extern_calls import extern_calls
@@ -19,6 +17,7 @@ from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
+from inspect_compile.tables.laid_out import plain_text
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.cost import traffic
 from inspect_compile.tui.models.kernels import kernel_source
@@ -99,11 +98,9 @@ def dump(tmp_path: Path) -> Dump:
 
 
 def shown(dump: Dump, name: str, *names: str, width: int = 180) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(
-        kernel_page(Graphs(dump, None), names) if name == "kernel" else tables.table(name, Graphs(dump), names=names)
-    )
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    is_page = name == "kernel"
+    page = kernel_page(Graphs(dump, None), names) if is_page else tables.table(name, Graphs(dump), names=names)
+    return plain_text(page, width)
 
 
 def test_lines_and_bytes_are_those_of_the_launch(dump: Dump) -> None:

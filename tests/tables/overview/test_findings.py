@@ -1,14 +1,12 @@
 """`show findings`, and the findings in the summary: read at the widths of a terminal, nothing is cut."""
 
 import ast
-import io
 import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from inspect_compile.analysis.findings import every
 from inspect_compile.analysis.findings.every import findings
@@ -20,6 +18,7 @@ from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.overview import findings as kinds_module
 from inspect_compile.knowledge.overview.findings import KINDS, RECOMPILE_LIMIT, WORDS
 from inspect_compile.tables import rows, table
+from inspect_compile.tables.laid_out import plain_text
 from inspect_compile.tables.overview.findings import (
     command_words,
     cost_words,
@@ -33,10 +32,8 @@ from tests.normalised import normalised, of_golden_code
 
 
 def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 40) -> str:
-    file = io.StringIO()
     found = table(name, Graphs(dump), limit=limit, dump_argument="step")
-    Console(file=file, width=width, highlight=False).print(found)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in plain_text(found, width).splitlines()) + "\n"
 
 
 @of_golden_code

@@ -1,12 +1,10 @@
 """`show node`: one node on one page, and what a name can mean."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.lookup.graphs import find_graph
@@ -16,6 +14,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Checked, Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
 from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.tables.laid_out import plain_text
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
@@ -25,9 +24,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) -> str:
-    file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.page("node", Graphs(dump, graph), names, "net"))
-    return file.getvalue()
+    return plain_text(tables.page("node", Graphs(dump, graph), names, "net"), width)
 
 
 @of_golden_code
