@@ -20,9 +20,10 @@ from inspect_compile.tables.memory.memory_words import (
     partition_notes,
     peak_text,
 )
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.letters import BUFFERS, PEAK_KEY
 from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
@@ -48,7 +49,7 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
 
 def _detail(lines: Callable[[], Sequence[str]]) -> Callable[[int], Sheet]:
     """Everything known about a row, put into lines when it is shown."""
-    return lambda width: Code([CodeLine(line) for line in lines()])
+    return lambda width: Code([styled(line) for line in lines()])
 
 
 def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:

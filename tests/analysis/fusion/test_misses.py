@@ -153,7 +153,7 @@ def test_what_stands_between_is_named_with_its_line_and_the_path(tmp_path: Path)
     assert (between.name, between.kind, between.node, between.operator) == ("op1", "extern", "mm", "matmul")
     assert place_text(between.where) == "net.py:7"
     assert miss_words(only(dump)) == "matmul · net.py:7 (op1) must run between: op0 → op1 → op2"
-    told = verdict_line(story(dump, "op0", "op2")).text
+    told = verdict_line(story(dump, "op0", "op2")).plain
     assert told.startswith("Not fused: matmul · net.py:7 (op1) must run between the two: op0 → op1 → op2.")
     assert "could move up to 576 B less" in told
 
@@ -214,8 +214,8 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 
     assert found.legality == legality
     (told, *_) = advice_lines(found)
-    assert "torch did not check whether one kernel would be correct" in told.text
-    assert words in told.text
+    assert "torch did not check whether one kernel would be correct" in told.plain
+    assert words in told.plain
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_refused_by_a_backend_says_whether_it_would_be_right(
     found = story(dump, "op0", "op2")
 
     assert found.legality == legality
-    line_told = next(iter(advice_lines(found))).text
+    line_told = next(iter(advice_lines(found))).plain
     assert line_told.startswith(words)
     assert told in line_told
     miss = next(row for row in fusion(CompiledGraph(dump, GRAPH)).apart if (row.a, row.b) == ("op0", "op2"))
@@ -290,12 +290,12 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
 
     assert found.legality == "illegal"
     told, advice = advice_lines(found)
-    assert told.text == (
+    assert told.plain == (
         "This is about gain, but one kernel would also be wrong:"
         " convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
         " no setting for fusion changes that."
     )
-    assert advice.text.startswith("In the program: see what runs between the two")
+    assert advice.plain.startswith("In the program: see what runs between the two")
     assert miss_words(only(dump)).endswith(
         "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between"
     )

@@ -19,6 +19,7 @@ from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
 from inspect_compile.tables.laid_out import plain_text
 from inspect_compile.tui.models.chain import Chain, is_marked
+from inspect_compile.tui.models.code import CodeLine
 from inspect_compile.tui.models.cost import traffic
 from inspect_compile.tui.models.kernels import kernel_source
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, lowered, made, node, operation
@@ -184,10 +185,10 @@ def test_the_app_marks_what_one_call_computes(dump: Dump) -> None:
 def test_the_apps_source_tells_the_nodes_of_all_calls(dump: Dump) -> None:
     chain = Chain(CompiledGraph(dump, GRAPH))
     code = kernel_source(dump, chain, next(row for row in chain.kernels if row.name == KERNEL), "output_code.py")
-    texts = [one.text for one in code.lines]
+    texts = [code.plain(index) for index in range(len(code))]
     assert "line 101: computes relu (1 of 1 origin)" in texts
     assert "line 103: computes relu_1 (1 of 1 origin)" in texts
-    statement = next(one for one in code.lines if "tmp1 = tmp0" in one.text)
+    statement = next(one for one in code.lines if isinstance(one, CodeLine) and "tmp1 = tmp0" in one.text)
     assert statement.note == "relu +1 5"
     assert statement.subject is not None
     assert statement.subject.names == ("relu", "relu_1")
