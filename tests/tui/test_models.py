@@ -1,6 +1,7 @@
 """What the screens show, against the facts themselves."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.cost.flops import app_flops
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, title
 from inspect_compile.tui.models.chain import Chain, is_marked
@@ -47,7 +49,7 @@ from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
 from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
-from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.models.state import graph_state
 from inspect_compile.tui.models.wrapper import output
 from tests.conftest import TESTS
 from tests.handmade import GRAPH, ended, graph, made, node
@@ -64,8 +66,8 @@ def of_text(code: Code) -> list[CodeLine]:
     return [line for line in code.lines if isinstance(line, CodeLine)]
 
 
-def words(page: Page) -> str:
-    return "\n".join("".join(span.text for span in paragraph) for paragraph in page.paragraphs)
+def words(page: Sequence[StyledLine]) -> str:
+    return "\n".join(line.plain for line in page)
 
 
 @BOTH
