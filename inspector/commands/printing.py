@@ -28,7 +28,7 @@ def print_table(block: "Block") -> None:
     elif any(map(os.environ.get, _COLOURED)):
         _draw(block, width)
     else:
-        from inspect_compile.tables.laid_out import plain_text
+        from inspect_compile.tables.block_lines import plain_text
 
         pass_on(sys.stdout, plain_text(block, width))
 

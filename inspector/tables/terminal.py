@@ -6,7 +6,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.style import Style
 
-from inspect_compile.tables.laid_out import laid_out
+from inspect_compile.tables.block_lines import laid_out
 from inspect_compile.tables.styled_text import Block
 
 STYLES: Final = {

@@ -10,6 +10,6 @@ WIDTH: Final = 140
 
 def rendered(block: "Block") -> str:
     """What a terminal without colours would show."""
-    from inspect_compile.tables.laid_out import plain_text
+    from inspect_compile.tables.block_lines import plain_text
 
     return "\n".join(line.rstrip() for line in plain_text(block, WIDTH).splitlines())

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.tables.columns import Span
-from inspect_compile.tables.compare.causes import cost_words, level_words, line_words, shared_words
+from inspect_compile.tables.compare.causes import cause_place_text, cost_words, level_text, shared_words
 from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import clean, number_of, one_line
 from inspect_compile.tui.models.code import LONGEST, Code, wrapped
@@ -22,7 +22,7 @@ def cause_rows(causes: Sequence[Cause]) -> Iterator[tuple[Row, Cause | None]]:
         spans = (
             Span("▲ ", "warn"),
             Span(f"{_place(cause)}  ", "name"),
-            Span(f"{level_words(cause)}  ", "accent"),
+            Span(f"{level_text(cause)}  ", "accent"),
             Span(f"{clean(cost)}  " if cost else ""),
             Span(one_line(cause.message), "dim"),
         )
@@ -31,8 +31,8 @@ def cause_rows(causes: Sequence[Cause]) -> Iterator[tuple[Row, Cause | None]]:
 
 def story(cause: Cause, width: int) -> Code:
     """The line, the level with its sentence, the cost, and the settings, wrapped to a width in columns."""
-    lines = [styled(line_words(cause.where), "title")]
-    lines += _wrapped(f"{level_words(cause)}: {one_line(cause.message)}", width, "")
+    lines = [styled(cause_place_text(cause.where), "title")]
+    lines += _wrapped(f"{level_text(cause)}: {one_line(cause.message)}", width, "")
     lines += _wrapped(" · ".join(cost_words(cause)), width, "accent")
     for words in shared_words(cause):
         lines += _wrapped(words, width, "dim")
@@ -50,7 +50,7 @@ def side(cause: Cause, *, is_b: bool, width: int) -> Code:
     )
     found = [styled(one_line(name), "title")]
     if where is not None:
-        found += _wrapped(line_words(where), width, "dim")
+        found += _wrapped(cause_place_text(where), width, "dim")
     for line in lines or ("nothing there",):
         found += _wrapped(one_line(line), width, "" if lines else "dim")
     if kernels and kernels != lines:
@@ -60,7 +60,7 @@ def side(cause: Cause, *, is_b: bool, width: int) -> Code:
 
 
 def _place(cause: Cause) -> str:
-    words = line_words(cause.where)
+    words = cause_place_text(cause.where)
     return words.partition("  ")[0] if cause.where is not None else words
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.tables.fusion.why_text import part_cell
-from inspect_compile.tables.overview.findings import source_words, sure_words, to_do_words
+from inspect_compile.tables.overview.findings import source_line_text, sure_text, to_do_text
 from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import one_line
 from inspect_compile.tui.models.code import NARROWEST, Code, CodeLine, SheetLine
@@ -30,13 +30,13 @@ def finding_lines(row: Finding, width: int) -> Code:
     lines: list[SheetLine] = [styled(line, "title") for line in _wrapped(one_line(row.what), width)]
     for part in row.parts:
         lines.append(StyledLine(part_cell(part)))
-        if code := source_words(part.where):
+        if code := source_line_text(part.where):
             lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
     parts = (
         ("why", row.why, "warn"),
         ("a call", row.each_call, ""),
-        ("to do", to_do_words(row), "good"),
-        ("sure", sure_words(row), "dim"),
+        ("to do", to_do_text(row), "good"),
+        ("sure", sure_text(row), "dim"),
     )
     for title, words, role in parts:
         for index, line in enumerate(_wrapped(one_line(words), width - _TITLE)):

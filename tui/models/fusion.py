@@ -24,11 +24,11 @@ from inspect_compile.tables.fusion.why_text import (
     between_lines,
     difference_lines,
     left_out_lines,
-    order_words,
+    order_text,
     verdict_line,
 )
 from inspect_compile.tables.overview.findings import COLUMNS as FINDING_COLUMNS
-from inspect_compile.tables.overview.findings import nothing_words
+from inspect_compile.tables.overview.findings import no_findings_text
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import number_of
@@ -143,7 +143,7 @@ class _Tables:
                 else partial(finding_lines, row)
             )
             rows.append(Row.of(FINDING_COLUMNS, row, key, self._subject(row)))
-        empty = f"{nothing_words(self._dump)}: inspect-compile show findings --kinds"
+        empty = f"{no_findings_text(self._dump)}: inspect-compile show findings --kinds"
         return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=empty)
 
     def _subject(self, row: Finding) -> Subject | None:
@@ -278,7 +278,7 @@ def _group_lines(stories: FusionStories, operation: str) -> list[StyledLine]:
             lines += [styled(""), styled("How it grew", "title")]
             lines += _lines_of(ROUNDS, story.grown, "good")
         if story.stopped:
-            lines += [styled(""), styled(f"What stopped it, {order_words(story.stopped)}", "title")]
+            lines += [styled(""), styled(f"What stopped it, {order_text(story.stopped)}", "title")]
             lines += _lines_of(STOPPED, stopped_rows(story), "warn")
     return lines
 

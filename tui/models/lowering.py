@@ -71,7 +71,7 @@ class Steps(Shown[Table]):
             self._operations.append(Operations(chain.compiled))
         lineage, kin = self._lineage[0], NodeRef("post_grad", row.graph, row.node)
         if form != IR and kin in lineage.nodes:
-            return Detail(Code([_page_line(text) for text in page_lines(dump, node_story(dump, lineage, kin))]), {})
+            return Detail(Code(list(page_lines(dump, node_story(dump, lineage, kin)))), {})
         lines = _head(row)
         if (virtual := self.virtual.get(key)) is not None:
             lines.append(_line("inlined", inlined_text(virtual), "good"))
@@ -122,10 +122,6 @@ def ir(dump: Dump, chain: Chain) -> Steps:
 
 def _line(label: str, text: str, role: str = "dim") -> StyledLine:
     return styled(f"{label:{_LABEL}}{text}", role)
-
-
-def _page_line(text: str) -> StyledLine:
-    return styled(text, "title" if text and not text.startswith(" ") else "")
 
 
 def _head(row: Lowering) -> list[SheetLine]:

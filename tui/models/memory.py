@@ -12,7 +12,7 @@ from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
 from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
 from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
-from inspect_compile.tables.memory.memory_words import (
+from inspect_compile.tables.memory.memory_text import (
     kept_story,
     kept_text,
     memory_notes,
@@ -141,7 +141,7 @@ class _Scale:
         return Span(text[: self._peak], role), Span(peak, at_peak), Span(text[self._peak + 1 :], role)
 
 
-def _span_words(row: Holder) -> str:
+def _span_text(row: Holder) -> str:
     if row.last is None and row.line is not None:
         return f"{row.line} to the end of output_code.py: it is returned"
     return f"{row.span} of output_code.py"
@@ -155,7 +155,7 @@ def _story(row: Holder) -> list[str]:
         "nested": "returned by a nested graph",
         "given": "saved by the forward; gone when the backward frees it",
     }
-    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_words(row)}"]
+    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_text(row)}"]
     lines.append(f"buffers  {row.named}")
     if row.node:
         lines.append(f"node     {row.node}   {place_text(row.where)}")

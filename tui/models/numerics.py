@@ -12,12 +12,12 @@ from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import NumericsRequest
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
-from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.numerics import COLUMNS, ROLES
 from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.numerics.story import result_story
+from inspect_compile.tables.text import bar_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, wrapped
 from inspect_compile.tui.models.cost import launch_positions

@@ -43,7 +43,7 @@ def graph_state(graph: CompiledGraph) -> GraphState:
 def progress_now(dump: Dump) -> tuple[str, str]:
     """The stage in short, for the line at the top, and everything in a sentence; empty if nothing is compiled."""
     from inspect_compile.analysis.frontend.progress import progress  # only of a dump that grows
-    from inspect_compile.tables.frontend.progress import progress_words, short_words
+    from inspect_compile.tables.frontend.progress import progress_text, short_progress_text
 
     found = progress(dump, time.time())
-    return ("", "") if found is None else (short_words(found), progress_words(found))
+    return ("", "") if found is None else (short_progress_text(found), progress_text(found))

@@ -34,8 +34,8 @@ def causes(rows: Sequence[Cause], *, limit: int | None) -> Block:
 
 def block(row: Cause, most: int | None) -> Iterator[Block]:
     """Line of the user, level and sentence, cost, then what either side has."""
-    yield joined((" ▲ ", "warn"), (line_words(row.where), "strong"), is_cut=True)
-    yield Claim(joined("   ", (f"{level_words(row)}  ", "accent"), one_line(row.message)))
+    yield joined((" ▲ ", "warn"), (cause_place_text(row.where), "strong"), is_cut=True)
+    yield Claim(joined("   ", (f"{level_text(row)}  ", "accent"), one_line(row.message)))
     cost = " · ".join(cost_words(row))
     if cost:
         yield Claim(joined("   ", (cost, "strong")))
@@ -53,14 +53,14 @@ def block(row: Cause, most: int | None) -> Iterator[Block]:
         yield joined(("   kernels  ", "dim"), one_line(" → ".join(dict.fromkeys(kernels))), is_cut=True)
 
 
-def line_words(where: Location | None) -> str:
+def cause_place_text(where: Location | None) -> str:
     """`model.py:14  h = F.relu(h)`."""
     if where is None:
         return "no line of the program is known"
     return "  ".join(one_line(word) for word in (short(where), where.code) if word)
 
 
-def level_words(row: Cause) -> str:
+def level_text(row: Cause) -> str:
     """The level, as torch's users write it."""
     return one_line(LEVELS.get(row.level, row.level))
 

@@ -88,7 +88,7 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
     for part in there:
-        words = rank_words(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
+        words = rank_text(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
         which = (
             command(f"{dump_argument} --rank {part.rank}", "").rstrip()
             if part.rank is not None
@@ -103,7 +103,7 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
         yield styled(f"Choose one with --rank R (R: {numbers}): {command(dump_argument, 'kernels')} --rank R", "dim")
 
 
-def rank_words(row: RankSummary) -> str:
+def rank_text(row: RankSummary) -> str:
     """`1 graph, 5 kernels, 0 recompiles, 0 graph breaks, finished`."""
     counts = (
         (row.graphs, "graph"),

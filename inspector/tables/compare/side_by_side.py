@@ -19,7 +19,7 @@ def name_cell(row: SideRow) -> Cell:
     return (Span("  "), Span(one_line(row.kernel), "" if row.is_same else "name"))
 
 
-def state_words(row: SideRow) -> str:
+def state_text(row: SideRow) -> str:
     """`same`, `differs`, or which sides have it."""
     there = [name for name, side in zip(row.names, row.sides, strict=True) if side is not None]
     if len(there) < len(row.names):
@@ -31,7 +31,7 @@ def columns(names: Sequence[str]) -> tuple[Column[SideRow], ...]:
     """The columns for sides with these names."""
     return (
         Column("kernel", name_cell, stretch=True, least=24, most=80, middle=True),
-        Column("", lambda row: cell(state_words(row), "dim" if row.is_same else "warn")),
+        Column("", lambda row: cell(state_text(row), "dim" if row.is_same else "warn")),
         *_figures(names, "launches", lambda side: f"{side.launches:,}", drop=2),
         *_figures(names, "bytes", lambda side: byte_text(side.bytes), drop=0),
         *_figures(names, "time", lambda side: time_text(side.seconds) if side.seconds is not None else "", drop=1),

@@ -10,7 +10,7 @@ from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Sh
 from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.compare.causes import cost_words, level_words, line_words
+from inspect_compile.tables.compare.causes import cause_place_text, cost_words, level_text
 from inspect_compile.tables.styled_text import Block, Claim, Stack, Table, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
@@ -110,10 +110,10 @@ def _parts(found: Assigned) -> Iterator[Block]:
     for part in found.parts[:PARTS]:
         old, new = part.seconds
         if abs(new - old) >= _SMALL * abs((found.whole.seconds[1] or 0.0) - (found.whole.seconds[0] or 0.0)):
-            yield joined("  ", (_part_words(part), ""), ("  ", ""), (f"{part.kind}", "dim"), is_cut=True)
+            yield joined("  ", (_part_text(part), ""), ("  ", ""), (f"{part.kind}", "dim"), is_cut=True)
 
 
-def _part_words(part: UpgradePart) -> str:
+def _part_text(part: UpgradePart) -> str:
     names = " → ".join(dict.fromkeys(one_line(name) or "nothing" for name in part.names))
     counts = "×" + " → ".join(dict.fromkeys(f"{count:,}" for count in part.launches))
     old, new = part.seconds
@@ -123,9 +123,9 @@ def _part_words(part: UpgradePart) -> str:
 def _causes(causes: tuple[Cause, ...]) -> Iterator[Block]:
     yield styled(f"{number_of(len(causes), 'cause')}, the most expensive first", "strong")
     for cause in causes[:CAUSES]:
-        yield joined((" ▲ ", "warn"), (line_words(cause.where), "strong"), is_cut=True)
+        yield joined((" ▲ ", "warn"), (cause_place_text(cause.where), "strong"), is_cut=True)
         cost = " · ".join(list(cost_words(cause))[:2])
-        words = f"   {level_words(cause)}: {one_line(cause.message)}"
+        words = f"   {level_text(cause)}: {one_line(cause.message)}"
         yield joined(words if len(words) <= 100 else f"{words[:99]}…", ("  ", ""), (cost, "strong"), is_cut=True)
 
 
@@ -160,7 +160,7 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[Block]:
     if found.causes and not costly and before is None:
         yield styled("  Nothing that is known to cost: no more bytes, launches, registers or spills; not timed.")
     for cause in costly[:2]:
-        yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
+        yield Claim(joined("  ", (f"{cause_place_text(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
     yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
 
 

@@ -10,11 +10,12 @@ from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import Request
 from inspect_compile.tables.styled_text import Block
 from inspect_compile.tables.text import (
+    BAR,
+    bar_text,
     byte_text,
     code_text,
     line_text,
@@ -64,7 +65,7 @@ def _code(row: FlameRow) -> str:
 
 COLUMNS: Final[tuple[Column[FlameRow], ...]] = (
     Column("call", call_cell, stretch=True, least=28, most=80, middle=True),
-    Column("", lambda row: cell(bar_text(row.share), "bar"), most=LONGEST, drop=2),
+    Column("", lambda row: cell(bar_text(row.share), "bar"), most=BAR, drop=2),
     Column("value", lambda row: VALUES[row.of](row.value), right=True),
     Column("share", lambda row: share_text(row.share), role="dim", right=True),
     Column("known", lambda row: row.sure, role="dim", optional=True, drop=3),

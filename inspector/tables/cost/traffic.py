@@ -80,11 +80,11 @@ def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> Block:
     total = graph_bytes(graph)
     if by is None:
         rows = request.kept(graph.traffic.all())
-        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(total), notes=moved_notes(total))
+        return request.sheet("traffic", graph, LAUNCHES, rows, all_moved_text(total), notes=moved_notes(total))
     names = request.names
     sums = [row for row in sums_by(graph, by) if matches(row, names) or _has(row, names)]
     return request.sheet(
-        "traffic", graph, SUMS[by], sums, moved_words(total), options=("--by", by), notes=moved_notes(total)
+        "traffic", graph, SUMS[by], sums, all_moved_text(total), options=("--by", by), notes=moved_notes(total)
     )
 
 
@@ -92,7 +92,7 @@ def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
     return all(any(name in what for what in row.what) for name in names)
 
 
-def moved_words(total: GraphBytes) -> str:
+def all_moved_text(total: GraphBytes) -> str:
     """What the kernels of a graph move."""
     moved = None if total.unknown and not total.moved else total.moved
     return f"{moved_text(moved, is_symbolic=total.is_symbolic)} read and written by its kernels"

@@ -13,7 +13,7 @@ from inspect_compile.analysis.frontend.frames import Compile, FrameRun, causes, 
 from inspect_compile.analysis.lookup.row_filter import matches
 from inspect_compile.facts import FailedGuard, GraphBreak, Location, Recompile, SideEffect
 from inspect_compile.graph import gathered
-from inspect_compile.knowledge.frontend.guard_words import is_condition
+from inspect_compile.knowledge.frontend.guard_text import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import Request, more
 from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled

@@ -9,7 +9,7 @@ from inspect_compile.tables.fusion.why_text import (
     advice_lines,
     between_lines,
     difference_lines,
-    order_words,
+    order_text,
     verdict_line,
 )
 from inspect_compile.tables.parts import title, why_command
@@ -91,7 +91,7 @@ def _stopped(story: "GroupStory", dump_argument: str) -> Block:
     again = why_command(dump_argument, first.a, first.b, "--graph", story.graph)
     notes = _left_out(len(story.stopped) - _MOST_STOPPED, "more pair")
     notes.append(pointer("the whole story of the first", again))
-    head = styled(f"What stopped it from growing, {order_words(story.stopped)}", "strong")
+    head = styled(f"What stopped it from growing, {order_text(story.stopped)}", "strong")
     return Table(STOPPED, stopped_rows(story)[:_MOST_STOPPED], title=head, notes=notes)
 
 

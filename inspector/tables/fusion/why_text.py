@@ -127,8 +127,8 @@ def because(story: "PairStory") -> str:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
     if decisive.code == _BETWEEN and story.between:
-        path = path_words(story.a.group, story.between, story.b.group)
-        return f"{between_words(story.between)} must run between the two: {path}"
+        path = path_text(story.a.group, story.between, story.b.group)
+        return f"{between_text(story.between)} must run between the two: {path}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
 
 
@@ -153,18 +153,18 @@ def _orders(story: "PairStory") -> str:
     return next(kinds, "").format(clean(most))
 
 
-def between_words(between: "tuple[Between, ...]") -> str:
+def between_text(between: "tuple[Between, ...]") -> str:
     """`convolution_backward · resnet.py:10 (op58)`; of several the first library call, if any, and the number
     of others.
     """
     first = next((one for one in between if one.kind == "extern"), between[0])
-    what = operator_words(first.operator, first.where)
+    what = operator_text(first.operator, first.where)
     words = f"{what} ({clean(first.name)})" if what else clean(first.name)
     left = len(between) - 1
     return words + (f" and {left} more" if left else "")
 
 
-def operator_words(operator: str, where: "Location | None") -> str:
+def operator_text(operator: str, where: "Location | None") -> str:
     """`softmax · model.py:9`."""
     return OF.join(part for part in (one_line(operator), place_text(where)) if part)
 
@@ -176,7 +176,7 @@ def part_cell(part: "FindingSite") -> Cell:
     return (*cell(first), *cell(below, "dim"))
 
 
-def names_words(miss: "Miss") -> str:
+def names_text(miss: "Miss") -> str:
     """torch's names of the pair, and of what it shares: `op10_op11, op12: buf9`."""
     return f"{clean(miss.a)}, {clean(miss.b)}: {few([clean(name) for name in miss.buffers], _MOST_BUFFERS, ' ')}"
 
@@ -189,10 +189,10 @@ def _also(between: "tuple[Between, ...]", one: str = "one kernel") -> str:
 
 
 def _stands(between: "tuple[Between, ...]") -> str:
-    return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
+    return f"{between_text(between)} {'stands' if len(between) == 1 else 'stand'} between"
 
 
-def path_words(a: str, between: "Sequence[Between]", b: str) -> str:
+def path_text(a: str, between: "Sequence[Between]", b: str) -> str:
     """`op54 → op58 → op70`."""
     names = [clean(one.name) for one in between]
     if len(names) > _MOST_BETWEEN:
@@ -205,7 +205,7 @@ def between_lines(story: "PairStory") -> Iterator[StyledLine]:
     if story.outcome in ("together", "inlined", "same"):
         return
     for one in story.between[:_MOST_BETWEEN]:
-        what = operator_words(one.operator, one.where)
+        what = operator_text(one.operator, one.where)
         code = one_line(one.where.code) if one.where is not None else ""
         words = "   ".join(word for word in (what, code) if word)
         yield styled(f"  between: {clean(one.name)}   {words}".rstrip(), "warn")
@@ -213,11 +213,11 @@ def between_lines(story: "PairStory") -> Iterator[StyledLine]:
         yield styled(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
 
 
-def miss_words(miss: "Miss") -> str:
+def miss_text(miss: "Miss") -> str:
     """Why the two are apart: what must run between them, or the reason, and whether one kernel would be correct."""
     if miss.code == _BETWEEN and miss.between:
-        path = path_words(miss.a, miss.between, miss.b)
-        return f"{between_words(miss.between)} must run between: {path}"
+        path = path_text(miss.a, miss.between, miss.b)
+        return f"{between_text(miss.between)} must run between: {path}"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
     if miss.between:
         return f"{words}; {_also(miss.between)}"
@@ -226,12 +226,12 @@ def miss_words(miss: "Miss") -> str:
     return words if is_decided else f"{words}; not checked whether one kernel would be correct"
 
 
-def apart_words(miss: "Miss") -> str:
+def apart_text(miss: "Miss") -> str:
     """The same, preceded by how close they still are."""
-    return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+    return f"two loops of one launch; {miss_text(miss)}" if miss.one_kernel else miss_text(miss)
 
 
-def order_words(misses: "Sequence[Miss]") -> str:
+def order_text(misses: "Sequence[Miss]") -> str:
     """In which order pairs are listed: of each kind the most expensive first, and what cannot save a launch after what
     can.
     """
@@ -248,12 +248,12 @@ def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
         yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"
 
 
-def saved_words(miss: "Miss") -> str:
+def saved_text(miss: "Miss") -> str:
     """`262 kB`, or `≤ 262 kB` if it depends on values."""
     return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)
 
 
-def score_words(miss: "Miss") -> str:
+def score_text(miss: "Miss") -> str:
     """torch's score of the pair; empty if it was not computed."""
     return "" if miss.shared_bytes is None else byte_text(miss.shared_bytes)
 
@@ -306,17 +306,17 @@ def _with_legality(story: "PairStory", words: str) -> str:
     is_profit = story.reason is not None and story.reason.about == "profit"
     if story.legality == "illegal":
         begins = "This is about gain, but" if is_profit else f"{words};"
-        path = path_words(story.a.group, story.between, story.b.group)
+        path = path_text(story.a.group, story.between, story.b.group)
         one = "one loop" if story.outcome == "one-kernel" else "one kernel"
         return f"{begins} {_also(story.between, one)}: {path}"
     legality = (_LEGALITY if is_profit else _ELSE).get(story.legality)
     return words if legality is None else f"{words}: {legality}" if is_profit else f"{words}; {legality}"
 
 
-def outcome_words(row: "Candidate") -> str:
+def attempt_text(row: "Candidate") -> str:
     """What came of an attempt: the resulting node, what came first, or why it was refused."""
     if row.into or row.won or row.milliseconds:
-        return round_words(row)
+        return round_text(row)
     if row.code and by_code(row.code) is None:
         return f"{one_line(row.reason)} ({UNKNOWN})"
     words = [words_of(row.code) or one_line(row.reason), ", ".join(number_words(row))]
@@ -325,7 +325,7 @@ def outcome_words(row: "Candidate") -> str:
     return "   ".join(word for word in words if word)
 
 
-def round_words(row: "Candidate") -> str:
+def round_text(row: "Candidate") -> str:
     """What follows a verdict: the result, what came first, the numbers, the parts of torch's score."""
     words: list[str] = []
     if row.into:

@@ -12,7 +12,7 @@ from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, place_cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
-from inspect_compile.tables.memory.memory_words import (
+from inspect_compile.tables.memory.memory_text import (
     kept_text,
     memory_notes,
     moment_notes,

@@ -10,7 +10,7 @@ from inspect_compile.analysis.numerics.statements import KernelStatements, kerne
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs
 from inspect_compile.graph import Graphs, Id
-from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_words, made_wrong
+from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_text, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -52,7 +52,7 @@ def _exactly(value: float | None) -> str:
 
 
 def _launch(row: Judged) -> str:
-    return row.kernel or f"({level_words(row.level)})"
+    return row.kernel or f"({level_text(row.level)})"
 
 
 def _why(row: Judged) -> Cell:

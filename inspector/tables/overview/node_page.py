@@ -18,17 +18,17 @@ from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
+from inspect_compile.tables.block_lines import wrapped
 from inspect_compile.tables.columns import Column, cell, plain, text_lines
 from inspect_compile.tables.cost.cost_text import total_words
-from inspect_compile.tables.fusion.why_text import apart_words, saved_words
-from inspect_compile.tables.laid_out import wrapped
+from inspect_compile.tables.fusion.why_text import apart_text, saved_text
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Block, Fitted, Stack, StyledLine, joined, pointer
+from inspect_compile.tables.styled_text import Block, Fitted, Stack, StyledLine, joined, pointer, styled
 from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
 
 if TYPE_CHECKING:
@@ -70,10 +70,10 @@ _REFUSED: Final[tuple[Column[_Refusal], ...]] = (
     Column("what it means", lambda row: words_of(row.code) or UNKNOWN),
 )
 _APART: Final[tuple[Column[Miss], ...]] = (
-    Column("saves", lambda row: saved_words(row), right=True),
+    Column("saves", lambda row: saved_text(row), right=True),
     Column("first", lambda row: row.a),
     Column("second", lambda row: row.b),
-    Column("why", lambda row: apart_words(row)),
+    Column("why", lambda row: apart_text(row)),
 )
 
 
@@ -120,9 +120,9 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
     """The first `most` nodes in full; of the others the commands that show them."""
     for kin in meant.kins[:most]:
         story = node_story(dump, meant.lineage, kin)
-        lines = [_page_line(line) for line in itertools.islice(page_lines(dump, story), _LONGEST)]
-        more = [_page_line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
-        yield Stack([*lines, *more], gap=False)
+        lines = list(itertools.islice(page_lines(dump, story), _LONGEST))
+        more = [styled("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
+        yield Stack([Fitted(partial(_fitted, line)) for line in (*lines, *more)], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
             path = meant.lineage.path(other)
             again = command(
@@ -134,22 +134,23 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
         yield pointer("…", command(dump_argument, "node", kin.name, "--graph", kin.graph))
 
 
-def _page_line(line: str) -> Fitted:
+def _fitted(line: StyledLine, width: int) -> Iterator[StyledLine]:
     """A line of the page; if it is too long for the terminal it goes on below its own beginning."""
-    return Fitted(partial(_fitted_line, unbroken(line[:_LONGEST])))
-
-
-def _fitted_line(line: str, width: int) -> Iterator[StyledLine]:
-    indent = len(line) - len(line.lstrip(" "))
-    role, below = "" if indent else "strong", indent + _HANG if indent + 2 * _HANG < width else 0
-    first, *rest = wrapped(cell(line, role), width)
+    text = unbroken(line.plain[:_LONGEST])
+    indent = len(text) - len(text.lstrip(" "))
+    below = indent + _HANG if indent + 2 * _HANG < width else 0
+    first, *rest = wrapped(cell(text, line.role), width)
     yield StyledLine(first)
-    for part in wrapped(cell(" ".join(map(plain, rest)), role), width - below) if rest else ():
+    for part in wrapped(cell(" ".join(map(plain, rest)), line.role), width - below) if rest else ():
         yield StyledLine(part, indent=below)
 
 
-def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
-    """The page as plain lines; headings at the left, everything else indented."""
+def page_lines(dump: "Dump", story: NodeStory) -> Iterator[StyledLine]:
+    """The page in lines; headings at the left, everything else indented."""
+    return (styled(text, "" if text.startswith(" ") else "title") for text in _texts(dump, story))
+
+
+def _texts(dump: "Dump", story: NodeStory) -> Iterator[str]:
     yield from _head(story)
     yield from ("", "Graphs: what it was made from, and what was made from it", *_graphs(story))
     yield from ("", "Passes that changed it", *_passes(story))

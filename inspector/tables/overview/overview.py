@@ -17,14 +17,14 @@ from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.overview.findings import FAILED
+from inspect_compile.tables.block_lines import cleaned, cut_off, wrapped
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
-from inspect_compile.tables.laid_out import cleaned, cut_off, wrapped
 from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.options import KINDS
-from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
+from inspect_compile.tables.overview.findings import cost_text, no_findings_text, places_cell, to_do_text
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
-from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_text import break_text, eager_calls_text, others, run_text, warnings
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
 from inspect_compile.tables.styled_text import Block, Fitted, StyledLine, Table, joined
@@ -223,7 +223,7 @@ def _chosen(rows: list[LineCost]) -> list[LineCost]:
 def _findings(dump: "Dump", found: Overview) -> Section:
     rows = found.findings
     count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
-    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words(dump)}"
+    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {no_findings_text(dump)}"
     note = cell(words, "dim")
     return Section(
         "findings",
@@ -237,8 +237,8 @@ def finding_cells(row: Finding) -> tuple[Cell, Cell]:
     """A finding in two sentences: what it costs and where; what it is and what to do."""
     times = cell(f"   ×{row.count:,}" if row.count > 1 else "", "dim")
     places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
-    head = (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
-    to_do = to_do_words(row)
+    head = (*cell("▲ ", "warn"), *cell(cost_text(row) or "cost not known", "strong"), *cell("  "), *places, *times)
+    to_do = to_do_text(row)
     what = f"{row.what}: {row.why}" if row.kind == FAILED else row.what
     return head, (*cell(f"  {one_line(what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
 
@@ -248,9 +248,9 @@ def _dynamo(found: Overview) -> Section | None:
     if not (run.frames or run.graph_breaks or run.recompiles):
         return None
     role = "warn" if run.graph_breaks or run.recompiles else ""
-    counts = f"  {break_words(run)}, {number_of(run.recompiles, 'recompile')}"
+    counts = f"  {break_text(run)}, {number_of(run.recompiles, 'recompile')}"
     frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
-    without = cell(f"; {eager_words(run)}" if run.eager else "", "warn")
+    without = cell(f"; {eager_calls_text(run)}" if run.eager else "", "warn")
     return Section(
         "dynamo",
         (
@@ -361,7 +361,7 @@ class _Page:
         self._more_warnings = len(lines) - len(self._warnings)
         held = [(_title(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
         self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
-        self._head = self._lead(tuple(map(_title, run_words(dump, found.run))), ("overhead",))
+        self._head = self._lead(tuple(map(_title, run_text(dump, found.run))), ("overhead",))
 
     def _lead(self, titles: tuple[StyledLine, ...], words: tuple[str, ...], other: str = "") -> _Lead:
         if not words:

@@ -18,10 +18,17 @@ from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark
 from inspect_compile.graph import CompiledGraph, ShortNames, few, grouped
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
-from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
+from inspect_compile.tables.overview.findings import first_lines, kinds_command, no_findings_text, note
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.overview.run_words import RunSentence, break_words, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_text import (
+    RunSentence,
+    break_text,
+    eager_calls_text,
+    others,
+    run_text,
+    warnings,
+)
 from inspect_compile.tables.parts import Request, command
 from inspect_compile.tables.styled_text import Block, Claim, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import (
@@ -128,13 +135,13 @@ def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Clai
 
 
 def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[Block]:
-    yield say(StyledLine(run_words(dump, run)[0]), "", "overhead")
+    yield say(StyledLine(run_text(dump, run)[0]), "", "overhead")
     for sentence in (*warnings(dump, run), *others(dump, say.dump_argument)):
         yield say.claim(sentence)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
-        breaks = f"{break_words(run)}, {number_of(run.recompiles, 'recompile')}"
-        breaks += f"; {eager_words(run)}" if run.eager else ""
+        breaks = f"{break_text(run)}, {number_of(run.recompiles, 'recompile')}"
+        breaks += f"; {eager_calls_text(run)}" if run.eager else ""
         style = "warn" if run.graph_breaks or run.recompiles or run.eager else ""
         yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", style, "dynamo")
     if dump.rows(Collective):
@@ -197,17 +204,17 @@ def _ran(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
     """What was recorded of its calls. Most dumps have nothing of it, and import nothing for it."""
     if graph.dump.rows(CudaGraph):
         from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
-        from inspect_compile.tables.runtime.cudagraphs import graph_words
+        from inspect_compile.tables.runtime.cudagraphs import graph_calls_text
 
         if rows := cudagraph_rows(graph):
             style = "warn" if any(row.skipped for row in rows) else ""
-            yield say(f" CUDA graphs: {graph_words(rows)}", style, "cudagraphs")
+            yield say(f" CUDA graphs: {graph_calls_text(rows)}", style, "cudagraphs")
     if graph.dump.rows(Launched):
         from inspect_compile.analysis.runtime.measured import measured_graph
-        from inspect_compile.tables.runtime.measured import sum_words
+        from inspect_compile.tables.runtime.measured import times_text
 
         if (times := measured_graph(graph)) is not None:
-            yield say(f" measured {sum_words(times)}", "", "measured")
+            yield say(f" measured {times_text(times)}", "", "measured")
 
 
 def _tuned(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
@@ -226,7 +233,7 @@ def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[Bl
     title = "Findings, most expensive first" if len(rows) > 1 else "Findings"
     yield say(title, "strong", "findings" if rows else "")
     if not rows:
-        yield Claim(styled(f" {nothing_words(dump)}", "dim"), kinds_command(request.dump_argument))
+        yield Claim(styled(f" {no_findings_text(dump)}", "dim"), kinds_command(request.dump_argument))
     yield from note(dump, rows[:_FINDINGS])
     yield from first_lines(rows[:_FINDINGS])
     if (left := len(rows) - _FINDINGS) > 0:

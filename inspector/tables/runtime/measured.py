@@ -70,7 +70,7 @@ def measured_table(request: Request, *, by: By | None = None) -> Block:
     return Stack([*tables, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
 
 
-def sum_words(found: MeasuredGraph) -> str:
+def times_text(found: MeasuredGraph) -> str:
     """The sum of one call on one line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
     timed = [row for row in found.launches if row.milliseconds is not None]
     if not timed:
@@ -83,7 +83,7 @@ def sum_words(found: MeasuredGraph) -> str:
 
 
 def _sums(found: MeasuredGraph) -> Iterator[str]:
-    yield f"one call: {sum_words(found)}"
+    yield f"one call: {times_text(found)}"
     if found.cold:
         yield f"cold: only the first call was timed, {_FIRST}; call it again for times that last"
     if found.call is not None and found.call.milliseconds is not None:

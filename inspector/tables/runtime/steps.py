@@ -11,11 +11,10 @@ from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, ste
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
-from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import Request, limited
 from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
-from inspect_compile.tables.text import number_of, one_line, share_text, time_text
+from inspect_compile.tables.text import bar_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump

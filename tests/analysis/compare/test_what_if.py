@@ -8,8 +8,8 @@ from inspect_compile.analysis.compare.what_if import Tried, tried
 from inspect_compile.analysis.lookup.pairs import Pair
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, Run
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.compare.what_if import what_if
-from inspect_compile.tables.laid_out import plain_text
 from tests.handmade import GRAPH, ended, graph, kernel, made, operation
 
 Names = dict[str, tuple[str, ...]]

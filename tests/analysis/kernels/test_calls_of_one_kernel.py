@@ -16,8 +16,8 @@ from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Re
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.kernels.statements import Annotated
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.kernels.kernel_page import kernel_page, kernel_rows
-from inspect_compile.tables.laid_out import plain_text
 from inspect_compile.tui.models.chain import Chain, is_marked
 from inspect_compile.tui.models.code import CodeLine
 from inspect_compile.tui.models.cost import traffic

@@ -16,7 +16,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import AotMetadata, Artifact, Frame, Metrics, Settings, ShapeGuard, SideEffect
 from inspect_compile.graph import Graphs
 from inspect_compile.tables import table
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.text import file_name
 from tests.conftest import run_once
 from tests.private_names import astray

@@ -9,7 +9,7 @@ from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Loop, LoopNest, Tiling, Tuning
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.styled_text import Block
 from inspect_compile.tui.models.kernels import autotune_sheet
 from tests.conftest import Golden

@@ -9,7 +9,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Stage, Tuning
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
 

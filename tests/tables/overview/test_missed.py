@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.facts import Remark
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.fusion.why_text import order_words
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
+from inspect_compile.tables.fusion.why_text import order_text
 from inspect_compile.tables.overview.summary import summary
 from inspect_compile.tables.parts import Request
 from tests.handmade import GRAPH, graph, made
@@ -20,13 +20,12 @@ def miss(*, one_kernel: bool) -> Miss:
 
 def test_the_order_is_told_as_it_is() -> None:
     launches, loops = miss(one_kernel=False), miss(one_kernel=True)
-    assert order_words([launches]) == order_words([loops, loops]) == "most expensive first"
-    assert order_words([launches, loops]) == "most expensive first, then two loops of one launch"
+    assert order_text([launches]) == order_text([loops, loops]) == "most expensive first"
+    assert order_text([launches, loops]) == "most expensive first, then two loops of one launch"
     calls = replace(launches, code="unfusable")
-    assert order_words([loops, calls]) == "most expensive first, then library calls"
+    assert order_text([loops, calls]) == "most expensive first, then library calls"
     assert (
-        order_words([launches, loops, calls])
-        == "most expensive first, then two loops of one launch, then library calls"
+        order_text([launches, loops, calls]) == "most expensive first, then two loops of one launch, then library calls"
     )
 
 

@@ -14,7 +14,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Checked, Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation

@@ -17,7 +17,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Run, StepAccount, StepTime, Tuned
 from inspect_compile.facts.trials import Place, Repeated
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.laid_out import plain_text
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.overview.overview import LINES, Section, rooms
 from inspect_compile.tui.models.run.overview import OverviewPage
 from tests.conftest import DumpOf

@@ -18,7 +18,7 @@ from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain, used
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.overview.overview import Section, rooms, sections
-from inspect_compile.tables.overview.run_words import run_words, warnings
+from inspect_compile.tables.overview.run_text import run_text, warnings
 from inspect_compile.tui.models.code import wrapped
 from inspect_compile.tui.models.letters import BREAKS_KEY, BUFFERS, PEAK_KEY, WHOLE_KEY
 from inspect_compile.tui.models.run.pages import run_page
@@ -119,7 +119,7 @@ class OverviewPage:
         if dump.outermost() and not is_only_parts(dump):
             found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
-            self._head.append(OverviewRow("run", run_words(dump, found.run)))
+            self._head.append(OverviewRow("run", run_text(dump, found.run)))
             for number, warning in enumerate(warnings(dump, found.run)):
                 self._head.append(OverviewRow(f"warning {number}", (cell(f" {warning.text}", warning.role),)))
             every: list[LineCost | Finding] = [*found.lines[:1], *found.findings]

@@ -30,11 +30,11 @@ from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.caches.lookup_text import OUTCOMES, cache_name
 from inspect_compile.tables.columns import Column, picked, used
-from inspect_compile.tables.compare.ranks import rank_words
+from inspect_compile.tables.compare.ranks import rank_text
 from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS
 from inspect_compile.tables.frontend.guards import COLUMNS as GUARD_COLUMNS
-from inspect_compile.tables.runtime.cudagraphs import function_words, graph_words
-from inspect_compile.tables.runtime.measured import sum_words
+from inspect_compile.tables.runtime.cudagraphs import function_text, graph_calls_text
+from inspect_compile.tables.runtime.measured import times_text
 from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import clean, number_of, one_line, seconds_text
 from inspect_compile.tui.models.outline import program
@@ -115,14 +115,14 @@ def _runtime(dump: Dump) -> list[StyledLine]:
         for name in list(names)[:_MOST_GRAPHS]:
             own = [row for row in rows if row.graph == name]
             style = "warn" if any(row.skipped for row in own) else ""
-            shown.append(joined((name or function_words(own[0]), "name"), (f"  {graph_words(own)}", style)))
+            shown.append(joined((name or function_text(own[0]), "name"), (f"  {graph_calls_text(own)}", style)))
         if len(names) > _MOST_GRAPHS:
             shown.append(styled(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim"))
     if dump.rows(Launched):
         shown += _section("Measured", (), f"inspect-compile show {dump.root} measured")
         for graph in dump.outermost()[:_MOST_GRAPHS]:
             if (found := measured_graph(CompiledGraph(dump, graph.graph))) is not None:
-                shown.append(joined((graph.graph, "name"), f"  {sum_words(found)}"))
+                shown.append(joined((graph.graph, "name"), f"  {times_text(found)}"))
     return shown
 
 
@@ -144,7 +144,7 @@ def part_page(path: str) -> list[StyledLine]:
 
 
 def _part(part: ProcessDump) -> StyledLine:
-    return joined((f"{part.name:12}", "name"), f"  {rank_words(summarize_rank(part))}")
+    return joined((f"{part.name:12}", "name"), f"  {rank_text(summarize_rank(part))}")
 
 
 def _replay(part: ProcessDump) -> StyledLine:
