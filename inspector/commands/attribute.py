@@ -116,7 +116,7 @@ class Attribute:
         if account is not None:
             print_table(steps(account, by_step=arguments.by == "step", limit=limit))
             if first := findings_of_account(dump, account):
-                print_table(Stack([styled("What to change first", "bold"), *first_lines(first)], gap=False))
+                print_table(Stack([styled("What to change first", "strong"), *first_lines(first)], gap=False))
         if arguments.by == "step":
             return
         times = LaunchTimes(dump, found)

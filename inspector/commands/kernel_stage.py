@@ -38,6 +38,7 @@ def show_stage(
     from inspect_compile.tables.fusion.why import heading
     from inspect_compile.tables.lookup_text import resolved
     from inspect_compile.tables.parts import command
+    from inspect_compile.tables.styled_text import styled
 
     if len(names) != 1:
         raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
@@ -56,7 +57,7 @@ def show_stage(
     for failure in failures:
         tell(str(failure))
     for kernel in kernels[len(shown) :]:
-        print_table(f"…   {command(dump_argument, 'kernel', kernel.name, '--graph', kernel.graph)}")
+        print_table(styled(f"…   {command(dump_argument, 'kernel', kernel.name, '--graph', kernel.graph)}"))
 
 
 def _show_kernel(arguments: "argparse.Namespace", dump: "Dump", kernel: "Kernel", dump_argument: str) -> None:

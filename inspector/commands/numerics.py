@@ -14,11 +14,10 @@ from inspect_compile.commands.streams import tell_part
 from inspect_compile.errors import CommandError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from inspect_compile.dump import Dump
     from inspect_compile.facts import NumericsRequest
     from inspect_compile.facts.numerics import Ranges
+    from inspect_compile.tables.styled_text import Block
 
 NOTHING_WRONG: Final = 0
 WRONG: Final = 1
@@ -186,44 +185,41 @@ def _said(root: Path, status: int, *, nonfinite: bool) -> int:
     """Print what was found, and return the exit status."""
     from rich.console import Console
 
-    from inspect_compile.dump import Dump
-
-    shown = os.path.relpath(root)
-    parts = [Dump(root), *(Dump(path) for path in Dump(root).other_processes)]
-    console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
     from inspect_compile.analysis.numerics.coverage import uncompared_in
+    from inspect_compile.dump import Dump
     from inspect_compile.tables.numerics.coverage import uncompared_lines
+    from inspect_compile.tables.styled_text import Stack, styled
+    from inspect_compile.tables.terminal import Drawn
 
+    parts = [Dump(root), *(Dump(path) for path in Dump(root).other_processes)]
     missing = uncompared_in(parts)
+    found, is_wrong = (_nonfinite if nonfinite else _launches)(parts, os.path.relpath(root))
+    ended = f"with status {status}" if status > 0 else f"by signal {-status}"
+    last = [styled(f"the program itself ended {ended}", "dim")] if status else []
+    console = Console(file=sys.stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
     with console.capture() as captured:
-        is_wrong = _nonfinite(parts, shown, console) if nonfinite else _launches(parts, shown, console)
-        for line in uncompared_lines(missing):
-            console.print(line)
-        if status:
-            ended = f"with status {status}" if status > 0 else f"by signal {-status}"
-            console.print(f"the program itself ended {ended}", style="dim")
+        console.print(Drawn(Stack([found, *uncompared_lines(missing), *last], gap=False), is_wrapped=False))
     tell_part(captured.get())
     return WRONG if is_wrong else NOT_COMPARED if missing else NOTHING_WRONG
 
 
-def _launches(parts: "Sequence[Dump]", shown: str, console: "Console") -> bool:
-    """Print what was found, and return whether something is wrong."""
+def _launches(parts: "Sequence[Dump]", shown: str) -> "tuple[Block, bool]":
+    """What was found, and whether something is wrong."""
     from inspect_compile.analysis.numerics.verdicts import summary
     from inspect_compile.graph import Graphs
     from inspect_compile.tables.numerics.numerics import found
 
     sums = [summary(Graphs(part)) for part in parts]
-    console.print(found(parts, sums, shown))
-    return any(one.is_wrong for one in sums)
+    return found(parts, sums, shown), any(one.is_wrong for one in sums)
 
 
-def _nonfinite(parts: "Sequence[Dump]", shown: str, console: "Console") -> bool:
+def _nonfinite(parts: "Sequence[Dump]", shown: str) -> "tuple[Block, bool]":
     """The same for NaN and Inf."""
     from inspect_compile.facts import FlaggedCalls, NonFinite
     from inspect_compile.tables.numerics.nonfinite import found
 
-    console.print(found(parts, shown))
-    return any(part.rows(NonFinite) or any(row.flagged for row in part.rows(FlaggedCalls)) for part in parts)
+    is_found = any(part.rows(NonFinite) or any(row.flagged for row in part.rows(FlaggedCalls)) for part in parts)
+    return found(parts, shown), is_found
 
 
 def _positive(text: str) -> int:

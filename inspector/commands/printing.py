@@ -2,7 +2,7 @@
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.commands.streams import pass_on
 
@@ -11,12 +11,33 @@ if TYPE_CHECKING:
 
     import msgspec
 
+    from inspect_compile.tables.styled_text import Block
 
-def print_table(found: object) -> None:
-    """Print a renderable: on a terminal in its width, with colours; elsewhere uncut, unless COLUMNS gives a width."""
+_COLOURED: Final = ("FORCE_COLOR", "TTY_COMPATIBLE")
+"""Variables by which a person asks rich for colours where there is no terminal."""
+
+
+def print_table(block: "Block") -> None:
+    """Print a block: on a terminal in its width, with colours; elsewhere uncut, unless COLUMNS gives a width."""
+    from inspect_compile.tables.layout import UNLIMITED
+
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() else UNLIMITED
+    if sys.stdout.isatty():
+        _draw(block, None)
+    elif any(map(os.environ.get, _COLOURED)):
+        _draw(block, width)
+    else:
+        from inspect_compile.tables.block_lines import plain_text
+
+        pass_on(sys.stdout, plain_text(block, width))
+
+
+def _draw(block: "Block", width: int | None) -> None:
+    """Let rich print it, in the colours that it finds stdout to have; by default in the terminal's width."""
     from rich.console import Console
 
-    from inspect_compile.tables.layout import UNLIMITED
+    from inspect_compile.tables.terminal import Drawn
 
     class Terminal(Console):
         """A console that leaves a closed output pipe to the command line's handling."""
@@ -24,17 +45,13 @@ def print_table(found: object) -> None:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    is_cut = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
-    width = None if is_cut else UNLIMITED
     console = Terminal(highlight=False, markup=False, emoji=False, soft_wrap=False, width=width)
-    if sys.stdout.isatty():
-        console.print(found)
+    if width is None:
+        console.print(Drawn(block))
         return
     with console.capture() as captured:
-        console.print(found)
-    text = captured.get()
-    # What fills a line up to its width would be as long as the longest line here.
-    pass_on(sys.stdout, text if is_cut else "\n".join(line.rstrip(" ") for line in text.split("\n")))
+        console.print(Drawn(block))
+    pass_on(sys.stdout, captured.get())
 
 
 def print_json(rows: "Iterable[msgspec.Struct]", names: tuple[str, ...] = (), limit: int | None = None) -> None:

@@ -10,7 +10,7 @@ from inspect_compile.graph.kernels.binaries import Configuration, configurations
 from inspect_compile.graph.kernels.launches import Launch
 from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.tables.columns import Column, text_lines
-from inspect_compile.tables.cost.cost_text import exact_words
+from inspect_compile.tables.cost.cost_text import exact_text
 from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernel_page import computes_lines
 from inspect_compile.tables.text import clean, code_text, lines_text, number_of, place_text
@@ -73,7 +73,7 @@ def _kernel(
         where = f"line {launch.line}" if launch.line is not None else "no call was seen"
         lines = lines_text(launch.lines)
         groups = " ".join(launch.groups) or "?"
-        yield f"  call    {where}   {groups}   {exact_words(moved.of(launch))}   {lines}".rstrip()
+        yield f"  call    {where}   {groups}   {exact_text(moved.of(launch))}   {lines}".rstrip()
     body = statements.body(kernel.graph, kernel.name, calls[0].operations)
     computed = [] if body is None else statements.computed(body)
     if body is not None:

@@ -10,7 +10,7 @@ from inspect_compile.facts import WrapperLine
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables import wrapper as tables
 from inspect_compile.tables.columns import text_lines
-from inspect_compile.tables.cost.cost_text import exact_words
+from inspect_compile.tables.cost.cost_text import exact_text
 from inspect_compile.tables.fusion.fusion import found_text
 from inspect_compile.tables.lowering import step_text
 from inspect_compile.tables.schedule import GROUPS
@@ -78,7 +78,7 @@ def wrapper_lines(graph: CompiledGraph) -> Iterator[str]:
             yield f"{text}   {held:,} B live" if held >= 0 else f"{text}   {-held:,} B less than at the start"
         launch = next((calls[row.graph, line] for line in _span(row) if (row.graph, line) in calls), None)
         if launch is not None and row.what in ("launch", "extern"):
-            text = f"runs {' '.join(launch.groups) or '?'}   {exact_words(moved.of(launch))}"
+            text = f"runs {' '.join(launch.groups) or '?'}   {exact_text(moved.of(launch))}"
             yield f"{'':<25}{text}   {lines_text(launch.lines)}".rstrip()
     returned = next(
         (line.strip() for line in reversed(code) if line.strip().startswith("return (") and "buf" in line), None

@@ -15,9 +15,9 @@ from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.tables.columns import text_lines
 from inspect_compile.tables.cost.flops import COLUMNS, footnotes
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, REFUSALS, found_text
-from inspect_compile.tables.fusion.why_text import left_out_lines, order_words
+from inspect_compile.tables.fusion.why_text import left_out_lines, order_text
 from inspect_compile.tables.memory.memory import STEPS, moment_lines
-from inspect_compile.tables.memory.memory_words import memory_notes, uncounted_notes
+from inspect_compile.tables.memory.memory_text import memory_notes, uncounted_notes
 from inspect_compile.tables.schedule import GROUPS
 from inspect_compile.tables.text import clean, number_of
 
@@ -48,7 +48,7 @@ def fusion_text(graph: CompiledGraph) -> str:
     groups = text_lines(GROUPS, fused_rows(graph), indent="  ")
     lines += ["After fusion, in the order of the generated code", *groups, ""]
     if found.misses:
-        lines += [f"Apart although they share bytes, {order_words(found.misses)}"]
+        lines += [f"Apart although they share bytes, {order_text(found.misses)}"]
         lines += text_lines(MISSES, found.misses[:_MOST_MISSES], indent="  ")
         if len(found.misses) > _MOST_MISSES:
             lines.append(f"  and {number_of(len(found.misses) - _MOST_MISSES, 'more', 'more')}")

@@ -9,8 +9,8 @@ from inspect_compile.analysis.compare.differences import compare
 from inspect_compile.analysis.compare.pairing import Pairing
 from inspect_compile.analysis.compare.side_by_side import Side, side_by_side
 from inspect_compile.report.beside import beside_each_other
+from inspect_compile.report.blocks import shown
 from inspect_compile.report.markup import Budget, Markup
-from inspect_compile.report.renderables import shown
 from inspect_compile.report.sections import folded
 from inspect_compile.tables.compare.differences import Names, comparison
 from inspect_compile.tables.compare.side_by_side import beside

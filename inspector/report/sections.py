@@ -11,9 +11,9 @@ from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
 from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.report import pictures
+from inspect_compile.report.blocks import Shown, shown
 from inspect_compile.report.code import Code
 from inspect_compile.report.markup import Budget, Markup, element, joined
-from inspect_compile.report.renderables import Shown, shown
 from inspect_compile.report.stages import stages
 from inspect_compile.tables.frontend.traced import about, artifact_text
 from inspect_compile.tables.text import file_name, number_of, one_line, program_words
@@ -27,6 +27,8 @@ OPEN: Final = 60
 """A table with more rows is folded at first."""
 OPEN_LINES: Final = 200
 """The same for lines of text."""
+MUCH: Final = 425
+"""A table without rows that says more, in characters, is shown all the same."""
 FEW_GRAPHS: Final = 24
 """Graphs whose code and pictures are shown; the tables are of all."""
 
@@ -114,7 +116,7 @@ def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
         except CommandError as error:
             empty.append(element("li", element("b", name), f"  {error}"))
             continue
-        if found.rows or len(found.html) > 600 or name == "overview":
+        if found.rows or found.characters > MUCH or name == "overview":
             yield folded(name, found)
         else:
             empty.append(element("li", element("b", name), f"  {found.words}"))

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.facts import DynamoNode, JointNode, Node
 from inspect_compile.graph import CompiledGraph
+from inspect_compile.report.blocks import table
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Budget, Markup, element
-from inspect_compile.report.renderables import table
 from inspect_compile.tables.columns import used
 from inspect_compile.tables.lowering.nodes import COLUMNS
 from inspect_compile.tables.text import number_of

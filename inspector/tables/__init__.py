@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import msgspec
-    from rich.console import RenderableType
 
     from inspect_compile.graph import Graphs
-    from inspect_compile.tables.parts import DeclaredTable
+from inspect_compile.tables.parts import DeclaredTable
+from inspect_compile.tables.styled_text import Block
 
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
@@ -140,7 +140,7 @@ def table(
     limit: int | None = None,
     dump_argument: str = "",
     **options: Any,
-) -> "RenderableType":
+) -> "Block":
     """The table `name` of one graph, or of all graphs if `graph` is None; a page of everything about `names`.
 
     Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the

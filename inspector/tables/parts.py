@@ -7,15 +7,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 import msgspec
-from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.lookup.row_filter import NodeName
 from inspect_compile.facts import Fact
 from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.styled_text import Stack, heading, pointer, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, heading, pointer, styled
 from inspect_compile.tables.text import one_line, unbroken
 
 if TYPE_CHECKING:
@@ -76,12 +73,12 @@ class Request:
         *,
         options: Sequence[str] = (),
         notes: Iterable[str] = (),
-    ) -> TerminalTable[Record]:
+    ) -> Table[Record]:
         """The rows of one graph under its title; `options` are those of `table` that selected them."""
         below = [styled(note, "dim") for note in notes]
         return limited(columns, rows, self.limit, self.every(table, *options), title=title(graph, about), notes=below)
 
-    def stacked(self, sheets: Sequence[RenderableType]) -> Stack:
+    def stacked(self, sheets: Sequence[Block]) -> Stack:
         """The sheets below each other; without any, why there are none."""
         if sheets:
             return Stack(sheets)
@@ -90,7 +87,7 @@ class Request:
         return Stack([styled(nothing_text(self.dump), "dim")])
 
 
-def title(graph: CompiledGraph, *more: str) -> Text:
+def title(graph: CompiledGraph, *more: str) -> StyledLine:
     """`model__0_forward_1.0  forward 0/0   7 nodes`."""
     return heading(
         graph.name,
@@ -116,7 +113,7 @@ def _command(first: str, dump_argument: str, *words: str) -> str:
     return " ".join([first, *([dump_argument.strip()] if dump_argument.strip() else []), *quoted])
 
 
-def more(left: int, evidence: str) -> Text:
+def more(left: int, evidence: str) -> StyledLine:
     """The last line if rows are left out, with the command that shows them."""
     return pointer(f"… {left:,} more", evidence)
 
@@ -127,26 +124,26 @@ def limited(
     limit: int | None,
     evidence: str,
     *,
-    title: Text | None = None,
-    notes: Iterable[str | Text] = (),
-) -> TerminalTable[Record]:
+    title: StyledLine | None = None,
+    notes: Iterable[StyledLine] = (),
+) -> Table[Record]:
     """A table of at most `limit` of the rows; `evidence` is the command that shows all of them."""
     shown, left_out = first_of(rows, limit, evidence)
-    return TerminalTable(columns, shown, title=title, notes=[*left_out, *notes])
+    return Table(columns, shown, title=title, notes=[*left_out, *notes])
 
 
-def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[Sequence[Record], list[str | Text]]:
+def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[Sequence[Record], list[StyledLine]]:
     """At most `limit` of `rows`; and a note if some are left out, with `evidence`, the command that shows all."""
     if limit is None or len(rows) <= limit:
         return rows, []
     return rows[:limit], [more(len(rows) - limit, evidence)]
 
 
-def omitted(dump: "Dump") -> list[Text]:
+def omitted(dump: "Dump") -> list[StyledLine]:
     """What the dump does not contain because of a limit, one line each."""
-    lines = [styled(f" Not all is here: {one_line(row.message)}", "yellow") for row in dump.run.omitted[:_OMITTED]]
+    lines = [styled(f" Not all is here: {one_line(row.message)}", "warn") for row in dump.run.omitted[:_OMITTED]]
     left = len(dump.run.omitted) - len(lines)
-    return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "yellow")] if left > 0 else [])]
+    return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "warn")] if left > 0 else [])]
 
 
 Rows = Callable[..., Iterable[msgspec.Struct]]
@@ -156,7 +153,7 @@ Rows = Callable[..., Iterable[msgspec.Struct]]
 class DeclaredTable(NamedTuple):
     """A table or page of `show`, declared in the module of its columns, which `load` of this folder imports."""
 
-    show: Callable[..., RenderableType]
+    show: Callable[..., Block]
     """What people see, a function of a `Request` and the options."""
     rows: Rows
     """What `--json` prints."""
@@ -201,7 +198,7 @@ class Listing(Generic[Row]):
         """The sheets."""
         return request.stacked([self._sheet(request, graph) for graph in request.graphs])
 
-    def _sheet(self, request: Request, graph: CompiledGraph) -> TerminalTable[Row]:
+    def _sheet(self, request: Request, graph: CompiledGraph) -> Table[Row]:
         kept = request.kept(self.rows(graph))
         notes = list(self.below(graph, kept))
         if not kept:

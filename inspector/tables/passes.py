@@ -4,9 +4,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.facts import Graph, Pass
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.passes.changes import (
@@ -21,8 +18,7 @@ from inspect_compile.graph.passes.changes import (
 )
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell
 from inspect_compile.tables.parts import DeclaredTable, Request, first_of, title
-from inspect_compile.tables.styled_text import Stack, joined, pointer, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, joined, pointer, styled
 from inspect_compile.tables.text import change_text, number_of, one_line, seconds_text
 
 _ROLES: Final = {"added": "good", "removed": "bad", "changed": "warn"}
@@ -67,7 +63,7 @@ def passes(request: Request) -> Stack:
     return request.stacked([sheet for graph in request.graphs for sheet in of_graph(request, graph)])
 
 
-def _stages(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
+def _stages(request: Request, graph: CompiledGraph) -> Iterator[Block]:
     ran = stages(graph)
     if not ran:
         yield from (title(graph), styled("no pass was seen", "dim"))
@@ -81,21 +77,21 @@ def _stages(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
         yield _stage(request, graph.fact, stage)
 
 
-def _stage(request: Request, graph: Graph, stage: StageRun) -> TerminalTable[PassRow]:
+def _stage(request: Request, graph: Graph, stage: StageRun) -> Table[PassRow]:
     size = (
         number_of(stage.after, "node") if stage.before == stage.after else f"{stage.before:,} → {stage.after:,} nodes"
     )
-    head = joined((stage.stage, "bold"), "  ", (f"{size}, {seconds_text(stage.seconds)}", "dim"))
+    head = joined((stage.stage, "strong"), "  ", (f"{size}, {seconds_text(stage.seconds)}", "dim"))
     if request.limit is None:
-        return TerminalTable(COLUMNS, stage.runs, title=head)
+        return Table(COLUMNS, stage.runs, title=head)
     notes = _folded(stage)
     if changed := [run.name for run in stage.changed if run.is_own]:
         notes.append(pointer("what it changed", request.command("passes", changed[0], "--graph", graph.graph)))
-    return TerminalTable(COLUMNS, stage.changed, title=head, notes=notes)
+    return Table(COLUMNS, stage.changed, title=head, notes=notes)
 
 
-def _folded(stage: StageRun) -> list[Text]:
-    notes: list[Text] = []
+def _folded(stage: StageRun) -> list[StyledLine]:
+    notes: list[StyledLine] = []
     idle = stage.folded
     if idle:
         places = {run.index for run in idle}
@@ -104,15 +100,15 @@ def _folded(stage: StageRun) -> list[Text]:
         longest = ", ".join(f"{run.name} {seconds_text(run.seconds)}" for run in slowest)
         seconds = seconds_text(sum(run.seconds for run in outer))
         words = f"{number_of(len(idle), 'other')} changed nothing, in {seconds}: {longest}"
-        notes.append(styled(one_line(words), style="dim"))
+        notes.append(styled(one_line(words), "dim"))
     matched = Counter(run.name for run in stage.runs if run.kind == "pattern" and not run.has_changed)
     if matched:
         counts = ", ".join(f"{name} {count}×" for name, count in matched.most_common(_SLOWEST))
-        notes.append(styled(one_line(f"matched and changed nothing: {counts}"), style="dim"))
+        notes.append(styled(one_line(f"matched and changed nothing: {counts}"), "dim"))
     return notes
 
 
-def _edits(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
+def _edits(request: Request, graph: CompiledGraph) -> Iterator[Block]:
     """What the named passes changed, and what any pass did to the named nodes."""
     names, is_empty = request.names, True
     for stage in stages(graph):
@@ -121,10 +117,10 @@ def _edits(request: Request, graph: CompiledGraph) -> Iterator[RenderableType]:
             moved = [node for node in run.moved if run.name in names or node in names]
             if edits or moved:
                 shown, left_out = first_of(edits, request.limit, request.every("passes", graph=graph.name))
-                notes = [*([styled(f"moved: {' '.join(moved)}", "blue")] if moved else []), *left_out]
+                notes = [*([styled(f"moved: {' '.join(moved)}", "bar")] if moved else []), *left_out]
                 sides = [side for edit in shown for side in edit_sides(edit)]
-                head = joined((run.name, "bold"), "  ", (f"{stage.stage} {run.kind}   {run.defined}", "dim"))
-                yield TerminalTable(EDITS, sides, title=head, notes=notes)
+                head = joined((run.name, "strong"), "  ", (f"{stage.stage} {run.kind}   {run.defined}", "dim"))
+                yield Table(EDITS, sides, title=head, notes=notes)
                 is_empty = False
     if is_empty:
         yield title(graph)

@@ -1,85 +1,134 @@
-"""Styled text for a terminal, and renderables below each other."""
+"""Styled text: lines of spans, and the blocks that a page is made of. A page is made once; the terminal, text files,
+HTML and the app show it.
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+May not know rich or textual, nor how wide what shows it is.
+"""
 
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic
 
-from inspect_compile.tables.layout import is_unlimited
-from inspect_compile.tables.text import clean
+from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, plain, used
 
 _LONGEST: Final = 2000
 """Maximum length of a claim in characters: a very long name from the dump would hide all others."""
 
 
-def styled(words: str, style: str = "") -> Text:
-    """Text from a dump as rich text: never parsed as markup, and without control characters."""
-    return Text(clean(words), style)
+@dataclass(frozen=True, slots=True)
+class StyledLine:
+    """A title, a sentence, a note: what there is no room for goes on below."""
 
+    spans: Cell = ()
+    is_cut: bool = False
+    """Its end is cut off instead."""
+    is_aligned: bool = False
+    """It stands below another line that it belongs to; what scrolls sideways does not wrap it."""
+    indent: int = 0
+    """Blank columns before it."""
 
-def joined(*parts: str | tuple[str, str] | Text, one_line: bool = False) -> Text:
-    """Words, or (words, style), one after the other; with `one_line` the end is cut off if there is no room."""
-    found = Text.assemble(
-        *(part if isinstance(part, Text) else styled(*((part,) if isinstance(part, str) else part)) for part in parts)
-    )
-    if one_line:
-        found.no_wrap, found.overflow = True, "ellipsis"
-    return found
+    @property
+    def plain(self) -> str:
+        """Its text."""
+        return plain(self.spans)
 
-
-def heading(words: str, about: str) -> Text:
-    """What stands above a table: `12 guards  shape 8, type 4`, on one line."""
-    return joined((words, "bold"), "  ", (about, "dim"), one_line=True)
-
-
-def pointer(words: str, command: str) -> Text:
-    """What else there is, with the command that shows it."""
-    return joined((words, "dim"), "   ", (command, "cyan"))
-
-
-def indented(lines: Iterable[str], style: str = "dim") -> list[Text]:
-    """Lines below a heading."""
-    return [styled(f"  {line}", style) for line in lines]
-
-
-class Stack:
-    """Renderables below each other, optionally separated by an empty line."""
-
-    def __init__(self, parts: Iterable[RenderableType], *, gap: bool = True) -> None:
-        self._parts: Sequence[RenderableType] = list(parts)
-        self._gap = gap
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for index, part in enumerate(self._parts):
-            if index and self._gap:
-                yield Text("")
-            yield part
+    @property
+    def role(self) -> str:
+        """The role of its end."""
+        return self.spans[-1].role if self.spans else ""
 
 
 class Claim:
     """A sentence with the command that shows its evidence flush right, or on the next line if there is no room."""
 
-    def __init__(self, text: Text, evidence: str = "") -> None:
-        shown = text if len(text) <= _LONGEST else joined(text[:_LONGEST], "…")
-        self._text = Text(" ").join(shown.split("\n")) if "\n" in shown.plain else shown
-        self._evidence = evidence if len(evidence) <= _LONGEST else ""
+    def __init__(self, sentence: StyledLine, evidence: str = "") -> None:
+        spans = shortened(sentence.spans, _LONGEST)
+        self.spans: Cell = tuple(Span(span.text.replace("\n", " "), span.role) for span in spans)
+        self.evidence = cell(evidence, "accent") if len(evidence) <= _LONGEST else ()
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        evidence, left = styled(self._evidence, "cyan"), options.max_width - cell_len(self._evidence)
-        if is_unlimited(options.max_width):
-            yield joined(self._text, "   " * bool(self._evidence), evidence)
+    @property
+    def whole(self) -> StyledLine:
+        """Both on one line."""
+        return StyledLine((*self.spans, *cell("   " if self.evidence else ""), *self.evidence))
+
+
+class Table(Generic[Row]):
+    """Rows under columns, with a title above and notes below."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column[Row]],
+        rows: Iterable[Row],
+        *,
+        title: StyledLine | None = None,
+        notes: Iterable[StyledLine] = (),
+    ) -> None:
+        self.rows = list(rows)
+        self.columns = used(columns, self.rows)
+        self.title = title
+        self.notes = list(notes)
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether any column has a title."""
+        return any(column.title for column in self.columns)
+
+
+class Stack:
+    """Blocks below each other, optionally separated by an empty line."""
+
+    def __init__(self, blocks: Iterable["Block"], *, gap: bool = True) -> None:
+        self.blocks: Sequence[Block] = list(blocks)
+        self.gap = gap
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Blocks that depend on the width, counted in columns of a terminal."""
+
+    blocks: Callable[[int], Iterable["Block"]]
+
+
+Block = StyledLine | Claim | Table[Any] | Stack | Fitted
+
+
+def styled(words: str, role: str = "") -> StyledLine:
+    """A line of one span."""
+    return StyledLine(cell(words, role))
+
+
+def joined(*parts: str | tuple[str, str] | StyledLine, is_cut: bool = False, is_aligned: bool = False) -> StyledLine:
+    """The parts, each words, (words, role) or a line, one after the other."""
+    spans: list[Span] = []
+    for part in parts:
+        spans += part.spans if isinstance(part, StyledLine) else cell(part) if isinstance(part, str) else cell(*part)
+    return StyledLine(tuple(spans), is_cut, is_aligned)
+
+
+def heading(words: str, about: str) -> StyledLine:
+    """What stands above a table: `12 guards  shape 8, type 4`, on one line."""
+    return joined((words, "strong"), "  ", (about, "dim"), is_cut=True)
+
+
+def pointer(words: str, command: str) -> StyledLine:
+    """What else there is, with the command that shows it."""
+    return joined((words, "dim"), "   ", (command, "accent"))
+
+
+def indented(lines: Iterable[str], role: str = "dim") -> list[StyledLine]:
+    """Lines below a heading."""
+    return [styled(f"  {line}", role) for line in lines]
+
+
+def shortened(spans: Cell, most: int) -> Cell:
+    """The first characters of a text that is longer, and `…`."""
+    if sum(len(span.text) for span in spans) <= most:
+        return spans
+    return (*_beginning(spans, most), Span("…"))
+
+
+def _beginning(spans: Cell, length: int) -> Iterable[Span]:
+    for span in spans:
+        if length <= 0:
             return
-        gap = left - cell_len(self._text.plain)
-        if cell_len(self._text.plain) <= options.max_width and not self._evidence:
-            yield self._text
-        elif gap >= 3 and self._evidence:
-            yield joined(self._text, " " * gap, evidence)
-        else:
-            first, *rest = lines = self._text.wrap(console, options.max_width - 3)
-            for line in lines:
-                line.rstrip()
-            yield from (first, *(joined("   ", line) for line in rest))
-            if self._evidence:
-                yield joined(" " * max(0, left), evidence)
+        yield Span(span.text[:length], span.role)
+        length -= len(span.text)

@@ -34,6 +34,9 @@ _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
 WIDEST: Final = 400
 """Maximum width of a padded column of a text file, in characters."""
+BAR: Final = 12
+"""Number of columns of the bar of a whole."""
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _TABLE_SUFFIXES: Final = ("", "K", "M", "B", "T")
 
 
@@ -105,6 +108,12 @@ def flop_text(count: int, suffix: str) -> str:
 def share_text(share: float | None, places: int = 2) -> str:
     """`94.56 %`; empty if not known."""
     return "" if share is None else f"{share:.{places}%}".replace("%", " %")
+
+
+def bar_text(share: float, longest: int = BAR) -> str:
+    """The bar of a share from 0 to 1, of which a whole has `longest` columns."""
+    eighths = round(longest * 8 * share)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
 def unplaced_text(pieces: int) -> str:

@@ -1,14 +1,15 @@
 """A table as plain text, for the message of an assertion."""
 
-import io
+from typing import TYPE_CHECKING, Final
 
-WIDTH = 140
+if TYPE_CHECKING:
+    from inspect_compile.tables.styled_text import Block
+
+WIDTH: Final = 140
 
 
-def rendered(found: object) -> str:
+def rendered(block: "Block") -> str:
     """What a terminal without colours would show."""
-    from rich.console import Console
+    from inspect_compile.tables.block_lines import plain_text
 
-    file = io.StringIO()
-    Console(file=file, width=WIDTH, color_system=None, markup=False, emoji=False, highlight=False).print(found)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+    return "\n".join(line.rstrip() for line in plain_text(block, WIDTH).splitlines())

@@ -472,7 +472,7 @@ def test_a_slow_hook_stands_aside_and_every_view_says_so(warm: Place, alone: Out
     table = shown(warm, "overhead").splitlines()
     assert [reason in line for line in table if target.removeprefix("torch.") in line] == [True]
     page = run_page(Dump(warm.dump), has_program=False)
-    assert f"✗ {target}  failed {reason}" in ["".join(span.text for span in line) for line in page.paragraphs]
+    assert f"✗ {target}  failed {reason}" in [line.plain for line in page]
 
 
 @pytest.mark.harmless

@@ -33,6 +33,7 @@ from inspect_compile.report import pictures
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.causes import cause_rows, side, story
 from inspect_compile.tui.models.chain import Chain
@@ -53,7 +54,7 @@ from inspect_compile.tui.models.run.overview import OverviewPage
 from inspect_compile.tui.models.sheet import Sheet, Shown, Table
 from inspect_compile.tui.models.source import source
 from inspect_compile.tui.models.stages import staged
-from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.models.state import graph_state
 from inspect_compile.tui.models.wrapper import WRITTEN, output, output_file
 from inspect_compile.tui.views.program import recorded_output
 from inspect_compile.tui.widgets.page import content_of
@@ -250,7 +251,7 @@ def _text(spans: list[Span]) -> str:
     return "".join(span.text for span in spans)
 
 
-def _page(page: Page | None) -> Iterator[str]:
+def _page(page: list[StyledLine] | None) -> Iterator[str]:
     if page is not None:
         yield content_of(page).plain
 

@@ -45,6 +45,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.facts.trials import Change, Place, Repeated, Spent
 from inspect_compile.graph import Graphs
+from inspect_compile.tables.terminal import Drawn
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
 from tests.normalised import normalised, of_golden_code
@@ -56,7 +57,7 @@ def shown(dump: Dump, name: str, *, width: int, graph: str | None = None, color:
     console = Console(
         file=file, width=width, force_terminal=color, color_system="standard" if color else None, highlight=False
     )
-    console.print(tables.table(name, Graphs(dump, graph), **more))  # type: ignore[arg-type]
+    console.print(Drawn(tables.table(name, Graphs(dump, graph), **more)))  # type: ignore[arg-type]
     return file.getvalue()
 
 

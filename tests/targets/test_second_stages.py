@@ -8,7 +8,7 @@ from inspect_compile.analysis.findings.every import findings
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.overview.findings import to_do_words
+from inspect_compile.tables.overview.findings import to_do_text
 from tests.running import inspected
 
 pytestmark = pytest.mark.targets
@@ -28,4 +28,4 @@ def test_second_stages_are_found_and_the_setting_makes_one_kernel(tmp_path: Path
 
     assert main(["replay", str(tmp_path / "dump"), "--config", f"{found.knob}=True"]) == 0
     (tried,) = findings(Graphs(Dump(tmp_path / "dump" / "target_sm_90")))
-    assert "was tried (replay 1): 3 → 1 kernel," in to_do_words(tried)
+    assert "was tried (replay 1): 3 → 1 kernel," in to_do_text(tried)

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.layout import widths_in
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tui.models.arranged import AS_IT_COMES, Arrangement, arranged, order_key
 from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.sheet import Row, Table
@@ -78,7 +79,7 @@ def test_columns_are_hidden_and_the_room_goes_to_the_others() -> None:
 
 
 def test_code_is_filtered_line_by_line_and_keeps_its_numbers() -> None:
-    code = Code([CodeLine("model.py", role="title"), CodeLine("x = 1", 7, language="python"), CodeLine("y = x", 9)])
+    code = Code([styled("model.py", "title"), CodeLine("x = 1", 7, language="python"), CodeLine("y = x", 9)])
     shown, rows, _ = arranged(code, Arrangement("y ="))
     assert list(rows) == [0, 2]
     assert "".join(span.text for span in shown.fixed(1)).strip() == "9"

@@ -1,6 +1,7 @@
 """What the screens show, against the facts themselves."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,9 +31,11 @@ from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.cost.units import OF, Of
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.cost.flops import app_flops
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.bars import Item, title
 from inspect_compile.tui.models.chain import Chain, is_marked
+from inspect_compile.tui.models.code import Code, CodeLine
 from inspect_compile.tui.models.cost import PARTS, flops
 from inspect_compile.tui.models.fusion import MODES as FUSION_MODES
 from inspect_compile.tui.models.fusion import fusion, misses
@@ -46,7 +49,7 @@ from inspect_compile.tui.models.passes import CHANGED, SIDE_BY_SIDE, passes
 from inspect_compile.tui.models.run import pages
 from inspect_compile.tui.models.sheet import Sheet
 from inspect_compile.tui.models.source import short_path, source
-from inspect_compile.tui.models.state import Page, graph_state
+from inspect_compile.tui.models.state import graph_state
 from inspect_compile.tui.models.wrapper import output
 from tests.conftest import TESTS
 from tests.handmade import GRAPH, ended, graph, made, node
@@ -59,8 +62,12 @@ def texts(sheet: Sheet) -> list[str]:
     return [sheet.plain(index) for index in range(len(sheet))]
 
 
-def words(page: Page) -> str:
-    return "\n".join("".join(span.text for span in paragraph) for paragraph in page.paragraphs)
+def of_text(code: Code) -> list[CodeLine]:
+    return [line for line in code.lines if isinstance(line, CodeLine)]
+
+
+def words(page: Sequence[StyledLine]) -> str:
+    return "\n".join(line.plain for line in page)
 
 
 @BOTH
@@ -83,8 +90,9 @@ def test_each_kernel_marks_what_the_provenance_says(mixed: Dump, graph: str) -> 
 def test_source_counts_the_kernels_of_each_line(mixed: Dump, graph: str) -> None:
     chain = Chain(CompiledGraph(mixed, graph))
     code = source(mixed, chain, False)
-    assert [line.text for line in code.lines if line.number is not None] == PROGRAM.read_text().splitlines()
-    for line in code.lines:
+    lines = of_text(code)
+    assert [line.text for line in lines if line.number is not None] == PROGRAM.read_text().splitlines()
+    for line in lines:
         if line.subject is not None:
             positions = chain.choose(line.subject, "").selection.kernels
             found = {chain.kernels[position].name for position in positions}
@@ -100,8 +108,8 @@ def test_a_line_that_calls_a_library_has_the_nodes_that_this_makes(tmp_path: Pat
 
     found = source(Dump(tmp_path), chain, False)
 
-    assert [line.text for line in found.lines if line.subject is not None] == [own.code, inner.code]
-    first = next(line for line in found.lines if line.subject is not None)
+    assert [line.text for line in of_text(found) if line.subject is not None] == [own.code, inner.code]
+    first = next(line for line in of_text(found) if line.subject is not None)
     assert (first.number, first.text, first.note) == (3, own.code, "2▪")
     assert first.subject is not None
     choice = chain.choose(first.subject, "source")
@@ -225,15 +233,16 @@ def test_generated_code_knows_its_kernels(mixed: Dump, graph: str) -> None:
     chain = Chain(CompiledGraph(mixed, graph))
     code = output(mixed, chain, "generated")
     assert code is not None
+    lines = of_text(code)
     for position, kernel in enumerate(chain.kernels):
         subject = chain.of_kernel(position)
-        own = [line.number for line in code.lines if line.subject == subject]
+        own = [line.number for line in lines if line.subject == subject]
         assert set(kernel.launches) <= set(own)
         if kernel.defined_at is not None:
             assert kernel.defined_at in own
-            assert kernel.name in code.lines[kernel.defined_at - 1].text
+            assert kernel.name in lines[kernel.defined_at - 1].text
         for launch in kernel.launches:
-            assert code.lines[launch - 1].note == "→"
+            assert lines[launch - 1].note == "→"
     assert output(mixed, chain, "readable FX") is not None
 
 

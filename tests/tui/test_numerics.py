@@ -84,8 +84,8 @@ def test_each_result_has_a_row_with_its_verdict_and_its_story(mixed: Dump) -> No
         assert one.verdict in [plain(cell) for cell in view.sheet.cells(at)]
         story = view.details[view.sheet.key(at)](60)
         assert isinstance(story, Code)
-        assert story.lines[0].text.startswith(one.verdict)
-        assert max(len(line.text) for line in story.lines) <= 60
+        assert story.plain(0).startswith(one.verdict)
+        assert max(len(story.plain(index)) for index in range(len(story))) <= 60
     assert numerics(dump, Chain(CompiledGraph(dump, BACKWARD))).empty == "No call of this graph was checked."
 
 

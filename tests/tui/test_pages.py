@@ -5,13 +5,13 @@ from pathlib import Path
 from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame, Guard, Run
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tui.models.run import pages
-from inspect_compile.tui.models.state import Page
 from tests.handmade import FILE, GRAPH, at, ended, graph, kernel, made, operation
 
 
-def lines(page: Page) -> list[str]:
-    return ["".join(span.text for span in paragraph).rstrip() for paragraph in page.paragraphs]
+def lines(page: list[StyledLine]) -> list[str]:
+    return [line.plain.rstrip() for line in page]
 
 
 def test_the_page_of_a_frame_lists_its_guards(tmp_path: Path) -> None:

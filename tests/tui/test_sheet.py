@@ -16,6 +16,7 @@ from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Column, Span, cell
 from inspect_compile.tables.layout import fitted
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tui.models.code import Code, CodeLine, code_of, highlighted
 from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Row, Subject, Table
@@ -158,7 +159,7 @@ def test_a_place_that_does_not_fit_keeps_what_tells_rows_apart(spans: tuple[str,
 def test_nothing_from_a_dump_moves_the_cursor_or_turns_the_text() -> None:
     hostile = "a\x1b[2Jb\x07c\u202ed\x9b31me\nf"
     table = Table((Column("text", str),), [Row("row", (cell(hostile),))])
-    code = Code([CodeLine(hostile, 1, language="python"), CodeLine(hostile, role="title")])
+    code = Code([CodeLine(hostile, 1, language="python"), styled(hostile, "title")])
     code.spans(0, 80)
     code.colour()
     for spans in (table.spans(0, 80), code.spans(0, 80), code.spans(1, 80)):
@@ -260,7 +261,7 @@ def test_languages_do_not_run_into_each_other() -> None:
 def test_a_line_knows_its_key_after_others_came_before_it() -> None:
     subject = Subject("line", (), "x")
     before = Code([CodeLine("a", 1), CodeLine("b", 2, subject=subject)])
-    after = Code([CodeLine("heading", role="title"), CodeLine("a", 1), CodeLine("b", 2)])
+    after = Code([styled("heading", "title"), CodeLine("a", 1), CodeLine("b", 2)])
     assert before.key(1) == after.key(2)
 
 

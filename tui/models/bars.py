@@ -149,13 +149,13 @@ def context(
     missed = next((miss for miss, pair in misses if not choice.selection.operations.isdisjoint(pair.names)), None)
     if missed is None:
         return left, []
-    from inspect_compile.tables.fusion.why_text import part_cell, saved_words  # not before the first paint
+    from inspect_compile.tables.fusion.why_text import part_cell, saved_text  # not before the first paint
 
     names = " × ".join(plain(part_cell(part)) for part in missed.parts) or f"{missed.a} × {missed.b}"
-    words = one_line(f"▲ {saved_words(missed)} apart: {names}")
+    words = one_line(f"▲ {saved_text(missed)} apart: {names}")
     if cell_len(words) > width // 2 and missed.parts:
         names = " × ".join(part.operator or part.node for part in missed.parts)
-        words = one_line(f"▲ {saved_words(missed)} apart: {names}")
+        words = one_line(f"▲ {saved_text(missed)} apart: {names}")
     right = [Item(words, "warn", "5"), Item(" ")]
     while len(left) > _LEAST and sum(cell_len(item.text) for item in (*left, *right)) >= width:
         left.pop()

@@ -1,17 +1,14 @@
 """Why two compiles differ: a row for each cause, its story, and what either side has at its level."""
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
-from typing import Final
 
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.tables.columns import Span
-from inspect_compile.tables.compare.causes import cost_words, level_words, line_words, shared_words
+from inspect_compile.tables.compare.causes import cause_place_text, cost_words, level_text, shared_words
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import clean, number_of, one_line
-from inspect_compile.tui.models.code import LONGEST, Code, CodeLine
+from inspect_compile.tui.models.code import LONGEST, Code, wrapped
 from inspect_compile.tui.models.sheet import Row
-
-_NARROWEST: Final = 20
 
 
 def cause_rows(causes: Sequence[Cause]) -> Iterator[tuple[Row, Cause | None]]:
@@ -25,7 +22,7 @@ def cause_rows(causes: Sequence[Cause]) -> Iterator[tuple[Row, Cause | None]]:
         spans = (
             Span("▲ ", "warn"),
             Span(f"{_place(cause)}  ", "name"),
-            Span(f"{level_words(cause)}  ", "accent"),
+            Span(f"{level_text(cause)}  ", "accent"),
             Span(f"{clean(cost)}  " if cost else ""),
             Span(one_line(cause.message), "dim"),
         )
@@ -34,8 +31,8 @@ def cause_rows(causes: Sequence[Cause]) -> Iterator[tuple[Row, Cause | None]]:
 
 def story(cause: Cause, width: int) -> Code:
     """The line, the level with its sentence, the cost, and the settings, wrapped to a width in columns."""
-    lines = [CodeLine(line_words(cause.where), role="title")]
-    lines += _wrapped(f"{level_words(cause)}: {one_line(cause.message)}", width, "")
+    lines = [styled(cause_place_text(cause.where), "title")]
+    lines += _wrapped(f"{level_text(cause)}: {one_line(cause.message)}", width, "")
     lines += _wrapped(" · ".join(cost_words(cause)), width, "accent")
     for words in shared_words(cause):
         lines += _wrapped(words, width, "dim")
@@ -51,21 +48,21 @@ def side(cause: Cause, *, is_b: bool, width: int) -> Code:
         if is_b
         else (cause.a_name, cause.old_where, cause.a, cause.kernels_a)
     )
-    found = [CodeLine(one_line(name), role="title")]
+    found = [styled(one_line(name), "title")]
     if where is not None:
-        found += _wrapped(line_words(where), width, "dim")
+        found += _wrapped(cause_place_text(where), width, "dim")
     for line in lines or ("nothing there",):
         found += _wrapped(one_line(line), width, "" if lines else "dim")
     if kernels and kernels != lines:
-        found += [CodeLine(number_of(len(kernels), "kernel"), role="dim")]
-        found += [CodeLine(f"  {one_line(kernel)}") for kernel in kernels]
+        found += [styled(number_of(len(kernels), "kernel"), "dim")]
+        found += [styled(f"  {one_line(kernel)}") for kernel in kernels]
     return Code(found)
 
 
 def _place(cause: Cause) -> str:
-    words = line_words(cause.where)
+    words = cause_place_text(cause.where)
     return words.partition("  ")[0] if cause.where is not None else words
 
 
-def _wrapped(text: str, width: int, role: str) -> list[CodeLine]:
-    return [CodeLine(line, role=role) for line in wrap(text[:LONGEST], max(width, _NARROWEST), subsequent_indent="  ")]
+def _wrapped(text: str, width: int, role: str) -> list[StyledLine]:
+    return wrapped(text[:LONGEST], width, role, indent=2)

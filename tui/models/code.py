@@ -1,13 +1,17 @@
-"""A text with line numbers: source files, kernels, generated code, IR. Highlighted in pieces, when it is drawn."""
+"""A text with line numbers: source files, kernels, generated code, IR; and lines of ours between its lines. Highlighted
+in pieces, when it is drawn.
+"""
 
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Final, NamedTuple
 
 from rich.cells import cell_len
 
 from inspect_compile.tables.columns import Span
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import clean
 from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Sheet, Subject
@@ -40,14 +44,13 @@ MOST_CHARACTERS: Final = 100_000
 
 
 class CodeLine(NamedTuple):
-    """A line of a text. A line with a role is ours, between the lines of the text."""
+    """A line of a text."""
 
     text: str
     number: int | None = None
     note: str = ""
     """Shown between line number and text."""
     subject: Subject | None = None
-    role: str = ""
     language: str = ""
     opened: str = ""
     """What opened the string that the line begins in, if its excerpt does not show that: `\"\"\"`."""
@@ -55,16 +58,22 @@ class CodeLine(NamedTuple):
     """A text of its own begins with it, such as a kernel's inside of the generated code."""
 
 
+SheetLine = StyledLine | CodeLine
+"""A line of ours, or of the text."""
+
+
 class Code(Sheet):
     """Lines of code, possibly of several languages. First drawn plain; `colour` is called on another thread."""
 
-    def __init__(self, lines: Sequence[CodeLine], file: Path | None = None) -> None:
+    def __init__(self, lines: Sequence[SheetLine], file: Path | None = None) -> None:
         """`file` is the one that the numbers of the lines are of, if it can be opened."""
         self.lines = lines
         self.file = file
-        self.width = max((cell_len(line.text[:LONGEST]) for line in lines), default=0)
-        self._digits = max((len(str(line.number)) for line in lines if line.number), default=0)
-        self._notes = max((cell_len(line.note) for line in lines), default=0)
+        self._ours = {index: line for index, line in enumerate(lines) if isinstance(line, StyledLine)}
+        self._text = [line if isinstance(line, CodeLine) else CodeLine(line.plain) for line in lines]
+        self.width = max((cell_len(line.text[:LONGEST]) for line in self._text), default=0)
+        self._digits = max((len(str(line.number)) for line in self._text if line.number), default=0)
+        self._notes = max((cell_len(line.note) for line in self._text), default=0)
         self._coloured: dict[int, list[Span]] = {}
         self._opened: dict[int, str] = {}
         """First line of a piece → what opened the string that it begins in; filled for a whole run of lines at once."""
@@ -76,9 +85,9 @@ class Code(Sheet):
 
     def fixed(self, index: int) -> list[Span]:
         """Line number and note."""
-        line = self.lines[index]
-        if not self._digits or line.role:
+        if not self._digits or index in self._ours:
             return []
+        line = self._text[index]
         role = "number-marked" if line.subject is not None else "dim"
         spans = [Span(f"{line.number if line.number is not None else '':>{self._digits}} ", role)]
         if self._notes:
@@ -89,10 +98,12 @@ class Code(Sheet):
         """The line, highlighted if `colour` has reached it."""
         if (coloured := self._coloured.get(index)) is not None:
             return coloured
-        line = self.lines[index]
+        if (ours := self._ours.get(index)) is not None:
+            return [Span(clean(span.text[:LONGEST]), span.role) for span in ours.spans]
+        line = self._text[index]
         if line.language:
             self._wanted.add(index)
-        return [Span(clean(line.text[:LONGEST]), line.role)]
+        return [Span(clean(line.text[:LONGEST]))]
 
     @property
     def wants_colour(self) -> bool:
@@ -109,32 +120,36 @@ class Code(Sheet):
 
     def plain(self, index: int) -> str:
         """The line."""
-        return self.lines[index].text
+        return self._text[index].text
+
+    def number(self, index: int) -> int | None:
+        """The line's number; None if it has none."""
+        return self._text[index].number
 
     def key(self, index: int) -> str:
         """The line's number; its position if it has none."""
-        line = self.lines[index]
-        return f"{line.number}" if line.number is not None else f"at {index}"
+        number = self.number(index)
+        return f"{number}" if number is not None else f"at {index}"
 
     def subject(self, index: int) -> Subject | None:
         """What the line stands for."""
-        return self.lines[index].subject
+        return self._text[index].subject
 
     def is_heading(self, index: int) -> bool:
         """True for a title."""
-        return self.lines[index].role == "title"
+        return index in self._ours and self._ours[index].role == "title"
 
     def _colour(self, index: int) -> None:
         """Highlight the piece around `index`: contiguous lines of the same language, at most PIECE of them."""
         start = index - index % PIECE
-        language = self.lines[index].language
+        language = self._text[index].language
         first = index
         while first > start and self._joins(first - 1, first, language):
             first -= 1
         last = index + 1
         while last < min(len(self.lines), start + PIECE) and self._joins(last - 1, last, language):
             last += 1
-        texts = [clean(line.text[:LONGEST]) for line in self.lines[first:last]]
+        texts = [clean(line.text[:LONGEST]) for line in self._text[first:last]]
         opened = self._opened_before(first, language)
         shown = highlighted([opened, *texts], language)[1:] if opened else highlighted(texts, language)
         for position, spans in enumerate(shown, first):
@@ -148,24 +163,39 @@ class Code(Sheet):
         while first > 0 and self._joins(first - 1, first, language):
             first -= 1
         if first == index:
-            return self.lines[index].opened
+            return self._text[index].opened
         while last < len(self.lines) and self._joins(last - 1, last, language):
             last += 1
-        before = self.lines[first].opened
-        opened = opened_in([before, *(line.text for line in self.lines[first:last])], language)
+        before = self._text[first].opened
+        opened = opened_in([before, *(line.text for line in self._text[first:last])], language)
         self._opened |= {place: opened.get(place - first + 1, "") for place in range(first, last) if not place % PIECE}
         return self._opened.get(index, "")
 
     def _joins(self, above: int, below: int, language: str) -> bool:
-        one, other = self.lines[above], self.lines[below]
-        if one.role or other.role or other.begins or not one.language == other.language == language:
+        one, other = self._text[above], self._text[below]
+        if other.begins or not one.language == other.language == language:
             return False
         return one.number is None or other.number == one.number + 1
 
 
+NARROWEST: Final = 24
+"""Minimum width of a sentence, in columns."""
+
+
+def wrapped(words: str, width: int, role: str = "", *, indent: int = 0, hyphens: bool = True) -> list[StyledLine]:
+    """A sentence in a width of columns; what goes on below is indented by so many."""
+    lines = wrap(words, max(width, NARROWEST), subsequent_indent=" " * indent, break_on_hyphens=hyphens)
+    return [styled(line, role) for line in lines]
+
+
 def code_of(text: str, language: str, file: Path | None = None) -> Code:
     """A whole text in one language."""
-    return Code([CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)], file)
+    return Code(lines_of(text, language), file)
+
+
+def lines_of(text: str, language: str) -> list[CodeLine]:
+    """Its lines, numbered."""
+    return [CodeLine(line, number, language=language) for number, line in enumerate(text.splitlines(), 1)]
 
 
 def highlighted(lines: list[str], language: str) -> list[list[Span]]:

@@ -18,10 +18,11 @@ from inspect_compile.dump import Dump
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.compare.side_by_side import columns, difference_text
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models import causes as told_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.code import NOTHING, Code, CodeLine, SheetLine
 from inspect_compile.tui.models.kernels import SHORT_NOTE, kernel_source
 from inspect_compile.tui.models.sheet import Row, Table
 from inspect_compile.tui.models.wrapper import output_file
@@ -70,7 +71,7 @@ class Comparison:
     def _source(self, place: int, row: SideRow, *, is_whole: bool) -> Code:
         side, of = self.sides[place], row.sides[place]
         if of is None:
-            return Code([CodeLine(side.name, role="title"), CodeLine("it has no such kernel", role="dim")])
+            return Code([styled(side.name, "title"), styled("it has no such kernel", "dim")])
         key = place, of.graph
         if key not in self._chains:
             self._chains[key] = Chain(CompiledGraph(side.dump, of.graph))
@@ -78,7 +79,7 @@ class Comparison:
         kernel = next(one for one in chain.kernels if one.name == of.kernel)
         output = output_file(CompiledGraph(side.dump, chain.graph))
         source = kernel_source(side.dump, chain, kernel, output, SHORT_NOTE, is_whole=is_whole)
-        return Code([CodeLine(side.name, role="title"), *(line._replace(subject=None) for line in source.lines)])
+        return Code([styled(side.name, "title"), *map(_without_subject, source.lines)])
 
 
 def comparison(sides: Sequence[Side]) -> Comparison:
@@ -149,6 +150,10 @@ def sides_of(dump: Dump, part: Path | None = None) -> Beside | None:
     return Beside([Side(FIRST, run), Side(again.name, again.dump)], shlex.join(["inspect-compile", *table]))
 
 
+def _without_subject(line: SheetLine) -> SheetLine:
+    return line._replace(subject=None) if isinstance(line, CodeLine) else line
+
+
 def _only(name: str, lines: Sequence[str] | None) -> Code:
-    head = CodeLine(f"only {name}", role="title")
-    return Code([head, *(CodeLine(one_line(line)) for line in lines or ())]) if lines is not None else NOTHING
+    head = styled(f"only {name}", "title")
+    return Code([head, *(styled(one_line(line)) for line in lines or ())]) if lines is not None else NOTHING

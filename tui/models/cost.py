@@ -20,7 +20,6 @@ from inspect_compile.dump import Dump
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.cost.units import OF, Of
-from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Column, cell, used
 from inspect_compile.tables.columns import Row as Record
 from inspect_compile.tables.cost.flame import COLUMNS as CALLS
@@ -28,10 +27,10 @@ from inspect_compile.tables.cost.flame import notes_of
 from inspect_compile.tables.cost.flops import APP_COLUMNS, SUMS, UNCOUNTED, app_share
 from inspect_compile.tables.cost.roofline import COLUMNS, bound_notes, no_roof_text, roof_text
 from inspect_compile.tables.cost.roofline_plot import plot_lines
-from inspect_compile.tables.cost.traffic import LAUNCHES, moved_notes, moved_words
+from inspect_compile.tables.cost.traffic import LAUNCHES, all_moved_text, moved_notes
 from inspect_compile.tables.runtime.measured import LAUNCHES as LAUNCH_TIMES
-from inspect_compile.tables.runtime.measured import NOT_MEASURED, sum_words
-from inspect_compile.tables.text import places_text
+from inspect_compile.tables.runtime.measured import NOT_MEASURED, times_text
+from inspect_compile.tables.text import BAR, bar_text, places_text
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.sheet import Panel, Row, Shown, Subject, Table
 
@@ -49,7 +48,7 @@ def with_bar(
 ) -> list[Column[Record]]:
     """`columns` with a bar for the share behind the column that tells it."""
     at = next(index for index, column in enumerate(columns) if column.title == "share") + 1
-    bar: Column[Record] = Column("", lambda row: cell(bar_text(share(row)), role(row)), most=LONGEST, drop=2)
+    bar: Column[Record] = Column("", lambda row: cell(bar_text(share(row)), role(row)), most=BAR, drop=2)
     return [*columns[:at], bar, *columns[at:]]
 
 
@@ -129,7 +128,7 @@ def traffic(dump: Dump, chain: Chain) -> Table:
     """One row for each launch, in code order; then the effect of fusion on the bytes."""
     sums = graph_bytes(chain.compiled)
     rows = chain.compiled.traffic.all()
-    return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [moved_words(sums), *moved_notes(sums)]))
+    return _table("traffic", _TRAFFIC, rows, chain, _notes("note", [all_moved_text(sums), *moved_notes(sums)]))
 
 
 def roofline(dump: Dump, chain: Chain) -> Table:
@@ -155,7 +154,7 @@ def measured(dump: Dump, chain: Chain) -> Table:
         position = at.get((chain.key(row.graph, row.what[0]), row.line))
         subjects.append(None if position is None else chain.of_launch(position, row.line))
     keys = [f"measured {row.what[0]} {row.line}" for row in found.launches]
-    return Table.of(LAUNCH_TIMES, found.launches, keys, subjects, _notes("sum", [sum_words(found)]))
+    return Table.of(LAUNCH_TIMES, found.launches, keys, subjects, _notes("sum", [times_text(found)]))
 
 
 def flame(of: Of, dump: Dump, chain: Chain) -> Table:

@@ -5,16 +5,14 @@ from textwrap import TextWrapper
 from typing import Final
 
 from inspect_compile.analysis.findings.finding import Finding
-from inspect_compile.tables.columns import plain
 from inspect_compile.tables.fusion.why_text import part_cell
-from inspect_compile.tables.overview.findings import source_words, sure_words, to_do_words
+from inspect_compile.tables.overview.findings import source_line_text, sure_text, to_do_text
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import one_line
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import NARROWEST, Code, CodeLine, SheetLine
 
 _TITLE: Final = 7
 """Width of the title of a line."""
-_NARROWEST: Final = 24
-"""Minimum width of a sentence, in columns."""
 
 
 class _Wrapper(TextWrapper):
@@ -24,23 +22,23 @@ class _Wrapper(TextWrapper):
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    return _Wrapper(max(width, _NARROWEST)).wrap(text)
+    return _Wrapper(max(width, NARROWEST)).wrap(text)
 
 
 def finding_lines(row: Finding, width: int) -> Code:
     """The finding, wrapped to a width in columns."""
-    lines = [CodeLine(line, role="title") for line in _wrapped(one_line(row.what), width)]
+    lines: list[SheetLine] = [styled(line, "title") for line in _wrapped(one_line(row.what), width)]
     for part in row.parts:
-        lines.append(CodeLine(plain(part_cell(part))))
-        if code := source_words(part.where):
+        lines.append(StyledLine(part_cell(part)))
+        if code := source_line_text(part.where):
             lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
     parts = (
         ("why", row.why, "warn"),
         ("a call", row.each_call, ""),
-        ("to do", to_do_words(row), "good"),
-        ("sure", sure_words(row), "dim"),
+        ("to do", to_do_text(row), "good"),
+        ("sure", sure_text(row), "dim"),
     )
     for title, words, role in parts:
         for index, line in enumerate(_wrapped(one_line(words), width - _TITLE)):
-            lines.append(CodeLine(f"{'' if index else title:{_TITLE}}{line}", role=role))
+            lines.append(styled(f"{'' if index else title:{_TITLE}}{line}", role))
     return Code(tuple(lines))

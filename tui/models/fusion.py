@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.cost.schedule_rows import ScheduleRow, fused_rows
@@ -21,25 +20,23 @@ from inspect_compile.knowledge.overview.findings import MISSED_FUSION
 from inspect_compile.tables.columns import Column, Span, text_lines
 from inspect_compile.tables.fusion.fusion import ATTEMPTS, MISSES, ROUNDS, SIDES, STOPPED, stopped_rows
 from inspect_compile.tables.fusion.why_text import (
-    StyledLine,
     advice_lines,
     between_lines,
     difference_lines,
     left_out_lines,
-    order_words,
+    order_text,
     verdict_line,
 )
 from inspect_compile.tables.overview.findings import COLUMNS as FINDING_COLUMNS
-from inspect_compile.tables.overview.findings import nothing_words
+from inspect_compile.tables.overview.findings import no_findings_text
 from inspect_compile.tables.schedule import GROUPS
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, wrapped
 from inspect_compile.tui.models.findings import finding_lines
 from inspect_compile.tui.models.sheet import Record, Row, Sheet, Shown, Subject, Table
 
-_NARROWEST: Final = 24
-"""Minimum width of a sentence, in columns."""
 _MOST_ROWS: Final = 24
 """Maximum number of rows of one kind."""
 GROUPS_MODE: Final = "groups"
@@ -146,7 +143,7 @@ class _Tables:
                 else partial(finding_lines, row)
             )
             rows.append(Row.of(FINDING_COLUMNS, row, key, self._subject(row)))
-        empty = f"{nothing_words(self._dump)}: inspect-compile show findings --kinds"
+        empty = f"{no_findings_text(self._dump)}: inspect-compile show findings --kinds"
         return self._shown(Table(FINDING_COLUMNS, rows), "finding", empty=empty)
 
     def _subject(self, row: Finding) -> Subject | None:
@@ -245,51 +242,51 @@ def _importance(row: Candidate) -> tuple[int, int]:
     return place, -(row.shared_bytes or 0)
 
 
-def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[CodeLine]:
+def _pair_lines(stories: FusionStories, a: str, b: str, width: int) -> list[StyledLine]:
     """The story of two scheduler nodes of any round, wrapped to a width in columns."""
     one, other = stories.meant(a), stories.meant(b)
-    title = CodeLine(f"{a} × {b}", role="title")
+    title = styled(f"{a} × {b}", "title")
     if not (one.operations and other.operations):
-        return [title, CodeLine("Nothing else was recorded of them.", role="dim")]
+        return [title, styled("Nothing else was recorded of them.", "dim")]
     story = stories.pair(one, other)
     lines = [title, *_lines_of(SIDES, (story.a, story.b), "dim"), *_wrapped(verdict_line(story), width)]
-    lines += [line for styled in between_lines(story) for line in _wrapped(styled, width)]
+    lines += [line for sentence in between_lines(story) for line in _wrapped(sentence, width)]
     if story.rounds:
-        lines.append(CodeLine(""))
+        lines.append(styled(""))
         lines += _lines_of(ROUNDS, story.rounds, "dim")
     if story.differences:
-        lines.append(CodeLine(""))
+        lines.append(styled(""))
         for line in difference_lines(story):  # indices are aligned below each other; only their explanation is wrapped
-            lines += _wrapped(line, width) if line.is_sentence else [CodeLine(line.text, role=line.role)]
+            lines += [line] if line.is_aligned else _wrapped(line, width)
     if advice := list(advice_lines(story)):
-        lines.append(CodeLine(""))
-        lines += [line for styled in advice for line in _wrapped(styled, width)]
+        lines.append(styled(""))
+        lines += [line for sentence in advice for line in _wrapped(sentence, width)]
     return lines
 
 
-def _group_lines(stories: FusionStories, operation: str) -> list[CodeLine]:
+def _group_lines(stories: FusionStories, operation: str) -> list[StyledLine]:
     """How the scheduler node that contains `operation` grew, and what stopped it."""
-    lines: list[CodeLine] = []
+    lines: list[StyledLine] = []
     for story in stories.group(stories.meant(operation)):
         ran = story.kernel or "no kernel: a view, or a part of what another kernel writes"
         lines += [
-            CodeLine(story.group, role="title"),
-            CodeLine(ran, role="accent"),
+            styled(story.group, "title"),
+            styled(ran, "accent"),
             *_lines_of(SIDES, story.members, "dim"),
         ]
         if story.grown:
-            lines += [CodeLine(""), CodeLine("How it grew", role="title")]
+            lines += [styled(""), styled("How it grew", "title")]
             lines += _lines_of(ROUNDS, story.grown, "good")
         if story.stopped:
-            lines += [CodeLine(""), CodeLine(f"What stopped it, {order_words(story.stopped)}", role="title")]
+            lines += [styled(""), styled(f"What stopped it, {order_text(story.stopped)}", "title")]
             lines += _lines_of(STOPPED, stopped_rows(story), "warn")
     return lines
 
 
-def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: str) -> list[CodeLine]:
+def _lines_of(columns: Sequence[Column[Record]], rows: Sequence[Record], role: str) -> list[StyledLine]:
     titles, *lines = text_lines(columns, rows[:_MOST_ROWS])
-    return [CodeLine(titles, role="dim"), *(CodeLine(line, role=role) for line in lines)]
+    return [styled(titles, "dim"), *(styled(line, role) for line in lines)]
 
 
-def _wrapped(styled: StyledLine, width: int) -> list[CodeLine]:
-    return [CodeLine(line, role=styled.role) for line in wrap(styled.text, max(width, _NARROWEST))]
+def _wrapped(line: StyledLine, width: int) -> list[StyledLine]:
+    return wrapped(line.plain, width, line.role)

@@ -1,6 +1,6 @@
 """The kernels that the generated code calls, their sources, and what torch's autotuning chose for them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import rows_of_calls
@@ -20,9 +20,10 @@ from inspect_compile.tables.kernels.autotune import margin_text, outcome_text, q
 from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.kernels import COLUMNS
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import number_of, one_line
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine, code_of
+from inspect_compile.tui.models.code import Code, CodeLine, SheetLine, lines_of
 from inspect_compile.tui.models.letters import UNFOLD
 from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Table
@@ -67,30 +68,28 @@ def kernel_source(
     """
     found = of_kernels(configurations(CompiledGraph(dump, kernel.graph).outermost))
     compiled = of_kernel(found, kernel.graph, kernel.name)
-    lines = [CodeLine(kernel.name, role="title"), CodeLine(_summary(kernel), role="dim")]
+    lines: list[SheetLine] = [styled(kernel.name, "title"), styled(_summary(kernel), "dim")]
     if kernel.inplace:
-        lines.append(CodeLine(f"in place: {' '.join(kernel.inplace)}", role="dim"))
+        lines.append(styled(f"in place: {' '.join(kernel.inplace)}", "dim"))
     if kernel.removed:
-        lines.append(CodeLine(f"never stored: {' '.join(kernel.removed)}", role="dim"))
+        lines.append(styled(f"never stored: {' '.join(kernel.removed)}", "dim"))
     if compiled:
-        lines.append(CodeLine(binary_text(compiled), role="dim"))
+        lines.append(styled(binary_text(compiled), "dim"))
     text = dump.text(kernel.graph, kernel.source) if kernel.source else None
     if text is not None:
         return Code([*lines, *_computed(chain, kernel), *_annotated(chain, kernel, text, note, is_whole=is_whole)])
     if kernel.kind != "extern":
-        lines.append(
-            CodeLine(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}")
-        )
+        lines.append(styled(f"its source is not in the dump{f', torch kept it in {kernel.path}' * bool(kernel.path)}"))
     written = dump.text(kernel.graph, output)
     calls = written.splitlines() if written is not None else []
-    lines.append(CodeLine("called in the generated code:", role="dim"))
+    lines.append(styled("called in the generated code:", "dim"))
     lines += [
         CodeLine(calls[number - 1], number, language="python") for number in kernel.launches if 0 < number <= len(calls)
     ]
     return Code(lines)
 
 
-def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
+def _computed(chain: Chain, kernel: Kernel) -> list[StyledLine]:
     bodies = _bodies(chain, kernel)
     calls = chain.calls_of.get(Id.of(kernel), []) if len(bodies) > 1 else []
     lines: list[str] = []
@@ -100,7 +99,7 @@ def _computed(chain: Chain, kernel: Kernel) -> list[CodeLine]:
 
         computed = computes_lines(chain.statements.computed(body), len(kernel.nodes if call is None else call.nodes))
         lines += computed if call is None else (f"line {call.line}: {line}" for line in computed)
-    return [CodeLine(line, role="dim") for line in lines]
+    return [styled(line, "dim") for line in lines]
 
 
 def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
@@ -108,9 +107,9 @@ def _bodies(chain: Chain, kernel: Kernel) -> list[KernelBody]:
     return chain.statements.bodies.get(Id.of(kernel), [])[:_MOST_CALLS]
 
 
-def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: bool) -> list[CodeLine]:
+def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: bool) -> Sequence[SheetLine]:
     """The source; each statement stands for the first of its nodes, over all calls."""
-    lines = code_of(text, LANGUAGES.get(kernel.kind, "")).lines
+    lines = lines_of(text, LANGUAGES.get(kernel.kind, ""))
     rows = {row.line: row for row in chain.statements.of_all_calls(kernel) if row.nodes}
     most = 1 if len(_bodies(chain, kernel)) == 1 else None
     found = []
@@ -131,7 +130,7 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: 
     return [*_folded(found[:count]), *body]
 
 
-def _folded(lines: list[CodeLine]) -> Iterator[CodeLine]:
+def _folded(lines: list[CodeLine]) -> Iterator[StyledLine]:
     """The line that stands for a prologue."""
     if lines:
         kinds = {
@@ -144,7 +143,7 @@ def _folded(lines: list[CodeLine]) -> Iterator[CodeLine]:
         texts = [line.text.lstrip() for line in lines]
         what = [name for name, start in kinds.items() if any(text.startswith(start) for text in texts)]
         heading = f"⋯ {number_of(len(lines), 'line')} folded: {', '.join(what) or 'what comes before the first loop'}"
-        yield CodeLine(f"{heading}   {UNFOLD}: show", role="dim")
+        yield styled(f"{heading}   {UNFOLD}: show", "dim")
 
 
 def _less_indented(text: str, indent: int) -> str:
@@ -167,22 +166,22 @@ def _summary(kernel: Kernel) -> str:
 
 def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
     """The tuning decisions about `kernel`, each with the winner first."""
-    lines = [CodeLine(kernel.name, role="title")]
-    lines += [CodeLine(line, role="dim") for line in tiling_lines(kernel, shape(dump, kernel))]
+    lines = [styled(kernel.name, "title")]
+    lines += [styled(line, "dim") for line in tiling_lines(kernel, shape(dump, kernel))]
     rows = tuned_of_kernel(autotuned(CompiledGraph(dump, kernel.graph).outermost), kernel)
     for row in rows:
-        lines += [CodeLine(""), *_question(row)]
+        lines += [styled(""), *_question(row)]
     if not rows:
-        lines.append(CodeLine("nothing of it was autotuned", role="dim"))
+        lines.append(styled("nothing of it was autotuned", "dim"))
     return Code(lines)
 
 
-def _question(row: Autotuned) -> Iterator[CodeLine]:
-    yield CodeLine(one_line(question_text(row)), role="name")
-    yield CodeLine(one_line(margin_text(row)), role="dim")
+def _question(row: Autotuned) -> Iterator[StyledLine]:
+    yield styled(one_line(question_text(row)), "name")
+    yield styled(one_line(margin_text(row)), "dim")
     for line in outcome_text(row):
-        yield CodeLine(one_line(line), role="dim")
+        yield styled(one_line(line), "dim")
     titles, *choices = text_lines(CHOICES, row.choices)
-    yield CodeLine(titles, role="dim")
+    yield styled(titles, "dim")
     for option, text in zip(row.choices, choices, strict=True):
-        yield CodeLine(text, role="good" if option.is_winner else "dim" if option.milliseconds is None else "")
+        yield styled(text, "good" if option.is_winner else "dim" if option.milliseconds is None else "")

@@ -16,9 +16,10 @@ from inspect_compile.tables.columns import Column, picked
 from inspect_compile.tables.lowering.lowering import COLUMNS, TARGET, VALUE
 from inspect_compile.tables.lowering.step_text import inlined_text
 from inspect_compile.tables.overview.node_page import STAGE_WORDS, page_lines
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, CodeLine, SheetLine
 from inspect_compile.tui.models.fx import STAGES
 from inspect_compile.tui.models.sheet import Jump, Row, Shown, Table
 
@@ -70,7 +71,7 @@ class Steps(Shown[Table]):
             self._operations.append(Operations(chain.compiled))
         lineage, kin = self._lineage[0], NodeRef("post_grad", row.graph, row.node)
         if form != IR and kin in lineage.nodes:
-            return Detail(Code([_page_line(text) for text in page_lines(dump, node_story(dump, lineage, kin))]), {})
+            return Detail(Code(list(page_lines(dump, node_story(dump, lineage, kin)))), {})
         lines = _head(row)
         if (virtual := self.virtual.get(key)) is not None:
             lines.append(_line("inlined", inlined_text(virtual), "good"))
@@ -80,7 +81,7 @@ class Steps(Shown[Table]):
         for label, links in (("of", lineage.ancestors(kin)[::-1]), ("became", lineage.descendants(kin))):
             for text, jump in _kin(lineage, chain, links):
                 jumps[f"at {len(lines)}"] = jump
-                lines.append(CodeLine(f"{label:{_LABEL}}{text}", role="accent"))
+                lines.append(styled(f"{label:{_LABEL}}{text}", "accent"))
                 label = ""
         if why := lineage.why_none(kin) if kin in lineage.nodes else "":
             lines.append(_line("of", f"no node of Dynamo's: {why}"))
@@ -88,15 +89,15 @@ class Steps(Shown[Table]):
         lines += self._bodies(row)
         return Detail(Code(lines), jumps)
 
-    def _bodies(self, row: Lowering) -> Iterator[CodeLine]:
+    def _bodies(self, row: Lowering) -> Iterator[SheetLine]:
         """The loops of the operations that compute it."""
         operations = self._operations[0]
         for one in operations.rows:
             if one.graph == row.graph and (row.node in one.nodes or one.name in row.operations):
                 body = operations.body(one)
                 if body:
-                    yield CodeLine("", role="dim")
-                    yield CodeLine(f"{one.name}: {one.kind} {one.ir_type}", role="title")
+                    yield styled("", "dim")
+                    yield styled(f"{one.name}: {one.kind} {one.ir_type}", "title")
                 yield from (CodeLine(text, language="python") for text in body)
 
 
@@ -119,16 +120,12 @@ def ir(dump: Dump, chain: Chain) -> Steps:
     return Steps(Table(SHOWN, rows), count, lowerings=lowerings, asks=asks, virtual=virtual)
 
 
-def _line(label: str, text: str, role: str = "dim") -> CodeLine:
-    return CodeLine(f"{label:{_LABEL}}{text}", role=role)
+def _line(label: str, text: str, role: str = "dim") -> StyledLine:
+    return styled(f"{label:{_LABEL}}{text}", role)
 
 
-def _page_line(text: str) -> CodeLine:
-    return CodeLine(text, role="title" if text and not text.startswith(" ") else "")
-
-
-def _head(row: Lowering) -> list[CodeLine]:
-    lines = [CodeLine(f"{row.node}  {row.target}", role="title")]
+def _head(row: Lowering) -> list[SheetLine]:
+    lines: list[SheetLine] = [styled(f"{row.node}  {row.target}", "title")]
     facts = [
         ("how", row.way + (f"  {row.via}" if row.via else "")),
         ("layout", row.constraint or ""),
@@ -138,18 +135,18 @@ def _head(row: Lowering) -> list[CodeLine]:
     ]
     lines += [_line(name, text) for name, text in facts if text]
     if row.error is not None:
-        lines += [CodeLine(text, role="bad") for text in row.error.splitlines()]
+        lines += [styled(text, "bad") for text in row.error.splitlines()]
     return lines
 
 
-def _asked(row: Lowering, asks: list[Realize]) -> Iterator[CodeLine]:
+def _asked(row: Lowering, asks: list[Realize]) -> Iterator[StyledLine]:
     for ask in asks:
         state = "was realized" if ask.realized else "was realized already"
         who = f", asked while lowering {ask.node}" if ask.node not in (None, row.node) else ""
         yield _line("stored", f"{ask.buffer or '?'} {state}: {ask.reason}{who}  {ask.caller}")
 
 
-def _remarks(dump: Dump, row: Lowering) -> Iterator[CodeLine]:
+def _remarks(dump: Dump, row: Lowering) -> Iterator[StyledLine]:
     names = {row.node, *row.buffers, *row.operations}
     for remark in dump.rows(Remark):
         if remark.graph == row.graph and not names.isdisjoint(remark.ids):
@@ -167,10 +164,10 @@ def _kin(lineage: Lineage, chain: Chain, links: Iterable[Link]) -> Iterator[tupl
         yield text, Jump(outer if is_lowered else "", _MODES[kin.stage], key)
 
 
-def _ir(row: Lowering, lowerings: Mapping[str, Lowering], key: str) -> Iterator[CodeLine]:
+def _ir(row: Lowering, lowerings: Mapping[str, Lowering], key: str) -> Iterator[SheetLine]:
     shown = row.result
     if row.same_as is not None:
         yield _line("out", f"the same IR as {row.same_as}")
         shown = lowerings.get(key.removesuffix(row.node) + row.same_as, row).result
-    yield CodeLine("", role="dim")
+    yield styled("", "dim")
     yield from (CodeLine(text, language="python") for text in shown.splitlines())

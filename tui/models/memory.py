@@ -12,7 +12,7 @@ from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked
 from inspect_compile.tables.memory.memory import HELD, STEPS, moment_lines
 from inspect_compile.tables.memory.memory import KEPT as KEPT_COLUMNS
-from inspect_compile.tables.memory.memory_words import (
+from inspect_compile.tables.memory.memory_text import (
     kept_story,
     kept_text,
     memory_notes,
@@ -20,9 +20,10 @@ from inspect_compile.tables.memory.memory_words import (
     partition_notes,
     peak_text,
 )
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import byte_text, place_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.letters import BUFFERS, PEAK_KEY
 from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
@@ -48,7 +49,7 @@ def memory(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
 
 def _detail(lines: Callable[[], Sequence[str]]) -> Callable[[int], Sheet]:
     """Everything known about a row, put into lines when it is shown."""
-    return lambda width: Code([CodeLine(line) for line in lines()])
+    return lambda width: Code([styled(line) for line in lines()])
 
 
 def _buffers(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
@@ -140,7 +141,7 @@ class _Scale:
         return Span(text[: self._peak], role), Span(peak, at_peak), Span(text[self._peak + 1 :], role)
 
 
-def _span_words(row: Holder) -> str:
+def _span_text(row: Holder) -> str:
     if row.last is None and row.line is not None:
         return f"{row.line} to the end of output_code.py: it is returned"
     return f"{row.span} of output_code.py"
@@ -154,7 +155,7 @@ def _story(row: Holder) -> list[str]:
         "nested": "returned by a nested graph",
         "given": "saved by the forward; gone when the backward frees it",
     }
-    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_words(row)}"]
+    lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_text(row)}"]
     lines.append(f"buffers  {row.named}")
     if row.node:
         lines.append(f"node     {row.node}   {place_text(row.where)}")

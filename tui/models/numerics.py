@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from textwrap import wrap
 from typing import Final
 
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, nonfinite_rows
@@ -13,14 +12,14 @@ from inspect_compile.analysis.numerics.verdicts import Judged, judged
 from inspect_compile.dump import Dump
 from inspect_compile.facts import NumericsRequest
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, WORSE, WRONG
-from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column, cell, picked, used
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.numerics import COLUMNS, ROLES
 from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.numerics.story import result_story
+from inspect_compile.tables.text import bar_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, wrapped
 from inspect_compile.tui.models.cost import launch_positions
 from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
@@ -28,8 +27,8 @@ NOT_CHECKED: Final = "Not checked: inspect-compile numerics SCRIPT does it."
 ALL_FINITE: Final = "No result of this graph had NaN or Inf."
 NOTHING: Final = "No call of this graph was checked."
 
-_NARROWEST, _INDENT = 24, 10
-"""Minimum width of a text, and how far its second line is indented, in columns."""
+_INDENT: Final = 10
+"""How far the second line of a text is indented, in columns."""
 _LEAST, _MOST = 0.1, 1e7
 """Errors, as multiples of what rounding makes, at which the bar begins and is full: each column is a factor of ten."""
 
@@ -74,19 +73,18 @@ def numerics(dump: Dump, chain: Chain) -> Shown[Table]:
     details: dict[str, Callable[[int], Sheet]] = {}
     rows: list[Row] = []
     for finding in first:
-        title, *more = [line.plain for line in finding_lines(finding)]
+        title, *more = finding_lines(finding)
         key = f"{finding.kind} of call {finding.call}" if finding.again else f"first {finding.kind} {finding.node}"
-        rows.append(Row(key, (cell(title, "bad"),), of.finding(finding), heading=True))
-        details[rows[-1].key] = partial(_lines, [(title, "bad"), *((line, "") for line in (*more, *_code(finding)))])
+        rows.append(Row(key, (cell(title.plain, "bad"),), of.finding(finding), heading=True))
+        details[rows[-1].key] = partial(_lines, title.plain, "bad", [*(line.plain for line in more), *_code(finding)])
     statements = {(one.graph, one.call, one.index, one.node): one for one in kernel_statements(chain.compiled)}
     columns = used(_columns(), found)
     for number, row in enumerate(found):
         rows.append(Row.of(columns, row, f"{row.call} {row.index} {row.buffer} {number}", of.result(row)))
-        lines = result_story(row)
-        texts = [(next(lines), ROLES[row.verdict]), *((line, "") for line in lines)]
+        first_line, *texts = result_story(row)
         if (own := statements.get((row.graph, row.call, row.index, row.node))) is not None and row.verdict == WRONG:
-            texts += [(line.plain, "") for line in blamed_lines(own)]
-        details[rows[-1].key] = partial(_lines, texts)
+            texts += [line.plain for line in blamed_lines(own)]
+        details[rows[-1].key] = partial(_lines, first_line, ROLES[row.verdict], texts)
     wrong = next((at for at, row in enumerate(found, start=len(first)) if row.verdict == WRONG), 0)
     table = Table(columns, rows, header=bool(found))
     return Shown(table, _count(found), start=0 if first else wrong, empty=_empty(dump.run.numerics), details=details)
@@ -131,15 +129,11 @@ def _code(row: NonFiniteRow) -> Iterable[str]:
     return [f"  {row.where.code.strip()}"] if row.where is not None and row.where.code else []
 
 
-def _lines(texts: Sequence[tuple[str, str]], width: int) -> Code:
-    """Texts with their roles, wrapped to a width in columns; what goes on is indented."""
-    return Code(
-        [
-            CodeLine(line, role=role)
-            for text, role in texts
-            for line in wrap(text, max(width, _NARROWEST), subsequent_indent=" " * _INDENT, break_on_hyphens=False)
-        ]
-    )
+def _lines(first: str, role: str, others: Sequence[str], width: int) -> Code:
+    """Texts wrapped to a width in columns, the first in a role; what goes on is indented."""
+    texts = [(first, role), *((text, "") for text in others)]
+    fold = partial(wrapped, indent=_INDENT, hyphens=False)
+    return Code([line for text, of in texts for line in fold(text, width, of)])
 
 
 PANEL: Final = Panel(lambda dump, chain, _: numerics(dump, chain), detail=DETAILED)

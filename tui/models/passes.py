@@ -11,9 +11,10 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.passes.changes import PassRow, StageRun, edit_lines, stages, steps
 from inspect_compile.tables.columns import Cell, Column, Span, cell, picked, place_cell
 from inspect_compile.tables.passes import COLUMNS, DEFINED
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tables.text import change_text, number_of, place_text, seconds_text
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code
 from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
 CHANGED: Final = "changed"
@@ -78,29 +79,26 @@ def _subject(run: PassRow, chain: Chain) -> Subject | None:
 
 
 def _detail(stage: StageRun, row: PassRow, width: int) -> Sheet:
-    about = [(row.name, "title"), (row.defined or f"a {row.kind} of {row.stage}", "dim")]
+    about = [styled(row.name, "title"), styled(row.defined or f"a {row.kind} of {row.stage}", "dim")]
     if row.matched:
-        about.append((f"matched  {' '.join(row.matched)}", "dim"))
-    behind = [(f"moved    {' '.join(row.moved)}", "accent")] if row.moved else []
+        about.append(styled(f"matched  {' '.join(row.matched)}", "dim"))
+    behind = [styled(f"moved    {' '.join(row.moved)}", "accent")] if row.moved else []
     if not (row.edits or row.moved):
         inside = [inner.name for inner in stage.inside(row) if inner.has_changed]
-        behind.append((f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing", ""))
+        behind.append(styled(f"what changed something in it: {' '.join(inside)}" if inside else "changed nothing"))
     if width < SIDE_BY_SIDE or not row.edits:
-        heading = [CodeLine(text, role=role) for text, role in about]
-        for edit in row.edits:
-            heading += _edit(edit)
-        return Code([*heading, *(CodeLine(text, role=role) for text, role in behind)])
-    above, below = ([Row.title(text, text, role) for text, role in lines] for lines in (about, behind))
+        return Code([*about, *(line for edit in row.edits for line in _edit(edit)), *behind])
+    above, below = ([Row.title(line.plain, line.plain, line.role) for line in lines] for lines in (about, behind))
     rows = (Row.of(SIDES, edit, f"edit {index}", None) for index, edit in enumerate(row.edits))
     return Table(SIDES, [*above, *rows, *below])
 
 
-def _edit(edit: Edit) -> list[CodeLine]:
+def _edit(edit: Edit) -> list[StyledLine]:
     """An edit; the last line says where."""
     where = f"   {place_text(edit.where)}" if edit.where is not None else ""
     lines = list(edit_lines(edit))
     ends = [*[""] * (len(lines) - 1), where]
-    return [CodeLine(text + end, role=_ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
+    return [styled(text + end, _ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
 
 
 PANEL: Final = Panel(passes, FORMS, "No pass was seen (yet).", follow="fx", detail=DETAILED)

@@ -10,9 +10,10 @@ from inspect_compile.dump.files import plain_file
 from inspect_compile.facts import Node
 from inspect_compile.graph.provenance.chain import Line
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import line_text, number_of
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, CodeLine, SheetLine
 from inspect_compile.tui.models.open_strings import opened_in
 from inspect_compile.tui.models.sheet import Panel, Shown
 
@@ -44,21 +45,21 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
         for line in lines:
             kernels.setdefault(line, set()).update(chain.kernels_of_node.get(node, ()))
     cwd = dump.run.cwd
-    shown: list[CodeLine] = []
+    shown: list[SheetLine] = []
     for path in sorted(dict.fromkeys(line.file for line in kernels), key=is_library):
         file = read(path, cwd, chain.nodes)
         marked = sorted(line.number for line in kernels if line.file == path)
         count = chain.count(set().union(*(found for line, found in kernels.items() if line.file == path)))
         if shown:
-            shown.append(CodeLine("", role="dim"))
+            shown.append(styled("", "dim"))
         reached = _reached(path, chain.nodes)
-        shown.append(CodeLine(_heading(path, cwd, len(marked), count, reached, file.state), role="title"))
+        shown.append(styled(_heading(path, cwd, len(marked), count, reached, file.state), "title"))
         wanted = file.lines if whole else _around(file.lines, marked)
         opened = opened_in(list(file.lines.values()), "python") if not file.state else {}
         last = 0
         for number in wanted:
             if number != last + 1:
-                shown.append(CodeLine("  ⋯", role="dim"))
+                shown.append(styled("  ⋯", "dim"))
             last = number
             of = kernels.get(Line(path, number))
             subject = chain.of_line(Line(path, number)) if of is not None else None
@@ -69,7 +70,7 @@ def source(dump: Dump, chain: Chain, whole: bool) -> Code:
                 )
             )
         if file.lines and last < max(file.lines):
-            shown.append(CodeLine("  ⋯", role="dim"))
+            shown.append(styled("  ⋯", "dim"))
     return Code(shown)
 
 
@@ -145,9 +146,9 @@ NO_LINES: Final = (
 def files(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
     """The files, from the first line that has nodes."""
     code = source(dump, chain, whole=mode == "whole")
-    marked = [index for index, line in enumerate(code.lines) if line.subject is not None]
+    marked = [index for index in range(len(code)) if code.subject(index) is not None]
     if not len(code) and chain.nodes:
-        code = Code([CodeLine(f" {line}", role="dim") for line in NO_LINES])
+        code = Code([styled(f" {line}", "dim") for line in NO_LINES])
     return Shown(code, number_of(len(marked), "line"), marked[0] if marked else 0)
 
 

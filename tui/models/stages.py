@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from textwrap import wrap
 from typing import Final, Protocol
 
 from inspect_compile.analysis.kernels.instructions import says_places_only
@@ -18,8 +17,9 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Kernel
 from inspect_compile.tables.kernels.binaries import binary_text
 from inspect_compile.tables.kernels.stage_page import coverage_lines, source_text, stage_text
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tui.models.chain import Chain
-from inspect_compile.tui.models.code import Code, CodeLine
+from inspect_compile.tui.models.code import Code, CodeLine, SheetLine, wrapped
 
 _LANGUAGES: Final = {"llir": "llvm", "ptx": "ptx", "amdgcn": "amdgpu"}
 _NARROW: Final = 28
@@ -51,14 +51,11 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
     row = stages.compiled[labels.index(label) if label in labels else 0]
     stage = stages.stage(row, name)
     which = f"   {labels.index(row.label) + 1} of {len(labels)}, c: the next" if len(labels) > 1 else ""
-    lines = [
-        CodeLine(f"{name}   {row.label}{which}", role="title"),
-        CodeLine(binary_text([row]), role="dim"),
-        *(
-            CodeLine(line, role="dim")
-            for line in (coverage_lines(chain.statements, kernel, stage) if stage.text else ())
-        ),
-        *(CodeLine(line, role="warn") for line in (stage.note,) if line),
+    lines: list[SheetLine] = [
+        styled(f"{name}   {row.label}{which}", "title"),
+        styled(binary_text([row]), "dim"),
+        *(styled(line, "dim") for line in (coverage_lines(chain.statements, kernel, stage) if stage.text else ())),
+        *(styled(line, "warn") for line in (stage.note,) if line),
     ]
     return _linked(chain, kernel, source, stage, lines, labels)
 
@@ -87,19 +84,19 @@ def cpp_source(dump: Dump, kernel: Kernel) -> str:
 def assembled(dump: Dump, chain: Chain, kernel: Kernel, source: Code, made: Assembled) -> Staged:
     """The assembly of a C++ kernel, mapped to the rows of `source`."""
     stage = of_assembly(made.text, KernelStages(dump, kernel).source, made.file)
-    lines = [
-        CodeLine(f"{ASSEMBLY}   compiled here again, with the flags of torch {made.torch}", role="title"),
-        *(CodeLine(line, role="dim") for line in coverage_lines(chain.statements, kernel, stage)),
-        *(CodeLine(line, role="warn") for line in (stage.note,) if line),
+    lines: list[SheetLine] = [
+        styled(f"{ASSEMBLY}   compiled here again, with the flags of torch {made.torch}", "title"),
+        *(styled(line, "dim") for line in coverage_lines(chain.statements, kernel, stage)),
+        *(styled(line, "warn") for line in (stage.note,) if line),
     ]
     return _linked(chain, kernel, source, stage, lines, ())
 
 
 def _linked(
-    chain: Chain, kernel: Kernel, source: Code, stage: Stage, lines: list[CodeLine], labels: tuple[str, ...]
+    chain: Chain, kernel: Kernel, source: Code, stage: Stage, lines: list[SheetLine], labels: tuple[str, ...]
 ) -> Staged:
     """The lines of a stage below `lines`, mapped to the rows of `source`."""
-    row_of_line = {line.number: index for index, line in enumerate(source.lines) if line.number and not line.role}
+    row_of_line = {number: index for index in range(len(source)) if (number := source.number(index))}
     down: dict[int, list[int]] = {}
     up: dict[int, list[int]] = {}
     before: tuple[int, ...] = ()
@@ -124,4 +121,4 @@ def _line(chain: Chain, of: StageLine, before: tuple[int, ...], language: str) -
 def message(name: str, why: str) -> Code:
     """Why a stage is not shown."""
     reason = f"no {name}: {why}"
-    return Code([CodeLine(name, role="title"), *(CodeLine(line, role="dim") for line in wrap(reason, _NARROW))])
+    return Code([styled(name, "title"), *wrapped(reason, _NARROW, "dim")])

@@ -7,25 +7,17 @@ from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.overview.nothing import advice_for
-from inspect_compile.tables.columns import Span
+from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import one_line
 
 WHAT_TO_DO: Final = "→ 3 shows how far the lowering came; `inspect-compile doctor` says what works on this machine"
-
-Paragraph = list[Span]
-
-
-class Page(NamedTuple):
-    """Text to read: paragraphs, of which an empty one is a blank line."""
-
-    paragraphs: list[Paragraph]
 
 
 class GraphState(NamedTuple):
     """The state of a graph's compile."""
 
     has_ended: bool
-    failure: Page | None
+    failure: list[StyledLine] | None
     """Why it did not end well."""
 
 
@@ -36,24 +28,22 @@ def graph_state(graph: CompiledGraph) -> GraphState:
         if run_state(graph.dump).is_growing:
             return GraphState(False, None)
         torn = "✗ The compile never ended: this is what was recorded up to then."
-        return GraphState(False, Page([[Span(torn, "bad")]]))
+        return GraphState(False, [styled(torn, "bad")])
     if end.status == "stopped":
         sentence = "▲ Recorded in part: the dump had its size before this compile ended."
-        return GraphState(True, Page([[Span(sentence, "warn")]]))
+        return GraphState(True, [styled(sentence, "warn")])
     if end.status != "failed":
         return GraphState(True, None)
     exception = one_line(end.exception or "no exception was recorded")
     advice = advice_for(exception)
     what_to_do = f"→ {advice}" if advice is not None else WHAT_TO_DO
-    return GraphState(
-        True, Page([[Span("✗ The compile failed. ", "bad"), Span(exception)], [Span(what_to_do, "good")]])
-    )
+    return GraphState(True, [joined(("✗ The compile failed. ", "bad"), exception), styled(what_to_do, "good")])
 
 
 def progress_now(dump: Dump) -> tuple[str, str]:
     """The stage in short, for the line at the top, and everything in a sentence; empty if nothing is compiled."""
     from inspect_compile.analysis.frontend.progress import progress  # only of a dump that grows
-    from inspect_compile.tables.frontend.progress import progress_words, short_words
+    from inspect_compile.tables.frontend.progress import progress_text, short_progress_text
 
     found = progress(dump, time.time())
-    return ("", "") if found is None else (short_words(found), progress_words(found))
+    return ("", "") if found is None else (short_progress_text(found), progress_text(found))

@@ -5,6 +5,7 @@ from typing import Final
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Kernel
 from inspect_compile.graph import CompiledGraph
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.chain import Chain
 from inspect_compile.tui.models.code import Code, CodeLine, code_of
@@ -87,7 +88,7 @@ def _defined(kernel: Kernel, length: int) -> range:
 
 def written(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
     """One of the texts; a line that says so if there is none."""
-    missing = CodeLine(f" The dump holds no such file of {chain.graph} (yet).", role="dim")
+    missing = styled(f" The dump holds no such file of {chain.graph} (yet).", "dim")
     code = output(dump, chain, mode) or Code([missing])
     return Shown(code, number_of(len(code), "line"))
 

@@ -10,9 +10,10 @@ from textual.containers import Horizontal
 from textual.screen import Screen
 
 from inspect_compile.analysis.compare.side_by_side import Side
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tui.models import bars
 from inspect_compile.tui.models.bars import Item
-from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.compare import Comparison, comparison
 from inspect_compile.tui.models.letters import UNFOLD
 from inspect_compile.tui.reader import Reader
@@ -97,7 +98,7 @@ class CompareScreen(Screen[None]):
             # One thread reads all of them: it alone touches the dumps.
             self._found = await self._reader.read(lambda _: comparison(self.sides))
         except Exception as error:  # a dump can contain anything
-            self.rows.restart(Code([CodeLine(f"This cannot be shown: {type(error).__name__}: {error}", role="bad")]))
+            self.rows.restart(Code([styled(f"This cannot be shown: {type(error).__name__}: {error}", "bad")]))
             self._say("")
             return
         self.rows.empty = "Nothing was compiled."
@@ -125,7 +126,7 @@ class CompareScreen(Screen[None]):
             texts = await self._reader.read(lambda _: found.beside(key, is_whole=self._is_whole, width=width))
         except Exception as error:  # a dump can contain anything
             words = f"This cannot be shown: {type(error).__name__}: {error}"
-            texts = [Code([CodeLine(words, role="bad")]), *(NOTHING for _ in self.sides[1:])]
+            texts = [Code([styled(words, "bad")]), *(NOTHING for _ in self.sides[1:])]
         for place, text in enumerate(texts):
             self.query_one(f"#compare-side-{place}", Lines).restart(text)
 

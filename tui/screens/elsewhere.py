@@ -100,7 +100,7 @@ class ElsewhereScreen(Screen[None]):
         lines = self.focused_lines()
         whole = lines.whole if lines is not None else None
         if lines is not None and isinstance(whole, Code) and whole.file is not None and lines.position >= 0:
-            return TextPlace(whole.file, whole.lines[lines.position].number or 1)
+            return TextPlace(whole.file, whole.number(lines.position) or 1)
         found = self._choice.selection.lines if self._choice is not None else ()
         of = min(found, key=lambda line: (is_library(line.file), line.file, line.number), default=None)
         return TextPlace(Path(cwd) / of.file, of.number) if of is not None and of.file.endswith(".py") else None

@@ -1,6 +1,6 @@
 """Reading the dump, while it grows too, and opening what a row of the tree stands for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -10,12 +10,12 @@ from textual.widgets import Static
 from inspect_compile.dump import Dump
 from inspect_compile.errors import CommandError, DumpError
 from inspect_compile.graph import CompiledGraph
-from inspect_compile.tables.columns import Span
 from inspect_compile.tables.dump_text import advised
+from inspect_compile.tables.styled_text import StyledLine, styled
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.outline import Outline, Place
 from inspect_compile.tui.models.sheet import Subject
-from inspect_compile.tui.models.state import GraphState, Page, graph_state, progress_now
+from inspect_compile.tui.models.state import GraphState, graph_state, progress_now
 from inspect_compile.tui.reader import follow
 from inspect_compile.tui.screens.shown import MEDIUM, OVERVIEW, ShownScreen, slots_of
 from inspect_compile.tui.views import VIEWS, load
@@ -65,12 +65,12 @@ class OpeningScreen(ShownScreen):
         except CommandError as error:
             words = advised(error) if isinstance(error, DumpError) else str(error)
             self._could_not_read = True
-            self._show_failure(Page([[Span(f"✗ {words}", "bad")]]))
+            self._show_failure([styled(f"✗ {words}", "bad")])
         except Exception as error:
             self._could_not_read = True
-            self._show_failure(Page([[Span(f"✗ This cannot be shown: {type(error).__name__}: {error}", "bad")]]))
+            self._show_failure([styled(f"✗ This cannot be shown: {type(error).__name__}: {error}", "bad")])
 
-    def _show_failure(self, page: Page | None) -> None:
+    def _show_failure(self, page: Sequence[StyledLine] | None) -> None:
         banner = self.query_one("#failure", Static)
         banner.display = page is not None
         if page is not None:
@@ -175,7 +175,7 @@ class OpeningScreen(ShownScreen):
 
         self._place, self._scope = place, None
 
-        def built(dump: Dump) -> Page:
+        def built(dump: Dump) -> list[StyledLine]:
             return pages.part_page(place.name) if place.kind == "part" else pages.frame_page(dump, place.name)
 
         page = await self._reader.read(built)

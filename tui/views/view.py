@@ -15,11 +15,12 @@ from textual.widget import Widget
 from inspect_compile.dump import Dump
 from inspect_compile.graph.provenance.chain import Selection
 from inspect_compile.tables.layout import UNLIMITED
+from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import number_of
 from inspect_compile.tui.models.arranged import Arranged, arranged
 from inspect_compile.tui.models.bars import Item, Tab, title
 from inspect_compile.tui.models.chain import Chain, Choice
-from inspect_compile.tui.models.code import NOTHING, Code, CodeLine
+from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.sheet import Jump, Panel, Sheet, Shown, Subject
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.widgets.bar import Bar
@@ -30,7 +31,7 @@ from inspect_compile.tui.work import start
 def failed(error: Exception) -> Code:
     """Why something cannot be shown, in its place."""
     text = f"✗ This cannot be shown: {type(error).__name__}: {error}"
-    return Code([CodeLine(line, role="bad") for line in text.splitlines()])
+    return Code([styled(line, "bad") for line in text.splitlines()])
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,20 @@
-"""Paragraphs to read: the run, a frame, a failure."""
+"""Lines to read: the run, a frame, a failure."""
+
+from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from inspect_compile.tables.styled_text import StyledLine
 from inspect_compile.tables.text import clean
-from inspect_compile.tui.models.state import Page
 from inspect_compile.tui.palette import textual_style
 
 
-def content_of(page: Page) -> Content:
-    """The paragraphs as one text. Nothing in it is read as markup."""
-    lines = [
-        Content.assemble(*((clean(span.text), textual_style(span.role)) for span in paragraph))
-        for paragraph in page.paragraphs
-    ]
+def content_of(page: Sequence[StyledLine]) -> Content:
+    """Its lines as one text. Nothing in it is read as markup."""
+    lines = [Content.assemble(*((clean(span.text), textual_style(span.role)) for span in line.spans)) for line in page]
     return Content("\n").join(lines)
 
 
@@ -30,6 +29,6 @@ class PageView(VerticalScroll):
         """The text."""
         yield self._text
 
-    def show(self, page: Page) -> None:
+    def show(self, page: Sequence[StyledLine]) -> None:
         """Show it."""
         self._text.update(content_of(page))

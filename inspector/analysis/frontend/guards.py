@@ -7,7 +7,7 @@ import msgspec
 from inspect_compile.analysis.frontend.frames import plain_source
 from inspect_compile.facts import Guard, Location
 from inspect_compile.graph import Graphs, grouped
-from inspect_compile.knowledge.frontend.guard_words import words
+from inspect_compile.knowledge.frontend.guard_text import words
 
 
 class GuardRow(msgspec.Struct, frozen=True, tag_field="fact", tag="guard_row"):

@@ -12,7 +12,7 @@ from inspect_compile.analysis.lock.records import FrameLock
 from inspect_compile.dump import Dump
 from inspect_compile.facts import DynamoNode, GraphBreak, Guard, Location, Recompile
 from inspect_compile.graph import grouped, short
-from inspect_compile.knowledge.frontend.guard_words import no_longer_words
+from inspect_compile.knowledge.frontend.guard_text import no_longer_text
 
 _AGAIN: Final = re.compile(r"_\d+$")
 _LONGEST: Final = 80
@@ -133,4 +133,4 @@ def _recompiles(
 
 def _why_again(cause: Cause) -> str:
     relied = "" if cause.where is None else f", relied on at {short(cause.where)}"
-    return f"{no_longer_words(without_ids(cause.failed.condition))}{relied}. {cause.failed.hint}".strip()
+    return f"{no_longer_text(without_ids(cause.failed.condition))}{relied}. {cause.failed.hint}".strip()

@@ -42,7 +42,7 @@ def between(earlier: str, later: str) -> str:
     return f"{_BETWEEN}{earlier} and {later}"
 
 
-def level_words(level: str) -> str:
+def level_text(level: str) -> str:
     """What a level is called: passes have names of their own."""
     return level if level in NOT_PASSES or level.startswith(_BETWEEN) else f"pass {level}"
 
@@ -52,7 +52,7 @@ def made_wrong(level: str, buffer: str, graph: str) -> str:
     what = f"{buffer if buffer.startswith(_NOT_INPUTS) else f'input {buffer}'} of {graph}"
     if level.startswith(_BETWEEN):
         return f"{what} becomes wrong {level}"
-    return f"{level_words(level)} {'make' if level in _SEVERAL else 'makes'} {what} wrong"
+    return f"{level_text(level)} {'make' if level in _SEVERAL else 'makes'} {what} wrong"
 
 
 _NOT_INPUTS: Final = ("result", "changed tensor")

@@ -2,14 +2,12 @@
 
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.caches.lookups import FORCED_MISS, LookupRow, cache_rows
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.tables.caches.lookup_text import cache_name, reason_text
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
-from inspect_compile.tables.styled_text import heading, styled
+from inspect_compile.tables.styled_text import Block, heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
 
 _ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
@@ -53,7 +51,7 @@ COLUMNS: Final[tuple[Column[LookupRow], ...]] = (
 )
 
 
-def caches(request: Request, *, earlier: str | None = None) -> RenderableType:
+def caches(request: Request, *, earlier: str | None = None) -> Block:
     """Each lookup, in order; `earlier` is the path of a dump whose keys are compared, too."""
     found = [row for row in cache_rows(request.graphs, earlier) if _is_wanted(row, request.names)]
     if not found:

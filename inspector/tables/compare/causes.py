@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.facts import Location
 from inspect_compile.graph import few, short
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Claim, Stack, joined, styled
 from inspect_compile.tables.text import byte_text, multiple_text, number_of, one_line, time_text
 
 LINES: Final = 3
@@ -25,44 +23,44 @@ LEVELS: Final = {
 _KERNELS: Final = 2
 
 
-def causes(rows: Sequence[Cause], *, limit: int | None) -> RenderableType:
+def causes(rows: Sequence[Cause], *, limit: int | None) -> Block:
     """A block for each cause; with `limit` at most so many, and of each side at most LINES lines."""
     shown = rows if limit is None else rows[:limit]
-    parts: list[RenderableType] = [Stack(block(row, None if limit is None else LINES), gap=False) for row in shown]
+    parts: list[Block] = [Stack(block(row, None if limit is None else LINES), gap=False) for row in shown]
     if len(shown) < len(rows):
         parts.append(styled(f" … {number_of(len(rows) - len(shown), 'more cause')}", "dim"))
     return Stack(parts)
 
 
-def block(row: Cause, most: int | None) -> Iterator[RenderableType]:
+def block(row: Cause, most: int | None) -> Iterator[Block]:
     """Line of the user, level and sentence, cost, then what either side has."""
-    yield joined((" ▲ ", "yellow"), (line_words(row.where), "bold"), one_line=True)
-    yield Claim(joined("   ", (f"{level_words(row)}  ", "cyan"), one_line(row.message)))
+    yield joined((" ▲ ", "warn"), (cause_place_text(row.where), "strong"), is_cut=True)
+    yield Claim(joined("   ", (f"{level_text(row)}  ", "accent"), one_line(row.message)))
     cost = " · ".join(cost_words(row))
     if cost:
-        yield Claim(joined("   ", (cost, "bold")))
+        yield Claim(joined("   ", (cost, "strong")))
     for words in shared_words(row):
-        yield joined(("   shared  ", "dim"), words, one_line=True)
+        yield joined(("   shared  ", "dim"), words, is_cut=True)
     for setting in row.settings[:most]:
-        yield joined(("   setting  ", "dim"), one_line(setting), one_line=True)
+        yield joined(("   setting  ", "dim"), one_line(setting), is_cut=True)
     for name, lines in ((row.a_name, row.a), (row.b_name, row.b)):
         for line in lines if most is None else lines[:most]:
-            yield joined((f"   {one_line(name)}  ", "dim"), one_line(line), one_line=True)
+            yield joined((f"   {one_line(name)}  ", "dim"), one_line(line), is_cut=True)
         if most is not None and len(lines) > most:
             yield styled(f"   {one_line(name)}  … {number_of(len(lines) - most, 'more line')}", "dim")
     kernels = [few(list(names), _KERNELS) for names in (row.kernels_a, row.kernels_b) if names]
     if kernels:
-        yield joined(("   kernels  ", "dim"), one_line(" → ".join(dict.fromkeys(kernels))), one_line=True)
+        yield joined(("   kernels  ", "dim"), one_line(" → ".join(dict.fromkeys(kernels))), is_cut=True)
 
 
-def line_words(where: Location | None) -> str:
+def cause_place_text(where: Location | None) -> str:
     """`model.py:14  h = F.relu(h)`."""
     if where is None:
         return "no line of the program is known"
     return "  ".join(one_line(word) for word in (short(where), where.code) if word)
 
 
-def level_words(row: Cause) -> str:
+def level_text(row: Cause) -> str:
     """The level, as torch's users write it."""
     return one_line(LEVELS.get(row.level, row.level))
 

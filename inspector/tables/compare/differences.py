@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.facts import Guard
 from inspect_compile.tables.compare.causes import causes
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Claim, Stack, joined, pointer, styled
+from inspect_compile.tables.styled_text import Block, Claim, Stack, joined, pointer, styled
 from inspect_compile.tables.text import number_of, one_line
 
 if TYPE_CHECKING:
@@ -53,16 +51,16 @@ class Names:
 
 def differences(
     rows: Sequence[Difference], dump_argument: Callable[[Difference], str], *, limit: int | None
-) -> Iterator[RenderableType]:
+) -> Iterator[Block]:
     """The lines of each difference; `dump_argument` returns the name of the dump with the evidence."""
     most = None if limit is None else LINES
     for row in rows if limit is None else rows[:limit]:
-        mark = (" ▲ ", "red") if row.kind in _URGENT else (" ● ", "cyan")
-        kind = (f"{row.kind.replace('_', ' ')}  ", "bold")
+        mark = (" ▲ ", "bad") if row.kind in _URGENT else (" ● ", "accent")
+        kind = (f"{row.kind.replace('_', ' ')}  ", "strong")
         yield Claim(joined(mark, kind, one_line(row.message)), evidence(row, dump_argument(row)))
         for name, lines in ((row.a_name, row.a), (row.b_name, row.b)):
             for line in lines if most is None else lines[:most]:
-                yield joined((f"     only {one_line(name)}  ", "dim"), one_line(line), one_line=True)
+                yield joined((f"     only {one_line(name)}  ", "dim"), one_line(line), is_cut=True)
             if most is not None and len(lines) > most:
                 yield styled(f"     only {one_line(name)}  … {number_of(len(lines) - most, 'more line')}", "dim")
     if limit is not None and len(rows) > limit:
@@ -77,18 +75,21 @@ def comparison(
     *,
     limit: int | None,
     every: str = "",
-) -> RenderableType:
+) -> Block:
     """Why the two differ, the most expensive cause first; then the differences that no cause is told of, without
     `limit` all. `every` is the command that prints all.
     """
     if not rows and not why:
         both = " and ".join(map(one_line, names.shown))
         seen = [number_of(len(dumps[0].outermost()), "graph"), number_of(len(dumps[0].rows(Guard)), "guard")]
-        return styled(f"No difference: {both} compiled the same, {' and '.join(seen)} each.", "green")
+        return styled(f"No difference: {both} compiled the same, {' and '.join(seen)} each.", "good")
     between = f"between {one_line(names.shown[0])} and {one_line(names.shown[1])}"
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     if why:
-        parts += [styled(f"{number_of(len(why), 'cause')} of differences {between}", "bold"), causes(why, limit=limit)]
+        parts += [
+            styled(f"{number_of(len(why), 'cause')} of differences {between}", "strong"),
+            causes(why, limit=limit),
+        ]
     explained = {graph for cause in why for graph in cause.graphs}
     shown = rows if limit is None else [row for row in rows if not _is_explained(row, explained)]
     if shown:
@@ -96,7 +97,7 @@ def comparison(
         found = differences(
             shown, lambda row: names.arguments[0 if row.graph and not row.other_graph else 1], limit=limit
         )
-        parts += [styled(head, "bold"), Stack(list(found), gap=False)]
+        parts += [styled(head, "strong"), Stack(list(found), gap=False)]
     if len(shown) < len(rows):
         parts.append(pointer(f"{number_of(len(rows) - len(shown), 'difference')} of graphs with these causes", every))
     return Stack(parts)

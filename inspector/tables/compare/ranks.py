@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.ranks import (
     Agreement,
@@ -20,8 +18,7 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.runtime.collectives import claims_of_ranks, sheets
-from inspect_compile.tables.styled_text import Claim, Stack, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Claim, Stack, Table, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, time_text
 
 if TYPE_CHECKING:
@@ -56,14 +53,14 @@ COLUMNS: Final[tuple[Column[RankSummary], ...]] = (
 _NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
 
 
-def ranks(request: Request) -> RenderableType:
+def ranks(request: Request) -> Block:
     """One row for each rank; then the differences, those that make ranks wait for each other first."""
     dump = request.dump
     there = as_compiled(dump)
     if not there:
         return styled(_alone(dump))
     found = agreement(there)
-    parts: list[RenderableType] = [*_of_target(there), TerminalTable(COLUMNS, summarize_ranks(there, found))]
+    parts: list[Block] = [*_of_target(there), Table(COLUMNS, summarize_ranks(there, found))]
     parts.append(verdict(found, ""))
     if found.differences:
         first = {ranks_text(group): group[0] for group in found.groups}
@@ -82,17 +79,17 @@ def ranks(request: Request) -> RenderableType:
 
 def verdict(found: Agreement, evidence: str) -> Claim:
     """Whether the ranks agree, on one line."""
-    style = "red" if found.differences else "green" if sum(map(len, found.groups)) > 1 else ""
+    style = "bad" if found.differences else "good" if sum(map(len, found.groups)) > 1 else ""
     return Claim(styled(verdict_text(found), style), evidence)
 
 
-def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iterator[RenderableType]:
+def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iterator[Block]:
     """A line for each process of a run whose first process compiled nothing, and how to choose one."""
     in_ranks = as_compiled(dump)
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
     for part in there:
-        words = rank_words(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
+        words = rank_text(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
         which = (
             command(f"{dump_argument} --rank {part.rank}", "").rstrip()
             if part.rank is not None
@@ -107,7 +104,7 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
         yield styled(f"Choose one with --rank R (R: {numbers}): {command(dump_argument, 'kernels')} --rank R", "dim")
 
 
-def rank_words(row: RankSummary) -> str:
+def rank_text(row: RankSummary) -> str:
     """`1 graph, 5 kernels, 0 recompiles, 0 graph breaks, finished`."""
     counts = (
         (row.graphs, "graph"),
@@ -118,7 +115,7 @@ def rank_words(row: RankSummary) -> str:
     return ", ".join([*(number_of(count, noun) for count, noun in counts), one_line(row.status)])
 
 
-def _of_target(there: dict[int, ProcessDump]) -> list[RenderableType]:
+def _of_target(there: dict[int, ProcessDump]) -> list[Block]:
     """The GPU that the ranks were compiled for, if it was not present."""
     target = next((part.target for part in there.values() if part.target), "")
     return [styled(f"compiled for {target}")] if target else []

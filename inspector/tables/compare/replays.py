@@ -3,8 +3,6 @@
 from collections.abc import Callable, Collection, Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare import replays as analysis
 from inspect_compile.analysis.compare.replays import Compiled, Counts, Replays, name_of, replay_rows
 from inspect_compile.analysis.dumps.parts import asked
@@ -17,8 +15,7 @@ from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.lookup_text import unresolved_text
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table, joined, styled
 from inspect_compile.tables.text import byte_text, clean, exception_text, one_line, seconds_text
 
 if TYPE_CHECKING:
@@ -60,53 +57,53 @@ COLUMNS: Final[tuple[Column[Compiled], ...]] = (
 )
 
 
-def replays(request: Request, *, only: Collection[int] | None = None) -> RenderableType:
+def replays(request: Request, *, only: Collection[int] | None = None) -> Block:
     """For each graph one row for each compile; then the differences from the first."""
     found = analysis.replays(request.dump, request.graph, only)
     if not found:
         return Stack(
             [
                 styled("No graph was compiled again. This does it:"),
-                styled("   inspect-compile replay DUMP --graph G --config NAME=VALUE", "cyan"),
+                styled("   inspect-compile replay DUMP --graph G --config NAME=VALUE", "accent"),
             ],
             gap=False,
         )
     return Stack(part for one in found for part in _graph(request, one))
 
 
-def _graph(request: Request, found: Replays) -> Iterator[RenderableType]:
+def _graph(request: Request, found: Replays) -> Iterator[Block]:
     rows = [found.first, *(row for row, _ in found.again)]
-    yield TerminalTable(COLUMNS, rows, title=styled(clean(found.first.graph), "bold"))
+    yield Table(COLUMNS, rows, title=styled(clean(found.first.graph), "strong"))
     for row, differ in found.again:
-        lines: list[RenderableType] = list(_lines(request.dump, row))
+        lines: list[Block] = list(_lines(request.dump, row))
         here = f"{request.dump_argument} --replay {row.replay}"
         lines += differences(differ, lambda difference, here=here: here, limit=request.limit)  # type: ignore[misc]
         if lines:
             yield Stack(lines, gap=False)
 
 
-def _lines(dump: "Dump", row: Compiled) -> Iterator[RenderableType]:
+def _lines(dump: "Dump", row: Compiled) -> Iterator[Block]:
     name = name_of(row)
     if row.exception is not None:
         first = row.exception.strip().partition("\n")[0]
-        yield styled(f" {name} failed: {exception_text(first)}", "red")
+        yield styled(f" {name} failed: {exception_text(first)}", "bad")
     if row.replay is not None:
         again = replays_of(dump)[row.replay].dump
         for a, b in row.denied if row.status == "compiled" else ():
             yield _apart(name, again, row.graph, a, b)
         for remark in again.rows(Remark):
             if remark.code.startswith("replay-"):
-                yield joined((f" {name}  ", "bold"), (one_line(remark.message), "yellow"))
+                yield joined((f" {name}  ", "strong"), (one_line(remark.message), "warn"))
 
 
-def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableType:
+def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> Block:
     """Whether the pair stayed apart. A CPU kernel can contain two groups, which then still share a kernel."""
     answer = find_pair(CompiledGraph(again, graph), a, b)
     if not isinstance(answer, Found):  # another setting can give other operations
-        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b}: {unresolved_text(answer)}"), "yellow"))
+        return joined((f" {name}  ", "strong"), (one_line(f"{a} and {b}: {unresolved_text(answer)}"), "warn"))
     found = standing(again, answer.all[0])
     if found.is_fused:
-        return joined((f" {name}  ", "bold"), (one_line(f"{a} and {b} are in one group all the same"), "red"))
+        return joined((f" {name}  ", "strong"), (one_line(f"{a} and {b} are in one group all the same"), "bad"))
     kernels = f"in two kernels, {_names(found.kernels_a)} and {_names(found.kernels_b)}"
     if found.kernels_a == found.kernels_b:
         kernels = f"in two launches of {_names(found.kernels_a)}"
@@ -114,7 +111,7 @@ def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> RenderableTy
         shared = [kernel for kernel in found.kernels_a if kernel in found.kernels_b]
         kernels = f"in one launch still, of {_names(shared)}, as loops of their own"
     sentence = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
-    return joined((f" {name}  ", "bold"), one_line(sentence))
+    return joined((f" {name}  ", "strong"), one_line(sentence))
 
 
 def _names(names: Collection[str]) -> str:

@@ -3,13 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import more
-from inspect_compile.tables.styled_text import Stack
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
 _LONGEST_NAME: Final = 10
@@ -22,7 +19,7 @@ def name_cell(row: SideRow) -> Cell:
     return (Span("  "), Span(one_line(row.kernel), "" if row.is_same else "name"))
 
 
-def state_words(row: SideRow) -> str:
+def state_text(row: SideRow) -> str:
     """`same`, `differs`, or which sides have it."""
     there = [name for name, side in zip(row.names, row.sides, strict=True) if side is not None]
     if len(there) < len(row.names):
@@ -34,7 +31,7 @@ def columns(names: Sequence[str]) -> tuple[Column[SideRow], ...]:
     """The columns for sides with these names."""
     return (
         Column("kernel", name_cell, stretch=True, least=24, most=80, middle=True),
-        Column("", lambda row: cell(state_words(row), "dim" if row.is_same else "warn")),
+        Column("", lambda row: cell(state_text(row), "dim" if row.is_same else "warn")),
         *_figures(names, "launches", lambda side: f"{side.launches:,}", drop=2),
         *_figures(names, "bytes", lambda side: byte_text(side.bytes), drop=0),
         *_figures(names, "time", lambda side: time_text(side.seconds) if side.seconds is not None else "", drop=1),
@@ -59,12 +56,12 @@ def _short(name: str) -> str:
     return one_line(name if len(name) <= _LONGEST_NAME else f"…{name[1 - _LONGEST_NAME :]}")
 
 
-def beside(rows: Sequence[SideRow], every: str, *, limit: int | None) -> RenderableType:
+def beside(rows: Sequence[SideRow], every: str, *, limit: int | None) -> Block:
     """The table, for `diff --kernels`; `every` is the command that prints all rows."""
     shown = rows if limit is None else rows[:limit]
     notes = [more(len(rows) - len(shown), every)] if len(shown) < len(rows) else []
     names = rows[0].names if rows else ()
-    return Stack([TerminalTable(columns(names), shown, notes=notes)])
+    return Stack([Table(columns(names), shown, notes=notes)])
 
 
 def difference_text(rows: Sequence[SideRow]) -> str:

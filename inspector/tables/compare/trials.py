@@ -3,16 +3,13 @@
 from collections.abc import Iterable
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.tried import trial_rows
 from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import STAGES, TIMED
 from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import Stack, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table, styled
 from inspect_compile.tables.text import number_of, one_line
 
 
@@ -36,7 +33,7 @@ COLUMNS: Final[tuple[Column[TrialRun], ...]] = (
 """All times are seconds."""
 
 
-def trials(request: Request) -> RenderableType:
+def trials(request: Request) -> Block:
     """The runs, in the order in which they began."""
     rows = trial_rows(request.graphs)
     if not rows:
@@ -44,9 +41,9 @@ def trials(request: Request) -> RenderableType:
     whys = dict.fromkeys(row.why_not_ahead for row in rows if row.why_not_ahead)
     return Stack(
         [
-            styled(sum_text(rows), "bold"),
+            styled(sum_text(rows), "strong"),
             *(styled(f"Not forked with torch's compiler loaded: {one_line(why)}") for why in whys),
-            TerminalTable(COLUMNS, rows[: request.limit]),
+            Table(COLUMNS, rows[: request.limit]),
         ]
     )
 

@@ -2,15 +2,12 @@
 
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.tried import changes_tried, tried_rows, tuned_of
 from inspect_compile.facts import TriedChange, Tuned
 from inspect_compile.facts.trials import FAILED, KEPT, NOT_COMPARED, NUMBERS, PRECISION
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import Stack, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table, styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, seconds_text, time_text
 
 _ROLES: Final = {KEPT: "good", NUMBERS: "bad", FAILED: "bad"}
@@ -69,28 +66,28 @@ def baseline_text(seconds: float, noise: float, runs: int, eager: float | None) 
     return f"baseline {time_text(seconds)} a step ({number_of(runs, 'run')}), noise ±{100 * noise:.1f} %{beside}"
 
 
-def tried(request: Request) -> RenderableType:
+def tried(request: Request) -> Block:
     """The changes, those that help first."""
     tuned, rows = tuned_of(request.dump), changes_tried(request.dump)
     if tuned is None:
         return Stack(
             [
                 styled("Nothing was tried on this program. This does it:"),
-                styled("   inspect-compile tune SCRIPT", "cyan"),
+                styled("   inspect-compile tune SCRIPT", "accent"),
             ],
             gap=False,
         )
     step = tuned.step
     title = f"{step.what} {step.name} at {file_name(step.where.file)}:{step.where.line}, on {tuned.device}"
-    parts: list[RenderableType] = [
+    parts: list[Block] = [
         Stack(
-            [styled(title, "bold"), styled(baseline_text(tuned.seconds, tuned.noise, tuned.runs, tuned.eager))],
+            [styled(title, "strong"), styled(baseline_text(tuned.seconds, tuned.noise, tuned.runs, tuned.eager))],
             gap=False,
         )
     ]
     if rows:
-        parts.append(TerminalTable(COLUMNS, sorted(rows, key=_order)[: request.limit]))
-    parts.append(styled(verdict_text(tuned, rows), "bold"))
+        parts.append(Table(COLUMNS, sorted(rows, key=_order)[: request.limit]))
+    parts.append(styled(verdict_text(tuned, rows), "strong"))
     return Stack(parts)
 
 

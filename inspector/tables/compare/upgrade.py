@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.compare.call_times import BACKWARD, CHECKS, ENTRY, MEMORY, REST
 from inspect_compile.analysis.compare.causes.records import Cause
 from inspect_compile.analysis.compare.proof import Proof
@@ -12,9 +10,8 @@ from inspect_compile.analysis.compare.upgrade import LIBRARY, SAME, Assigned, Sh
 from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import by_code
 from inspect_compile.tables.columns import Column
-from inspect_compile.tables.compare.causes import cost_words, level_words, line_words
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.compare.causes import cause_place_text, cost_words, level_text
+from inspect_compile.tables.styled_text import Block, Claim, Stack, Table, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line, time_text
 
 PARTS: Final = 4
@@ -37,22 +34,22 @@ COLUMNS: Final[tuple[Column[Share], ...]] = (
 )
 
 
-def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> RenderableType:
+def page(found: Assigned, old: str, new: str, proved: Proof | None = None) -> Block:
     """The page; `old` and `new` are the dumps as a person types them."""
     whole = found.whole
     changed = list(whole.versions.items())
     versions = ", ".join(f"{name} {one_line(words)}" for name, words in changed[:_VERSIONS])
-    head = [styled(f"What changed: {versions or 'no version'}", "bold"), *_figures(whole)]
-    parts: list[RenderableType] = [Stack(head, gap=False)]
+    head = [styled(f"What changed: {versions or 'no version'}", "strong"), *_figures(whole)]
+    parts: list[Block] = [Stack(head, gap=False)]
     if rows := _table(found.shares):
-        parts.append(TerminalTable(COLUMNS, rows))
+        parts.append(Table(COLUMNS, rows))
     if launches := list(_parts(found)):
-        parts.append(Stack([styled("launches whose time differs most", "bold"), *launches], gap=False))
+        parts.append(Stack([styled("launches whose time differs most", "strong"), *launches], gap=False))
     if found.causes:
         parts.append(Stack(_causes(found.causes), gap=False))
     if proved is not None:
         parts.append(Stack(_proof(proved), gap=False))
-    parts.append(Stack([styled("What to do", "bold"), *_advice(found, old, new)], gap=False))
+    parts.append(Stack([styled("What to do", "strong"), *_advice(found, old, new)], gap=False))
     return Stack(parts)
 
 
@@ -77,7 +74,7 @@ def _table(shares: Sequence[Share]) -> list[Share]:
     return [*(row for row in shares if row in shown), others]
 
 
-def _figures(found: Upgrade) -> Iterator[RenderableType]:
+def _figures(found: Upgrade) -> Iterator[Block]:
     before, after = found.seconds
     if before is not None and after is not None:
         percent = f"{abs(after / before - 1):.0%}" if before else "0%"
@@ -96,48 +93,48 @@ def _figures(found: Upgrade) -> Iterator[RenderableType]:
     yield styled(f"  kernels move  {byte_text(old)} → {byte_text(new)} in {launches}")
     yield styled(f"  peak memory of a graph  {byte_text(found.peak[0])} → {byte_text(found.peak[1])}")
     if found.graphs[0] != found.graphs[1]:
-        yield styled(f"  graphs  {found.graphs[0]:,} → {found.graphs[1]:,}", "red")
+        yield styled(f"  graphs  {found.graphs[0]:,} → {found.graphs[1]:,}", "bad")
 
 
-def _noise(whole: Upgrade) -> RenderableType:
+def _noise(whole: Upgrade) -> Block:
     if whole.is_noise is None:
         return styled("  one run of each: what is noise is not known (--runs 3)", "dim")
     spreads = " and ".join(time_text(one or 0.0) for one in whole.spread)
     of = f"{whole.runs} runs of each, apart by {spreads}"
     if whole.is_noise:
-        return styled(f"  no difference of time beyond noise: runs of both overlap ({of})", "green")
+        return styled(f"  no difference of time beyond noise: runs of both overlap ({of})", "good")
     return styled(f"  more than noise: all runs of one are faster than all of the other ({of})", "dim")
 
 
-def _parts(found: Assigned) -> Iterator[RenderableType]:
+def _parts(found: Assigned) -> Iterator[Block]:
     for part in found.parts[:PARTS]:
         old, new = part.seconds
         if abs(new - old) >= _SMALL * abs((found.whole.seconds[1] or 0.0) - (found.whole.seconds[0] or 0.0)):
-            yield joined("  ", (_part_words(part), ""), ("  ", ""), (f"{part.kind}", "dim"), one_line=True)
+            yield joined("  ", (_part_text(part), ""), ("  ", ""), (f"{part.kind}", "dim"), is_cut=True)
 
 
-def _part_words(part: UpgradePart) -> str:
+def _part_text(part: UpgradePart) -> str:
     names = " → ".join(dict.fromkeys(one_line(name) or "nothing" for name in part.names))
     counts = "×" + " → ".join(dict.fromkeys(f"{count:,}" for count in part.launches))
     old, new = part.seconds
     return f"{_signed_time(new - old)}  {names} {counts}  {time_text(old)} → {time_text(new)}"
 
 
-def _causes(causes: tuple[Cause, ...]) -> Iterator[RenderableType]:
-    yield styled(f"{number_of(len(causes), 'cause')}, the most expensive first", "bold")
+def _causes(causes: tuple[Cause, ...]) -> Iterator[Block]:
+    yield styled(f"{number_of(len(causes), 'cause')}, the most expensive first", "strong")
     for cause in causes[:CAUSES]:
-        yield joined((" ▲ ", "yellow"), (line_words(cause.where), "bold"), one_line=True)
+        yield joined((" ▲ ", "warn"), (cause_place_text(cause.where), "strong"), is_cut=True)
         cost = " · ".join(list(cost_words(cause))[:2])
-        words = f"   {level_words(cause)}: {one_line(cause.message)}"
-        yield joined(words if len(words) <= 100 else f"{words[:99]}…", ("  ", ""), (cost, "bold"), one_line=True)
+        words = f"   {level_text(cause)}: {one_line(cause.message)}"
+        yield joined(words if len(words) <= 100 else f"{words[:99]}…", ("  ", ""), (cost, "strong"), is_cut=True)
 
 
-def _proof(proved: Proof) -> Iterator[RenderableType]:
+def _proof(proved: Proof) -> Iterator[Block]:
     if not proved.settings:
         yield styled("Swapped back: nothing, no setting that can decide over generated code has another default")
         return
     names = [f"{name.removeprefix('_inductor.')} {words}" for name, words in proved.settings.items()]
-    yield Claim(joined(("Swapped back: ", "bold"), one_line(few(names, _SETTINGS))))
+    yield Claim(joined(("Swapped back: ", "strong"), one_line(few(names, _SETTINGS))))
     total = len(proved.gone) + proved.left
     gone = f"{len(proved.gone)} of {number_of(total, 'cause')} gone" if total else ""
     labels = f": {one_line(few(proved.gone, _SETTINGS))}" if proved.gone else ""
@@ -146,7 +143,7 @@ def _proof(proved: Proof) -> Iterator[RenderableType]:
     yield Claim(styled(f"  {'; '.join(filter(None, (time + back, gone)))}{labels}"))
 
 
-def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
+def _advice(found: Assigned, old: str, new: str) -> Iterator[Block]:
     """What to do about what costs most, then where everything is."""
     before, after = found.whole.seconds
     largest = next(iter(found.shares), None)
@@ -163,7 +160,7 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[RenderableType]:
     if found.causes and not costly and before is None:
         yield styled("  Nothing that is known to cost: no more bytes, launches, registers or spills; not timed.")
     for cause in costly[:2]:
-        yield Claim(joined("  ", (f"{line_words(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
+        yield Claim(joined("  ", (f"{cause_place_text(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
     yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
 
 

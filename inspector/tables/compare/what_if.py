@@ -2,34 +2,31 @@
 
 from collections.abc import Iterator
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.compare.replays import Counts
 from inspect_compile.analysis.compare.what_if import Tried
 from inspect_compile.knowledge.fusion.knob_values import by_name
 from inspect_compile.tables.parts import command
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, one_line
 
 _MOST = 3
 """Maximum number of other groups that are named."""
 
 
-def what_if(found: Tried, dump_argument: str = "") -> RenderableType:
+def what_if(found: Tried, dump_argument: str = "") -> Block:
     """The answer first; then costs, what else changed, and how to set it. `dump_argument` is the dump as the user typed
     it.
     """
     return Stack(_lines(found, dump_argument), gap=False)
 
 
-def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
+def _lines(found: Tried, dump_argument: str) -> Iterator[Block]:
     setting = f"{found.knob}={found.value}"
     pair = f"{'_'.join(found.a)} and {'_'.join(found.b)}"
     if found.failure:
-        yield joined((f"{one_line(setting)}  ", "bold"), (one_line(f"was not tried: {found.failure}"), "red"))
+        yield joined((f"{one_line(setting)}  ", "strong"), (one_line(f"was not tried: {found.failure}"), "bad"))
         return
-    yield joined((f"{one_line(setting)}  ", "bold"), _answer(found, one_line(pair)))
+    yield joined((f"{one_line(setting)}  ", "strong"), _answer(found, one_line(pair)))
     if found.same_code:
         yield styled("  the generated code is the same: this setting changes nothing here", "dim")
         return
@@ -43,24 +40,24 @@ def _lines(found: Tried, dump_argument: str) -> Iterator[RenderableType]:
     if found.fused or found.one_kernel:
         knob = by_name(found.knob)
         effect = f"   allows {knob.effect}" if knob is not None else ""
-        yield joined("  set it  ", (f"torch._inductor.config.{one_line(setting)}", "cyan"), (effect, "dim"))
+        yield joined("  set it  ", (f"torch._inductor.config.{one_line(setting)}", "accent"), (effect, "dim"))
     if found.replay is not None:
         again = command(f"{dump_argument} --replay {found.replay}", "fusion")
-        yield styled(f"  inspect-compile {one_line(again)}", "cyan")
+        yield styled(f"  inspect-compile {one_line(again)}", "accent")
 
 
-def _answer(found: Tried, pair: str) -> Text:
+def _answer(found: Tried, pair: str) -> StyledLine:
     if found.fused and found.fused_before:
         return joined(f"{pair} were fused already, and are")
     if found.fused:
-        return joined((f"fuses {pair}", "green"), f", in {one_line(', '.join(found.kernels))}")
+        return joined((f"fuses {pair}", "good"), f", in {one_line(', '.join(found.kernels))}")
     if found.fused_before:
-        return joined((f"parts {pair}", "red"))
+        return joined((f"parts {pair}", "bad"))
     if found.one_kernel and not found.one_kernel_before:
         return joined(
-            (f"puts {pair} into one kernel", "green"), f", {one_line(', '.join(found.kernels))}, not one group"
+            (f"puts {pair} into one kernel", "good"), f", {one_line(', '.join(found.kernels))}, not one group"
         )
-    return joined((f"does not fuse {pair}", "yellow"))
+    return joined((f"does not fuse {pair}", "warn"))
 
 
 def _costs(before: Counts, after: Counts) -> str:

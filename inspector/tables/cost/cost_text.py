@@ -34,7 +34,7 @@ def total_words(rows: "Sequence[KernelTraffic]") -> tuple[str, str]:
     return f"reads {read}", f"writes {written}"
 
 
-def exact_words(row: "KernelTraffic") -> str:
+def exact_text(row: "KernelTraffic") -> str:
     """`reads 4,096 B, writes 128 B`, exactly."""
     if not row.is_known:
         return "how much it moves is not known"

@@ -5,17 +5,17 @@ or folded stacks, which flamegraph.pl, inferno and speedscope read.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.flame import BOTH, KERNEL, FlameRow, flame, flames, folded, width_of
 from inspect_compile.graph import CompiledGraph, few
 from inspect_compile.knowledge.cost.sure import ESTIMATED
 from inspect_compile.knowledge.cost.units import BYTES, FLOPS, TIME, Of
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.tables.bar_text import LONGEST, bar_text
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.parts import DeclaredTable, Request
+from inspect_compile.tables.styled_text import Block
 from inspect_compile.tables.text import (
+    BAR,
+    bar_text,
     byte_text,
     code_text,
     line_text,
@@ -65,7 +65,7 @@ def _code(row: FlameRow) -> str:
 
 COLUMNS: Final[tuple[Column[FlameRow], ...]] = (
     Column("call", call_cell, stretch=True, least=28, most=80, middle=True),
-    Column("", lambda row: cell(bar_text(row.share), "bar"), most=LONGEST, drop=2),
+    Column("", lambda row: cell(bar_text(row.share), "bar"), most=BAR, drop=2),
     Column("value", lambda row: VALUES[row.of](row.value), right=True),
     Column("share", lambda row: share_text(row.share), role="dim", right=True),
     Column("known", lambda row: row.sure, role="dim", optional=True, drop=3),
@@ -73,7 +73,7 @@ COLUMNS: Final[tuple[Column[FlameRow], ...]] = (
 )
 
 
-def flame_table(request: Request, *, of: Of | None = None) -> RenderableType:
+def flame_table(request: Request, *, of: Of | None = None) -> Block:
     """One tree a graph."""
     return request.stacked([_sheet(request, graph, of) for graph in request.graphs])
 
@@ -91,7 +91,7 @@ def _rows(request: Request, graph: CompiledGraph, of: Of | None) -> list[FlameRo
     return request.kept(flame(graph, of or width_of(graph)))
 
 
-def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> RenderableType:
+def _sheet(request: Request, graph: CompiledGraph, of: Of | None) -> Block:
     rows = _rows(request, graph, of)
     kind = of or width_of(graph)
     shown = widest(rows, request.limit)

@@ -3,9 +3,8 @@ measured time.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
-
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 from inspect_compile.analysis.cost.roofline import COMPUTE, LAUNCH, Bounds, median_reached, roofline
 from inspect_compile.analysis.cost.roofline_plot import Plot, plot
@@ -19,7 +18,7 @@ from inspect_compile.tables.cost.cost_text import AT_HINTS, count_text, name_col
 from inspect_compile.tables.cost.roofline_plot import ROLES, plot_lines
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import styled
+from inspect_compile.tables.styled_text import Block, Fitted, StyledLine, styled
 from inspect_compile.tables.text import (
     byte_text,
     multiple_text,
@@ -63,17 +62,7 @@ COLUMNS: Final[tuple[Column[Bounds], ...]] = (
 )
 
 
-class _Drawn:
-    """The plot, as wide as the terminal."""
-
-    def __init__(self, found: Plot) -> None:
-        self._plot = found
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield from plot_lines(self._plot, min(options.max_width, _WIDEST), _HEIGHT)
-
-
-def roofline_table(request: Request, *, trace: str | None = None) -> RenderableType:
+def roofline_table(request: Request, *, trace: str | None = None) -> Block:
     """One table and one plot a graph, the most time first; what to do where the roof is not known.
 
     `trace` is the path of a profile, to measure against.
@@ -84,8 +73,8 @@ def roofline_table(request: Request, *, trace: str | None = None) -> RenderableT
     measured = None if trace is None else only(find_call_times(dump, trace))
     roof = roof_of(dump)
     if roof is None:
-        return styled(unbroken(no_roof_text(dump)), "yellow")
-    sheets: list[RenderableType] = []
+        return styled(unbroken(no_roof_text(dump)), "warn")
+    sheets: list[Block] = []
     for found in request.graphs:
         rows = request.kept(roofline(found, roof, measured))
         rows.sort(key=lambda row: -row.least_seconds)
@@ -93,8 +82,12 @@ def roofline_table(request: Request, *, trace: str | None = None) -> RenderableT
         sheets.append(request.sheet("roofline", found, COLUMNS, rows, least, notes=bound_notes(rows, roof)))
         drawn = plot(rows, roof)
         if drawn.points:
-            sheets.append(_Drawn(drawn))
+            sheets.append(Fitted(partial(_plot_lines, drawn)))
     return request.stacked([styled(roof_text(roof), "dim"), *sheets] if sheets else [])
+
+
+def _plot_lines(found: Plot, width: int) -> list[StyledLine]:
+    return plot_lines(found, min(width, _WIDEST), _HEIGHT)
 
 
 def roofline_rows(graphs: "Graphs", trace: str | None = None) -> Iterator[Bounds]:

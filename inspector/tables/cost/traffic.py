@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum, graph_bytes, sums_by, traffic_rows
 from inspect_compile.analysis.lookup.row_filter import matches
@@ -13,7 +11,7 @@ from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_HINTS, TITLES, UNKNOWN, moved_text, name_column, origin_column
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import Stack
+from inspect_compile.tables.styled_text import Block, Stack
 from inspect_compile.tables.text import byte_text, nested_name, number_of, one_line, share_text
 
 Moved = TypeVar("Moved", KernelTraffic, TrafficSum)
@@ -78,15 +76,15 @@ def traffic(request: Request, *, by: By | None = None) -> Stack:
     return request.stacked([_sheet(request, graph, by) for graph in request.graphs])
 
 
-def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> RenderableType:
+def _sheet(request: Request, graph: CompiledGraph, by: By | None) -> Block:
     total = graph_bytes(graph)
     if by is None:
         rows = request.kept(graph.traffic.all())
-        return request.sheet("traffic", graph, LAUNCHES, rows, moved_words(total), notes=moved_notes(total))
+        return request.sheet("traffic", graph, LAUNCHES, rows, all_moved_text(total), notes=moved_notes(total))
     names = request.names
     sums = [row for row in sums_by(graph, by) if matches(row, names) or _has(row, names)]
     return request.sheet(
-        "traffic", graph, SUMS[by], sums, moved_words(total), options=("--by", by), notes=moved_notes(total)
+        "traffic", graph, SUMS[by], sums, all_moved_text(total), options=("--by", by), notes=moved_notes(total)
     )
 
 
@@ -94,7 +92,7 @@ def _has(row: TrafficSum, names: tuple[str, ...]) -> bool:
     return all(any(name in what for what in row.what) for name in names)
 
 
-def moved_words(total: GraphBytes) -> str:
+def all_moved_text(total: GraphBytes) -> str:
     """What the kernels of a graph move."""
     moved = None if total.unknown and not total.moved else total.moved
     return f"{moved_text(moved, is_symbolic=total.is_symbolic)} read and written by its kernels"

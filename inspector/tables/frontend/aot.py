@@ -2,15 +2,12 @@
 
 from typing import Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.aot_rows import INNER_OUTPUT, OUTPUT, AotRow, aot_rows, rows_of
 from inspect_compile.facts import AotMetadata
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
-from inspect_compile.tables.styled_text import Stack, heading, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
 _BASES: Final = {
@@ -56,9 +53,9 @@ COLUMNS: Final[tuple[Column[AotRow], ...]] = (
 )
 
 
-def aot(request: Request) -> RenderableType:
+def aot(request: Request) -> Block:
     """A sheet for each graph; torch's other fields below it."""
-    sheets: list[RenderableType] = []
+    sheets: list[Block] = []
     for found in request.graphs.of_compiles(AotMetadata):
         rows = request.kept(rows_of(found))
         if rows or not request.names:
@@ -71,7 +68,7 @@ def aot(request: Request) -> RenderableType:
     return Stack(sheets) if sheets else styled(nothing, "dim")
 
 
-def _title(found: AotMetadata) -> Text:
+def _title(found: AotMetadata) -> StyledLine:
     changed = sum(bool(one.changed) for one in found.inputs)
     parts = [
         number_of(len(found.inputs), "input"),
@@ -82,7 +79,7 @@ def _title(found: AotMetadata) -> Text:
     return heading(found.graph or "without a frame", ", ".join(filter(None, parts)))
 
 
-def _settings(found: AotMetadata) -> Text:
+def _settings(found: AotMetadata) -> StyledLine:
     settings = "  ".join(
         f"{name} {value}" for name, value in found.settings.items() if value not in ("None", "[]", "0")
     )

@@ -4,16 +4,12 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.call_path import LATER, CallRow, call_rows
 from inspect_compile.facts import Call, Frame
 from inspect_compile.tables.columns import Cell, Column, Span
 from inspect_compile.tables.parts import DeclaredTable, Request, first_of
-from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, joined, styled
 from inspect_compile.tables.text import file_name, number_of, one_line, seconds_text
 
 if TYPE_CHECKING:
@@ -43,15 +39,15 @@ COLUMNS: Final[tuple[Column[CallLine], ...]] = (
 )
 
 
-def calls(request: Request) -> RenderableType:
+def calls(request: Request) -> Block:
     """One tree for each compile, from the backend to the callable that runs; callers are above their callees."""
-    sheets: list[RenderableType] = []
+    sheets: list[Block] = []
     for compile_id, made in call_rows(request.graphs).items():
         if kept := request.kept(made):
             shown, notes = first_of(kept, request.limit, request.every("calls"))
             lines = [line for row in shown for line in call_lines(row)]
             title = _title(request.dump, compile_id, len(kept))
-            sheets.append(TerminalTable(COLUMNS, lines, title=title, notes=notes))
+            sheets.append(Table(COLUMNS, lines, title=title, notes=notes))
     if sheets:
         return Stack(sheets)
     names = " and ".join(request.names)
@@ -59,10 +55,10 @@ def calls(request: Request) -> RenderableType:
     return styled(nothing, "dim")
 
 
-def _title(dump: "Dump", compile_id: str, count: int) -> Text:
+def _title(dump: "Dump", compile_id: str, count: int) -> StyledLine:
     frame = next(iter(dump.rows_of_compile(Frame, compile_id or None)), None)
     place = f"{one_line(frame.function)}  {file_name(frame.file)}:{frame.line}" if frame is not None else ""
-    return joined((compile_id or "without a frame", "bold"), f"  {place}  ", (number_of(count, "call"), "dim"))
+    return joined((compile_id or "without a frame", "strong"), f"  {place}  ", (number_of(count, "call"), "dim"))
 
 
 def call_lines(row: CallRow) -> Iterator[CallLine]:

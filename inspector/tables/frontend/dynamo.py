@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from inspect_compile.analysis.caches.lookups import Lookups
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
@@ -28,10 +26,10 @@ from inspect_compile.facts import (
     Skip,
 )
 from inspect_compile.graph import gathered
-from inspect_compile.knowledge.frontend.guard_words import is_condition
+from inspect_compile.knowledge.frontend.guard_text import is_condition
 from inspect_compile.tables.caches.lookup_text import cache_name, outcome_text
 from inspect_compile.tables.parts import DeclaredTable, Request, more, recorded_of_compiles
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import (
     code_text,
     exception_text,
@@ -47,23 +45,23 @@ from inspect_compile.tables.text import (
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_STYLES: Final = {"failed": "red", "compiled": "green", "skipped": "yellow"}
+_STYLES: Final = {"failed": "bad", "compiled": "good", "skipped": "warn"}
 _NO_USE: Final = "Please report an issue to PyTorch."
 _CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
 """torch's name for a closure variable, whose cell is guarded."""
 _STEP: Final = 2
 
 
-def dynamo(request: Request) -> RenderableType:
+def dynamo(request: Request) -> Block:
     """The frames as a tree with what triggered each; below each compile its graph breaks, causes and caches."""
     dump = request.dump
     wanted = None if request.graph is None else {found.fact.compile_id for found in request.graphs}
     found = [kept for run in frames(dump) if (kept := _kept(run, wanted, request.names)) is not None]
     shown = found[: request.limit]
     lookups = Lookups(dump)
-    parts: list[RenderableType] = [part for run in shown for part in _frame(dump, run, lookups)]
+    parts: list[Block] = [part for run in shown for part in _frame(dump, run, lookups)]
     if not found:
-        parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), style="dim"))
+        parts.append(styled(text_or_nothing(dump, "Dynamo compiled no frame"), "dim"))
     if len(found) > len(shown):
         parts.append(more(len(found) - len(shown), request.every("dynamo")))
     return Stack(parts, gap=False)
@@ -91,15 +89,15 @@ def _rows(one: Compile) -> Iterator[msgspec.Struct]:
     yield from one.lookups
 
 
-def _line(depth: int, *parts: str | tuple[str, str] | Text) -> RenderableType:
+def _line(depth: int, *parts: str | tuple[str, str] | StyledLine) -> StyledLine:
     """A line that wraps below itself if there is no room."""
-    return Padding(joined(*parts), (0, 0, 0, min(depth, 12) * _STEP), expand=False)
+    return replace(joined(*parts), indent=min(depth, 12) * _STEP)
 
 
-def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[RenderableType]:
-    yield _line(run.depth, (_name(run), "bold"), (_called(run), "dim"))
+def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Block]:
+    yield _line(run.depth, (_name(run), "strong"), (_called(run), "dim"))
     if not run.compiles:
-        yield _line(run.depth + 1, ("not compiled", "yellow"), f": {_reason(run.skip)}; it runs as it is")
+        yield _line(run.depth + 1, ("not compiled", "warn"), f": {_reason(run.skip)}; it runs as it is")
     seen = _Seen(set(), {}, {})
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, seen)
@@ -141,7 +139,7 @@ class _Seen(NamedTuple):
     """Side effects → the compile id under which they were printed."""
 
 
-def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, seen: _Seen) -> Iterator[RenderableType]:
+def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, seen: _Seen) -> Iterator[Block]:
     depth, frame = run.depth + 1, one.frame
     status = frame.status if frame is not None else "no frame" if run.is_outside else "not finished"
     words = [f" {number_of(frame.graphs, 'graph')}, {number_of(frame.nodes, 'node')}"] if frame and frame.graphs else []
@@ -174,11 +172,11 @@ def _reason(text: str) -> str:
     )
 
 
-def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> Iterator[RenderableType]:
+def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> Iterator[Block]:
     """Why the earlier compiles did not fit; a hint that was already printed is not repeated."""
     found = causes(dump, recompile)
     if not found:
-        yield _line(depth, ("compiled again: ", "yellow"), one_line("; ".join(recompile.failed_guards)))
+        yield _line(depth, ("compiled again: ", "warn"), one_line("; ".join(recompile.failed_guards)))
     for cause in found:
         failed = cause.failed
         earlier = [one_line(compile_id) for compile_id in cause.compile_ids if compile_id]
@@ -187,10 +185,10 @@ def _again(dump: "Dump", depth: int, recompile: Recompile, hinted: set[str]) -> 
         )
         now = f"  now {one_line(failed.value)}" if failed.value and failed.value != failed.after else ""
         place = f"  {place_text(cause.where)}  {one_line(cause.where.code)}" if cause.where is not None else ""
-        yield _line(depth, (fits, "yellow"), _change(failed), now, (place, "dim"))
+        yield _line(depth, (fits, "warn"), _change(failed), now, (place, "dim"))
         if failed.hint and failed.hint not in hinted and not _CLOSED.match(failed.hint):
             hinted.add(failed.hint)
-            yield _line(depth + 1, ("to do: ", "cyan"), one_line(failed.hint))
+            yield _line(depth + 1, ("to do: ", "accent"), one_line(failed.hint))
 
 
 def _change(failed: FailedGuard) -> str:
@@ -203,12 +201,12 @@ def _change(failed: FailedGuard) -> str:
     return one_line(f"{name}: {failed.before or '?'} → {failed.after or '?'}")
 
 
-def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]:
+def _break(depth: int, row: GraphBreak, before: str) -> Iterator[Block]:
     """A graph break; only a reference if it is that of an earlier compile."""
     code = code_text(row.where)
     same = f"  as in {one_line(before)}" if before else ""
     own, below = place_parts(row.where)
-    yield _line(depth, ("graph break ", "red"), own, (f"{below}  ", "dim"), (code, "dim"), same)
+    yield _line(depth, ("graph break ", "bad"), own, (f"{below}  ", "dim"), (code, "dim"), same)
     if before:
         return
     yield _line(depth + 1, one_line(row.explanation or row.reason.rpartition("\n")[2]))
@@ -217,10 +215,10 @@ def _break(depth: int, row: GraphBreak, before: str) -> Iterator[RenderableType]
         yield _line(depth + 1, ("reached by ", "dim"), " → ".join(line_text(where) for where in chain))
     for hint in row.hints:
         if hint != _NO_USE:
-            yield _line(depth + 1, ("to do: ", "cyan"), one_line(hint))
+            yield _line(depth + 1, ("to do: ", "accent"), one_line(hint))
 
 
-def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[RenderableType]:
+def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[Block]:
     """What is changed after the graph, and what holds of symbolic sizes."""
     same = tuple(msgspec.structs.replace(effect, graph="") for effect in one.effects)
     before = seen.effects.setdefault(same, one.compile_id)

@@ -3,14 +3,12 @@
 from collections import Counter
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.frontend.guards import GuardRow, guard_rows
 from inspect_compile.facts import Guard
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
-from inspect_compile.tables.styled_text import heading, styled
+from inspect_compile.tables.styled_text import Block, heading, styled
 from inspect_compile.tables.text import number_of, one_line
 
 COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
@@ -25,7 +23,7 @@ COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
 _NOTE: Final = "If one of them does not hold, the function is compiled again: `show dynamo` shows which."
 
 
-def guards(request: Request) -> RenderableType:
+def guards(request: Request) -> Block:
     """Each guard, in Dynamo's order, equal ones in one row; above them the number of each kind."""
     found = request.kept(guard_rows(request.graphs))
     if not found and not request.names and nothing(request.dump) is not None:

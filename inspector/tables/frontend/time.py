@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
-from inspect_compile.tables.styled_text import Stack, heading, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table, heading, styled
 from inspect_compile.tables.text import number_of, one_line, seconds_text, share_text, unplaced_text
 
 _BAR = 24
@@ -104,7 +101,7 @@ LISTS: Final = (
 """The lists below the stages."""
 
 
-def time(request: Request) -> RenderableType:
+def time(request: Request) -> Block:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
     found = wanted_parts(request.graphs)
     if not found:
@@ -115,7 +112,7 @@ def time(request: Request) -> RenderableType:
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
     sums = [row for row in time_sums(request.graphs, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
-    sheets: list[RenderableType] = [*(_from_the_start(request) if request.graph is None else ()), _stages(found)]
+    sheets: list[Block] = [*(_from_the_start(request) if request.graph is None else ()), _stages(found)]
     for one in LISTS:
         if rows := [row for row in sums if row.kind == one.kind]:
             evidence = request.every("time") if one.evidence == "time" else request.command(one.evidence)
@@ -124,7 +121,7 @@ def time(request: Request) -> RenderableType:
     return Stack(sheets)
 
 
-def _from_the_start(request: Request) -> Iterator[RenderableType]:
+def _from_the_start(request: Request) -> Iterator[Block]:
     """The lanes of the process, and the functions that were compiled more than once."""
     found = startup(request.dump)
     if found is None:
@@ -135,7 +132,7 @@ def _from_the_start(request: Request) -> Iterator[RenderableType]:
         column if column.title else Column("", lambda row: _place(row, found.seconds), role="bar", drop=1)
         for column in LANE_COLUMNS
     )
-    yield TerminalTable(bars, found.lanes, title=heading("from the start of the process", summary))
+    yield Table(bars, found.lanes, title=heading("from the start of the process", summary))
     if again := [row for row in regions(request.dump) if row.compiles > 1]:
         head = heading("functions that were compiled more than once", number_of(len(again), "function"))
         few = request.limit if request.limit is None else min(request.limit, _FEW)
@@ -149,13 +146,13 @@ def _place(row: Lane, whole: float) -> str:
     return " " * before + "█" * max(min(round(scale * row.last), _BAR) - before, 1)
 
 
-def _stages(found: list[TimerRun]) -> TerminalTable[StageTime]:
+def _stages(found: list[TimerRun]) -> Table[StageTime]:
     rows = stage_times(found)
     threads = len({part.thread for part in found})
     whole = total(found) or sum(row.seconds for row in rows)
     summary = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
     summary += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
-    return TerminalTable(STAGE_COLUMNS, rows, title=heading("compile time", summary))
+    return Table(STAGE_COLUMNS, rows, title=heading("compile time", summary))
 
 
 TABLE: Final = DeclaredTable(time, time_rows)

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from typing import Final, TypeVar
 
 import msgspec
-from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.traced import (
@@ -20,7 +18,7 @@ from inspect_compile.analysis.frontend.traced import (
 from inspect_compile.facts import Artifact, Metrics, Settings
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
-from inspect_compile.tables.styled_text import Stack, heading, styled
+from inspect_compile.tables.styled_text import Block, Stack, heading, styled
 from inspect_compile.tables.text import clean, number_of, one_line
 
 Row = TypeVar("Row", bound=msgspec.Struct)
@@ -82,7 +80,7 @@ def _value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def artifacts(request: Request) -> RenderableType:
+def artifacts(request: Request) -> Block:
     """The list of texts; with a name, the texts themselves."""
     rows = request.kept(artifact_rows(request.graphs))
     if not request.names:
@@ -97,25 +95,23 @@ def artifact_text(row: ArtifactRow) -> str:
     return f"{clean(row.text)}{left}"
 
 
-def _text(row: ArtifactRow) -> RenderableType:
-    return Stack([heading(row.name, row.graph), Text(artifact_text(row))], gap=False)
+def _text(row: ArtifactRow) -> Block:
+    return Stack([heading(row.name, row.graph), styled(artifact_text(row))], gap=False)
 
 
-def metrics(request: Request) -> RenderableType:
+def metrics(request: Request) -> Block:
     """torch's own counts of each compile."""
     rows = request.kept(metric_rows(request.graphs))
     return _listed(request, "metrics", METRICS, rows, "torch counted nothing")
 
 
-def settings(request: Request) -> RenderableType:
+def settings(request: Request) -> Block:
     """The settings; those that are not torch's defaults first."""
     rows = request.kept(setting_rows(request.dump))
     return _listed(request, "settings", SETTINGS, rows, "no settings were recorded")
 
 
-def _listed(
-    request: Request, table: str, columns: Sequence[Column[Row]], rows: Sequence[Row], none: str
-) -> RenderableType:
+def _listed(request: Request, table: str, columns: Sequence[Column[Row]], rows: Sequence[Row], none: str) -> Block:
     if not rows:
         return styled(text_or_nothing(request.dump, none), "dim")
     return limited(columns, rows, request.limit, request.every(table), title=heading(number_of(len(rows), "row"), ""))

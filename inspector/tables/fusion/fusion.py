@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.fusion.graph_bytes import graph_bytes
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import GraphFusion, RefusalCount
@@ -17,19 +15,18 @@ from inspect_compile.graph.fusion.ledger import Candidate, candidates
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell
 from inspect_compile.tables.fusion.why_text import (
-    apart_words,
+    apart_text,
+    attempt_text,
     left_out_lines,
-    order_words,
-    outcome_words,
+    order_text,
     part_cell,
-    round_words,
-    saved_words,
-    score_words,
+    round_text,
+    saved_text,
+    score_text,
 )
 from inspect_compile.tables.lookup_text import only
 from inspect_compile.tables.parts import DeclaredTable, Listing, Request, first_of, recorded, title, why_command
-from inspect_compile.tables.styled_text import pointer, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Table, pointer, styled
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
 
 _FEW_MISSES: Final = 12
@@ -72,20 +69,20 @@ ATTEMPTS: Final[tuple[Column[Candidate], ...]] = (
         drop=2,
     ),
     _CODE,
-    Column("outcome", outcome_words, role="dim", stretch=True, least=16, most=90),
+    Column("outcome", attempt_text, role="dim", stretch=True, least=16, most=90),
 )
 """Each attempt to fuse a pair."""
 
 ROUNDS: Final[tuple[Column[Candidate], ...]] = (
     *_PAIR,
     _CODE,
-    Column("outcome", round_words, role="dim", stretch=True, least=20, most=120, wraps=True, optional=True),
+    Column("outcome", round_text, role="dim", stretch=True, least=20, most=120, wraps=True, optional=True),
 )
 """What became of one pair, round by round."""
 
-_SAVED: Final[Column[Miss]] = Column("could save", lambda row: cell(saved_words(row), _apart_role(row)), right=True)
-_SCORE: Final[Column[Miss]] = Column("torch's score", score_words, role="dim", right=True, drop=5)
-_REASON: Final[Column[Miss]] = Column("reason", apart_words, role="dim", stretch=True, least=24, most=90, drop=1)
+_SAVED: Final[Column[Miss]] = Column("could save", lambda row: cell(saved_text(row), _apart_role(row)), right=True)
+_SCORE: Final[Column[Miss]] = Column("torch's score", score_text, role="dim", right=True, drop=5)
+_REASON: Final[Column[Miss]] = Column("reason", apart_text, role="dim", stretch=True, least=24, most=90, drop=1)
 _CODES: Final[tuple[Column[Miss], ...]] = (
     Column("code", lambda row: cell(row.code, _apart_role(row)), stretch=True, least=11, most=24, drop=2),
     Column("buffers", lambda row: " ".join(row.buffers[:_MOST_BUFFERS]), role="dim", stretch=True, least=8, drop=4),
@@ -144,7 +141,7 @@ SIDES: Final[tuple[Column[Side], ...]] = (
 
 def fusion(
     request: Request, *, reason: str | None = None, line: str | None = None, in_round: int | None = None
-) -> RenderableType:
+) -> Block:
     """For each graph: pairs that stayed apart although they share bytes, and why pairs were refused.
 
     With names or an option each attempt; where options choose, and not all are shown, those that share most first.
@@ -170,9 +167,9 @@ def fusion(
     )(request)
 
 
-def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
+def _summary(request: Request, graph: CompiledGraph) -> list[Block]:
     found, which = analyse(graph), ("--graph", graph.name)
-    sheets: list[RenderableType] = [title(graph, found_text(found))]
+    sheets: list[Block] = [title(graph, found_text(found))]
     every = pointer("every look at a pair", request.command("fusion", *which, "--all"))
     if missed := [*found.apart, *found.beside]:
         shown, notes = first_of(missed, _FEW_MISSES, "in fusion.txt of the dump")
@@ -183,10 +180,10 @@ def _summary(request: Request, graph: CompiledGraph) -> list[RenderableType]:
             saved = byte_text(graph_bytes(graph).at_calls)
             notes.append(styled(f"{calls}, up to {saved} in all", "dim"))
         notes += [styled(line, "dim") for line in left_out_lines(found.left_out)]
-        head = styled(f"{_MISSED}, {order_words(missed)}", "bold")
-        sheets.append(TerminalTable(MISSES, shown, title=head, notes=notes))
+        head = styled(f"{_MISSED}, {order_text(missed)}", "strong")
+        sheets.append(Table(MISSES, shown, title=head, notes=notes))
     if found.refusals:
-        sheets.append(TerminalTable(REFUSALS, found.refusals, notes=[every]))
+        sheets.append(Table(REFUSALS, found.refusals, notes=[every]))
     return sheets
 
 

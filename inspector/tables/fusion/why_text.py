@@ -1,12 +1,13 @@
-"""Texts about a pair, shared by terminal, TUI and files. Plain strings."""
+"""Texts about a pair, shared by terminal, TUI and files."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.fusion.pair_choice import is_other_block
 from inspect_compile.graph import few
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, by_code, words_of
 from inspect_compile.tables.columns import Cell, cell
+from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import OF, byte_text, clean, number_of, one_line, place_parts, place_text
 
 if TYPE_CHECKING:
@@ -66,34 +67,25 @@ _ABOUT: Final = {
 }
 
 
-class StyledLine(NamedTuple):
-    """A line with its role: good, bad, warn, dim or none."""
-
-    text: str
-    role: str = ""
-    is_sentence: bool = False
-    """Whether it may be wrapped."""
-
-
 def verdict_line(story: "PairStory") -> StyledLine:
     """Whether the two are together or apart, why, and what that costs."""
     decisive = story.decisive
     match story.outcome:
         case "same":
-            return StyledLine("Both names mean the same operation.")
+            return styled("Both names mean the same operation.")
         case "inlined":
-            return StyledLine(f"{_inlined(story)}{_elsewhere(story)}", "good")
+            return styled(f"{_inlined(story)}{_elsewhere(story)}", "good")
         case "together":
             since = f" since round {decisive.round}" if decisive is not None else ""
             saved = f", which saves {byte_text(story.common.saved)}" if story.common.saved else ""
             sentence = f"Fused: one scheduler node{since}, {clean(story.a.group)}{saved}.{_elsewhere(story)}"
-            return StyledLine(sentence, "good")
+            return styled(sentence, "good")
         case "one-kernel":
             loops = f"Both are in {clean(story.a.kernel)}, as two loops of one launch"
             sentence = f"{loops}, not fused: {because(story)}.{_elsewhere(story)}{_cost(story)}"
-            return StyledLine(sentence, "warn")
+            return styled(sentence, "warn")
         case _:
-            return StyledLine(f"Not fused: {because(story)}.{_cost(story)}", "bad")
+            return styled(f"Not fused: {because(story)}.{_cost(story)}", "bad")
 
 
 def _inlined(story: "PairStory") -> str:
@@ -135,8 +127,8 @@ def because(story: "PairStory") -> str:
         words = f"it was allowed, and {clean(decisive.won)} came first"
     numbers = ", ".join(number_words(decisive))
     if decisive.code == _BETWEEN and story.between:
-        path = path_words(story.a.group, story.between, story.b.group)
-        return f"{between_words(story.between)} must run between the two: {path}"
+        path = path_text(story.a.group, story.between, story.b.group)
+        return f"{between_text(story.between)} must run between the two: {path}"
     return f"{words} ({numbers})" if numbers else words or decisive.verdict
 
 
@@ -161,18 +153,18 @@ def _orders(story: "PairStory") -> str:
     return next(kinds, "").format(clean(most))
 
 
-def between_words(between: "tuple[Between, ...]") -> str:
+def between_text(between: "tuple[Between, ...]") -> str:
     """`convolution_backward · resnet.py:10 (op58)`; of several the first library call, if any, and the number
     of others.
     """
     first = next((one for one in between if one.kind == "extern"), between[0])
-    what = operator_words(first.operator, first.where)
+    what = operator_text(first.operator, first.where)
     words = f"{what} ({clean(first.name)})" if what else clean(first.name)
     left = len(between) - 1
     return words + (f" and {left} more" if left else "")
 
 
-def operator_words(operator: str, where: "Location | None") -> str:
+def operator_text(operator: str, where: "Location | None") -> str:
     """`softmax · model.py:9`."""
     return OF.join(part for part in (one_line(operator), place_text(where)) if part)
 
@@ -184,7 +176,7 @@ def part_cell(part: "FindingSite") -> Cell:
     return (*cell(first), *cell(below, "dim"))
 
 
-def names_words(miss: "Miss") -> str:
+def names_text(miss: "Miss") -> str:
     """torch's names of the pair, and of what it shares: `op10_op11, op12: buf9`."""
     return f"{clean(miss.a)}, {clean(miss.b)}: {few([clean(name) for name in miss.buffers], _MOST_BUFFERS, ' ')}"
 
@@ -197,10 +189,10 @@ def _also(between: "tuple[Between, ...]", one: str = "one kernel") -> str:
 
 
 def _stands(between: "tuple[Between, ...]") -> str:
-    return f"{between_words(between)} {'stands' if len(between) == 1 else 'stand'} between"
+    return f"{between_text(between)} {'stands' if len(between) == 1 else 'stand'} between"
 
 
-def path_words(a: str, between: "Sequence[Between]", b: str) -> str:
+def path_text(a: str, between: "Sequence[Between]", b: str) -> str:
     """`op54 → op58 → op70`."""
     names = [clean(one.name) for one in between]
     if len(names) > _MOST_BETWEEN:
@@ -213,19 +205,19 @@ def between_lines(story: "PairStory") -> Iterator[StyledLine]:
     if story.outcome in ("together", "inlined", "same"):
         return
     for one in story.between[:_MOST_BETWEEN]:
-        what = operator_words(one.operator, one.where)
+        what = operator_text(one.operator, one.where)
         code = one_line(one.where.code) if one.where is not None else ""
         words = "   ".join(word for word in (what, code) if word)
-        yield StyledLine(f"  between: {clean(one.name)}   {words}".rstrip(), "warn", is_sentence=True)
+        yield styled(f"  between: {clean(one.name)}   {words}".rstrip(), "warn")
     if len(story.between) > _MOST_BETWEEN:
-        yield StyledLine(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
+        yield styled(f"  between: {number_of(len(story.between) - _MOST_BETWEEN, 'more node')}", "dim")
 
 
-def miss_words(miss: "Miss") -> str:
+def miss_text(miss: "Miss") -> str:
     """Why the two are apart: what must run between them, or the reason, and whether one kernel would be correct."""
     if miss.code == _BETWEEN and miss.between:
-        path = path_words(miss.a, miss.between, miss.b)
-        return f"{between_words(miss.between)} must run between: {path}"
+        path = path_text(miss.a, miss.between, miss.b)
+        return f"{between_text(miss.between)} must run between: {path}"
     words = words_of(miss.code) or one_line(miss.reason) or UNKNOWN
     if miss.between:
         return f"{words}; {_also(miss.between)}"
@@ -234,12 +226,12 @@ def miss_words(miss: "Miss") -> str:
     return words if is_decided else f"{words}; not checked whether one kernel would be correct"
 
 
-def apart_words(miss: "Miss") -> str:
+def apart_text(miss: "Miss") -> str:
     """The same, preceded by how close they still are."""
-    return f"two loops of one launch; {miss_words(miss)}" if miss.one_kernel else miss_words(miss)
+    return f"two loops of one launch; {miss_text(miss)}" if miss.one_kernel else miss_text(miss)
 
 
-def order_words(misses: "Sequence[Miss]") -> str:
+def order_text(misses: "Sequence[Miss]") -> str:
     """In which order pairs are listed: of each kind the most expensive first, and what cannot save a launch after what
     can.
     """
@@ -256,12 +248,12 @@ def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
         yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"
 
 
-def saved_words(miss: "Miss") -> str:
+def saved_text(miss: "Miss") -> str:
     """`262 kB`, or `≤ 262 kB` if it depends on values."""
     return ("≤ " if miss.is_unsure else "") + byte_text(miss.saved_bytes)
 
 
-def score_words(miss: "Miss") -> str:
+def score_text(miss: "Miss") -> str:
     """torch's score of the pair; empty if it was not computed."""
     return "" if miss.shared_bytes is None else byte_text(miss.shared_bytes)
 
@@ -314,17 +306,17 @@ def _with_legality(story: "PairStory", words: str) -> str:
     is_profit = story.reason is not None and story.reason.about == "profit"
     if story.legality == "illegal":
         begins = "This is about gain, but" if is_profit else f"{words};"
-        path = path_words(story.a.group, story.between, story.b.group)
+        path = path_text(story.a.group, story.between, story.b.group)
         one = "one loop" if story.outcome == "one-kernel" else "one kernel"
         return f"{begins} {_also(story.between, one)}: {path}"
     legality = (_LEGALITY if is_profit else _ELSE).get(story.legality)
     return words if legality is None else f"{words}: {legality}" if is_profit else f"{words}; {legality}"
 
 
-def outcome_words(row: "Candidate") -> str:
+def attempt_text(row: "Candidate") -> str:
     """What came of an attempt: the resulting node, what came first, or why it was refused."""
     if row.into or row.won or row.milliseconds:
-        return round_words(row)
+        return round_text(row)
     if row.code and by_code(row.code) is None:
         return f"{one_line(row.reason)} ({UNKNOWN})"
     words = [words_of(row.code) or one_line(row.reason), ", ".join(number_words(row))]
@@ -333,7 +325,7 @@ def outcome_words(row: "Candidate") -> str:
     return "   ".join(word for word in words if word)
 
 
-def round_words(row: "Candidate") -> str:
+def round_text(row: "Candidate") -> str:
     """What follows a verdict: the result, what came first, the numbers, the parts of torch's score."""
     words: list[str] = []
     if row.into:
@@ -360,7 +352,7 @@ def difference_lines(story: "PairStory") -> Iterator[StyledLine]:
     for row in story.differences:
         yield from _difference(row, story.a.operation, story.b.operation)
     if story.decisive is not None and story.decisive.more and not story.differences:
-        yield StyledLine(f"  torch says: {one_line(story.decisive.more)}", "dim", is_sentence=True)
+        yield styled(f"  torch says: {one_line(story.decisive.more)}", "dim")
 
 
 def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
@@ -368,15 +360,15 @@ def _difference(row: "Difference", a: str, b: str) -> Iterator[StyledLine]:
     for name, access, marks in ((a, row.a, row.a_marks), (b, row.b, row.b_marks)):
         before = f"  {clean(name):{width}}  {clean(row.buffer)}"
         if access.index is None:
-            yield StyledLine(f"{before}, all of it")
+            yield joined(f"{before}, all of it", is_aligned=True)
             continue
-        yield StyledLine(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}")
+        yield joined(f"{before}[ {clean(access.index)} ]   {clean(', '.join(access.ranges))}", is_aligned=True)
         marked = [" "] * len(access.index)
         for start, end in marks:
             marked[start:end] = "^" * (end - start)
         if marks:
-            yield StyledLine(f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn")
-    yield StyledLine(f"  {one_line(row.words)}", "warn", is_sentence=True)
+            yield joined((f"{' ' * len(before)}  {''.join(marked).rstrip()}", "warn"), is_aligned=True)
+    yield styled(f"  {one_line(row.words)}", "warn")
 
 
 def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
@@ -384,7 +376,7 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
     decisive, reason = story.decisive, story.reason
     if decisive is not None and decisive.code and reason is None:
         words = f"inspect-compile does not know this reason; torch's words: {one_line(decisive.reason)}"
-        yield StyledLine(_with_legality(story, words), "warn")
+        yield styled(_with_legality(story, words), "warn")
     if story.outcome in ("together", "inlined", "same") or reason is None:
         return
     words = _ABOUT.get(reason.about, "")
@@ -394,12 +386,12 @@ def advice_lines(story: "PairStory") -> Iterator[StyledLine]:
         words = _with_legality(story, words)
     if story.legality == "illegal" and reason.about != "legality" and reason.code != _UNFUSABLE:
         between = by_code(_BETWEEN)
-        yield StyledLine(f"{words}; no setting for fusion changes that.")
+        yield styled(f"{words}; no setting for fusion changes that.")
         if between is not None:
-            yield StyledLine(f"In the program: {between.advice}.")
+            yield styled(f"In the program: {between.advice}.")
         return
-    yield StyledLine(f"{words}.")
+    yield styled(f"{words}.")
     if reason.advice and (story.common.buffers or reason.code not in _SHARING):
-        yield StyledLine(f"In the program: {reason.advice}.")
+        yield styled(f"In the program: {reason.advice}.")
     if story.knobs:
-        yield StyledLine(f"{'Setting' if len(story.knobs) == 1 else 'Settings'}: {', '.join(story.knobs)}")
+        yield styled(f"{'Setting' if len(story.knobs) == 1 else 'Settings'}: {', '.join(story.knobs)}")

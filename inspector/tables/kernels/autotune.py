@@ -3,14 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.kernels.autotuning import Autotuned, Option, autotuned
 from inspect_compile.facts import Choice, Chosen, Tuning
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, command, each, limited, recorded, title
-from inspect_compile.tables.styled_text import Stack, indented, joined
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, Table, indented, joined
 from inspect_compile.tables.text import byte_text, number_of, one_line, seconds_text, share_text
 
 _BY = {
@@ -142,7 +139,7 @@ COLUMNS: Final[tuple[Column[Option], ...]] = (
 
 def autotune(request: Request) -> Stack:
     """The sheets, each with a limited number of candidates."""
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     for found in request.graphs:
         sheets = request.kept(autotuned(found))
         words = [number_of(len(sheets), "decision") if sheets else "nothing was autotuned"]
@@ -155,10 +152,10 @@ def autotune(request: Request) -> Stack:
     return request.stacked(parts)
 
 
-def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> TerminalTable[Option]:
+def sheet(row: Autotuned, limit: int | None, dump_argument: str) -> Table[Option]:
     """The sheet of one tuning decision, with at most `limit` candidates."""
     every = command(dump_argument, "autotune", row.kernel or row.name, "--all")
-    head = joined((one_line(question_text(row)), "bold"), one_line=True)
+    head = joined((one_line(question_text(row)), "strong"), is_cut=True)
     notes = indented((margin_text(row), *outcome_text(row)))
     return limited(COLUMNS, row.choices, limit, every, title=head, notes=notes)
 

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
-from rich.console import RenderableType
 
 from inspect_compile.analysis.cost.extern_calls import ExternCall, extern_calls
 from inspect_compile.analysis.kernels.autotuning import Autotuned, autotuned, of_kernel
@@ -27,7 +26,7 @@ from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.parts import DeclaredTable, Request, command, limited
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.styled_text import Stack, indented, joined, pointer, styled
+from inspect_compile.tables.styled_text import Block, Stack, indented, joined, pointer, styled
 from inspect_compile.tables.text import lines_text, number_of, one_line, time_text, unbroken
 
 _MOST_KERNELS: Final = 3
@@ -125,10 +124,10 @@ def _page_of(graphs: "Graphs", kernel: Kernel) -> _Page:
     return _page(CompiledGraph(graphs.dump, kernel.graph).outermost)
 
 
-def kernel_page(request: Request) -> RenderableType:
+def kernel_page(request: Request) -> Block:
     """The page of each kernel that the names match."""
     graphs, dump_argument = request.graphs, request.dump_argument
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     for name in _asked(request.names):
         found = resolved(find_kernels(graphs, name, extern=True))
         for kernel in found[:_MOST_KERNELS]:
@@ -166,12 +165,12 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[RenderableType]:
+def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Block]:
     calls = page.calls.get(Id.of(kernel), [])
     moved = [page.moved.of(call) for call in calls]
     form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
     words = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
-    yield joined((unbroken(kernel.name[:_LONGEST]), "bold"), "   ", (one_line("   ".join(words)), "dim"))
+    yield joined((unbroken(kernel.name[:_LONGEST]), "strong"), "   ", (one_line("   ".join(words)), "dim"))
     yield from indented(_measured_lines(page, calls))
     yield from indented(_checked_lines(page, kernel))
     if kernel.kind == "extern":
@@ -207,7 +206,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Renderab
         more = len(bodies) - _MOST_BESIDE
         yield joined(
             (f"{beside}; in {number_of(more, 'more call')}: " if more > 0 else beside, "dim"),
-            (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "cyan"),
+            (f"{command(dump_argument, 'kernel', kernel.name)} --json" if more > 0 else "", "accent"),
         )
     every = f"{command(dump_argument, 'kernel', kernel.name)} --json"
     yield limited(_COLUMNS, list(_statements(rows, each[1:_MOST_BESIDE])), _MOST_STATEMENTS, every)
@@ -299,7 +298,7 @@ def _statements(rows: Iterable[Annotated], others: Iterable[list[Annotated]]) ->
         before = code
 
 
-def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[RenderableType]:
+def _extern_lines(rows: list[ExternCall], dump_argument: str) -> Iterator[Block]:
     """Its calls, for below the line with its name."""
     for why, own in _reasons(rows).items():
         of = "" if len(own) == len(rows) else f" ({number_of(len(own), 'call')}: {' '.join(own)})"

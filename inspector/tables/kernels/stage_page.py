@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.kernels.instructions import count_instructions, says_places_only
 from inspect_compile.analysis.kernels.stage_counts import LineCounts, narrowed, operations
 from inspect_compile.analysis.kernels.stage_lines import (
@@ -26,8 +23,7 @@ from inspect_compile.graph.kernels.statements import Statements
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell
 from inspect_compile.tables.kernels.binaries import config_text
 from inspect_compile.tables.parts import command, limited, more
-from inspect_compile.tables.styled_text import Stack, indented, joined, pointer
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, indented, joined, pointer
 from inspect_compile.tables.text import clean, lines_text, number_of, one_line, unbroken
 
 MOST_LINES: Final = 2_000
@@ -86,21 +82,21 @@ def stage_page(
     limit: int | None = None,
     title_note: str = "",
     dump_argument: str = "",
-) -> RenderableType:
+) -> Block:
     """The lines that come from the kernel lines `meant`, selected by the options `asked` such as `--line 25`; all lines
     if None.
 
     `title_note` is added to the title; at most `limit` lines are shown.
     """
     kernel = stages.kernel
-    parts: list[RenderableType] = [_title(stages, stage.label, title_note, stage.name)]
+    parts: list[Block] = [_title(stages, stage.label, title_note, stage.name)]
     rows = narrowed(annotated_lines(statements, kernel, stage), meant)
     if meant is not None:
         parts += indented([one_line(_narrowed_line(stage, rows, asked))])
     elif stage.text:
         parts += indented(coverage_lines(statements, kernel, stage))
     parts += indented(_calls_lines(statements, kernel))
-    parts += indented([one_line(stage.note)] if stage.note else [], "yellow")
+    parts += indented([one_line(stage.note)] if stage.note else [], "warn")
     kept = rows if limit is None else [row for row in rows if not says_places_only(row.text)]
     shown = kept[:limit]
     columns = [replace(column, title=stage.name) if column.title == "stage" else column for column in _COLUMNS]
@@ -113,7 +109,7 @@ def stage_page(
             left = number_of(len(rows) - len(kept), "line")
             notes.append(pointer(f"{left} left out that only tell places", everything))
     if shown:
-        parts.append(TerminalTable(columns, _shown(shown), notes=notes))
+        parts.append(Table(columns, _shown(shown), notes=notes))
     return Stack(parts, gap=False)
 
 
@@ -142,10 +138,10 @@ def _calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
         yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
 
 
-def _title(stages: KernelStages, label: str, note: str = "", name: str = "") -> Text:
+def _title(stages: KernelStages, label: str, note: str = "", name: str = "") -> StyledLine:
     """The kernel, the stage `name` and the configuration `label`."""
     words = (word for word in (name, *_configuration(stages, label), note) if word)
-    return joined((unbroken(stages.kernel.name), "bold"), "   ", (one_line("   ".join(words)), "dim"))
+    return joined((unbroken(stages.kernel.name), "strong"), "   ", (one_line("   ".join(words)), "dim"))
 
 
 def _narrowed_line(stage: Stage, rows: Sequence[StageLine], asked: Iterable[str]) -> str:
@@ -195,12 +191,12 @@ def stage_counts(
     *,
     limit: int | None,
     dump_argument: str,
-) -> RenderableType:
+) -> Block:
     """Shows at most `limit` lines; `notes` say which stages are left out, and why."""
     names = [name for name in STAGES if any(name in row.counts for row in rows)]
-    parts: list[RenderableType] = [_title(stages, label)]
+    parts: list[Block] = [_title(stages, label)]
     parts += indented(_calls_lines(statements, stages.kernel))
-    parts += indented(map(one_line, notes), "yellow")
+    parts += indented(map(one_line, notes), "warn")
     evidence = command(dump_argument, "kernel", stages.kernel.name, "--stage", "all", "--all")
     columns = (*_COUNTS, *(Column(name, _count_in(name), right=True) for name in names))
     parts.append(limited(columns, rows, limit, evidence))

@@ -5,8 +5,6 @@ from itertools import chain
 from typing import Final
 
 import msgspec
-from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.lookup.moments import find_moments, lines_text
 from inspect_compile.analysis.memory.holders import Holder, Moment, holders
@@ -18,7 +16,7 @@ from inspect_compile.graph.memory.plan import Memory
 from inspect_compile.graph.memory.replay import MemoryStep
 from inspect_compile.tables.columns import Cell, Column, Row, Span, cell, place_cell, text_lines
 from inspect_compile.tables.lookup_text import resolved
-from inspect_compile.tables.memory.memory_words import (
+from inspect_compile.tables.memory.memory_text import (
     kept_text,
     memory_notes,
     moment_notes,
@@ -29,8 +27,7 @@ from inspect_compile.tables.memory.memory_words import (
     why_kept,
 )
 from inspect_compile.tables.parts import DeclaredTable, Request, more, recorded, recorded_of_compiles, title
-from inspect_compile.tables.styled_text import Stack, heading, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, heading, styled
 from inspect_compile.tables.text import byte_text, number_of, share_text
 
 _BAR: Final = 16
@@ -77,11 +74,11 @@ KEPT: Final[tuple[Column[NeededActivation], ...]] = (
 )
 
 
-def memory(request: Request, *, at: str | None = None) -> RenderableType:
+def memory(request: Request, *, at: str | None = None) -> Block:
     """One replay for each graph; if rows are left out, those around the peak are kept. `at`: who holds what at that
     line.
     """
-    dump, sheets = request.dump, list[RenderableType]()
+    dump, sheets = request.dump, list[Block]()
     if at is not None:
         moments = resolved(find_moments(Graphs(dump, request.graph), at))
         return Stack(_at(request, graph, found, now, at) for graph, found, now in moments)
@@ -103,13 +100,13 @@ def _table(
     columns: Sequence[Column[Row]],
     rows: Sequence[Row],
     shown: Sequence[Row],
-    head: Text,
+    head: StyledLine,
     again: str,
     notes: Iterable[str],
-) -> TerminalTable[Row]:
+) -> Table[Row]:
     """The rows that are shown; `again` is named if there are others, and shows them all."""
     left = [more(len(rows) - len(shown), again)] if len(rows) > len(shown) else []
-    return TerminalTable(columns, shown, title=head, notes=[*left, *(styled(note, "dim") for note in notes)])
+    return Table(columns, shown, title=head, notes=[*left, *(styled(note, "dim") for note in notes)])
 
 
 def moment_lines(now: Moment, most: int) -> list[str]:
@@ -127,7 +124,7 @@ def _around_peak(steps: list[MemoryStep], limit: int | None) -> list[MemoryStep]
     return steps[first : first + limit]
 
 
-def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | None, at: str) -> RenderableType:
+def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | None, at: str) -> Block:
     """Who holds what after a line."""
     if now is None:
         return title(graph, "nothing is allocated" if at == "peak" else f"no line {at}: {lines_text(found)}")
@@ -139,7 +136,7 @@ def _at(request: Request, graph: CompiledGraph, found: Memory, now: Moment | Non
     return _table(HELD, rows, shown, title(graph, summary), again, moment_notes(now))
 
 
-def _activations(request: Request, graph: CompiledGraph, found: Activations) -> RenderableType:
+def _activations(request: Request, graph: CompiledGraph, found: Activations) -> Block:
     head, again = heading(graph.name, kept_text(found)), request.every("memory", graph=graph.name)
     rows = request.kept(found.kept)
     return _table(KEPT, rows, rows[: request.limit], head, again, partition_notes(found))

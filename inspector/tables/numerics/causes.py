@@ -4,16 +4,12 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.numerics import causes as analysis
 from inspect_compile.analysis.numerics.causes import Counterfactual, mending
 from inspect_compile.analysis.numerics.kept import kept_launches
 from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Cell, Column, Span, cell
-from inspect_compile.tables.styled_text import Stack, styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, Table, styled
 from inspect_compile.tables.text import byte_text, clean, number_of, one_line, unbroken
 
 if TYPE_CHECKING:
@@ -59,13 +55,13 @@ COLUMNS: Final[tuple[Column[Counterfactual], ...]] = (
 )
 
 
-def causes(dump: "Dump", rows: Iterable[Counterfactual], dump_argument: str) -> RenderableType:
+def causes(dump: "Dump", rows: Iterable[Counterfactual], dump_argument: str) -> Block:
     """For each graph a table of the compiles, and what came of it."""
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     for graph, of_graph in grouped(rows, lambda row: row.graph).items():
         lines = Stack([*_left(of_graph), *_lines(dump, of_graph, dump_argument)], gap=False)
         tried = [row for row in of_graph if row.outcome != analysis.NOT_TRIED]
-        parts.append(TerminalTable(COLUMNS, tried, title=styled(clean(graph), "bold")))
+        parts.append(Table(COLUMNS, tried, title=styled(clean(graph), "strong")))
         parts.append(lines)
     return Stack(parts)
 
@@ -78,20 +74,20 @@ def _price(row: Counterfactual) -> str:
     return f"with {launches} and {size} in the place of {row.first_launches:,} and {byte_text(row.first_bytes)}"
 
 
-def _left(rows: list[Counterfactual]) -> Iterator[Text]:
+def _left(rows: list[Counterfactual]) -> Iterator[StyledLine]:
     """What was not tried."""
     left = [row for row in rows if row.outcome == analysis.NOT_TRIED and row.reason]
     for reason, these in grouped(left, lambda row: row.reason).items():
         yield styled(f"not tried, {one_line(reason)}: {'; '.join(one_line(row.change) for row in these)}", "dim")
 
 
-def cause_lines(graphs: "Graphs", dump_argument: str) -> Iterator[Text]:
+def cause_lines(graphs: "Graphs", dump_argument: str) -> Iterator[StyledLine]:
     """What came of compiling wrong graphs again, a line or two for each."""
     for of_graph in grouped(analysis.causes(graphs), lambda row: row.graph).values():
         yield from _lines(graphs.dump, of_graph, dump_argument)
 
 
-def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iterator[Text]:
+def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iterator[StyledLine]:
     first = rows[0]
     if first.outcome == analysis.NOT_WRONG:
         yield styled(
@@ -106,7 +102,7 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     mends = mending(rows)
     for row in mends:
         about = f" ({row.about})" if row.about else ""
-        yield styled(f"mends it: {one_line(row.change)}{about}, {_price(row)}", "green")
+        yield styled(f"mends it: {one_line(row.change)}{about}, {_price(row)}", "good")
     if mends:
         return
     tried = [row for row in rows if row.outcome not in (analysis.NOT_TRIED, analysis.STILL)]
@@ -117,4 +113,4 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     if any(kept.inputs.graph == first.graph and kept.inputs.file for kept in kept_launches(dump)):
         words = unbroken(dump_argument.strip() or str(dump.root)), "--graph", shlex.quote(unbroken(first.graph))
         how = f"; write a reproducer with inspect-compile numerics {' '.join(words)} -o repro.py"
-    yield styled(f"no setting mends it, of {len(tried):,} that were tried: a bug{how}", "bold")
+    yield styled(f"no setting mends it, of {len(tried):,} that were tried: a bug{how}", "strong")

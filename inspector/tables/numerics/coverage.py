@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from rich.text import Text
-
 from inspect_compile.analysis.numerics.coverage import Uncompared
 from inspect_compile.graph import gathered
-from inspect_compile.tables.styled_text import styled
+from inspect_compile.tables.styled_text import StyledLine, styled
 
 _SHOWN: Final = 8
 """Maximum number of reasons that are printed."""
@@ -15,7 +13,7 @@ _PLACES: Final = 3
 """Maximum number of places that are named for one of them."""
 
 
-def uncompared_lines(rows: Iterable[Uncompared]) -> Iterator[Text]:
+def uncompared_lines(rows: Iterable[Uncompared]) -> Iterator[StyledLine]:
     """One line for each reason."""
     grouped = gathered(((row.step, row.reason), row) for row in rows)
     for found in list(grouped.values())[:_SHOWN]:

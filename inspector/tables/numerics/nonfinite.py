@@ -3,16 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow, flagged_calls, nonfinite_facts, nonfinite_rows
 from inspect_compile.facts import FlaggedCalls, NumericsCall, Operand
 from inspect_compile.graph import Graphs, grouped
 from inspect_compile.knowledge.numerics.formats import INF, LARGEST, NAN
 from inspect_compile.tables.parts import DeclaredTable, Request, command, first_of
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import byte_text, number_of, place_text, unbroken
 
 if TYPE_CHECKING:
@@ -24,22 +21,22 @@ _TROUBLE: Final = 6
 """Maximum number of calls that are named because they were not looked at."""
 
 
-def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
+def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[StyledLine]:
     """What is known of one finding, line by line; `rank` says of which rank, where there are several."""
     place = f" ({place_text(row.where)})" if row.where is not None else ""
     step = f"step {row.step:,}, " if row.step else ""
     call = f"  {row.graph}, {step}call {row.call:,}, result {row.output}"
-    kind = joined((rank, "cyan"), (f"{row.kind} again" if row.again else f"first {row.kind}", "bold red"))
+    kind = joined((rank, "accent"), (f"{row.kind} again" if row.again else f"first {row.kind}", "alarm"))
     if row.reason:
         yield joined(kind, (call, "dim"))
         yield styled(f"  what makes it is not known: {row.reason}")
         return
     if row.came_in:
         yield joined(kind, call)
-        yield joined("  it came in: ", (row.came_in, "cyan"), f"{place}, an input of the graph, has it")
+        yield joined("  it came in: ", (row.came_in, "accent"), f"{place}, an input of the graph, has it")
         return
     if row.of_node:
-        kind, call = joined((rank, "cyan"), (f"eager's {row.kind}", "bold")), f"  {row.graph}, call {row.call:,}"
+        kind, call = joined((rank, "accent"), (f"eager's {row.kind}", "strong")), f"  {row.graph}, call {row.call:,}"
     yield joined(kind, f": {row.node or row.buffer}{place}", (call, "dim"))
     if row.element or row.value:
         least = f"; the largest {row.dtype} is {LARGEST[row.dtype]:.6g}" if _is_overflow(row) else ""
@@ -53,7 +50,7 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[Text]:
         yield styled("  run node by node the graph has none here: the compiled code alone makes it")
     if row.kernel:
         line = f", line {row.line}" if row.line else ""
-        yield joined("  in ", (row.kernel, "cyan"), line, (f": {row.statement}" if row.statement else "", "dim"))
+        yield joined("  in ", (row.kernel, "accent"), line, (f": {row.statement}" if row.statement else "", "dim"))
 
 
 def _is_overflow(row: NonFiniteRow) -> bool:
@@ -91,7 +88,7 @@ def _short(number: str) -> str:
         return number
 
 
-def nonfinite(request: Request) -> RenderableType:
+def nonfinite(request: Request) -> Block:
     """What made the first NaN and the first Inf of each graph."""
     rows = [
         row
@@ -107,12 +104,12 @@ def nonfinite(request: Request) -> RenderableType:
     return styled(text_or_nothing(request.dump, how), "dim")
 
 
-def _stanzas(rows: Sequence[tuple[str, NonFiniteRow]], limit: int | None, every: str) -> RenderableType:
+def _stanzas(rows: Sequence[tuple[str, NonFiniteRow]], limit: int | None, every: str) -> Block:
     shown, notes = first_of(rows, limit, every)
     return Stack([line for rank, row in shown for line in finding_lines(row, rank)] + [*notes], gap=False)
 
 
-def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[Text]:
+def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[StyledLine]:
     """Which flags rose, what was kept in memory, and what could not have been examined."""
     calls = f"{number_of(sum(row.calls for row in rows), 'call')} of {number_of(len(rows), 'graph')}"
     if rows and not any(row.flagged for row in rows):
@@ -121,7 +118,7 @@ def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[Text]:
         if row.flagged:
             last = f"; the last is call {row.last:,}" if row.flagged > 1 else ""
             had = f"{row.flagged:,} of {number_of(row.calls, 'call')} had NaN or Inf"
-            yield joined((row.graph, "cyan"), f": {had}, call {row.first:,} first{last}")
+            yield joined((row.graph, "accent"), f": {had}, call {row.first:,} first{last}")
     for device in sorted({row.device for row in rows if row.kept_bytes}):
         kept = [row for row in rows if row.device == device and row.kept_bytes]
         most = ", ".join(
@@ -145,27 +142,27 @@ def _rank(dump: "Dump") -> str:
     return "" if dump.run.rank is None else f"rank {dump.run.rank}: "
 
 
-def found(dumps: "Sequence[Dump]", dump_argument: str) -> RenderableType:
+def found(dumps: "Sequence[Dump]", dump_argument: str) -> Block:
     """What `inspect-compile numerics --nonfinite` and `--recorder` print: the findings of all processes, and what was
     not looked at.
     """
     rows = [(_rank(dump), row) for dump in dumps for row in nonfinite_rows(Graphs(dump))]
     trouble = [(_rank(dump), call) for dump in dumps for call in dump.rows(NumericsCall) if call.reason]
     flagged = [(_rank(dump), row) for dump in dumps for row in flagged_calls(Graphs(dump))]
-    lines: list[RenderableType] = []
+    lines: list[Block] = []
     if rows:
         lines.append(_stanzas(rows, _SHOWN, command(dump_argument, "nonfinite", "--all")))
     elif not any(row.flagged for _, row in flagged):
         lines.append(styled("no result of a compiled graph has NaN or Inf"))
     for rank, of_rank in grouped(flagged, lambda pair: pair[0]).items():
-        lines += [joined((rank, "cyan"), line) for line in recorder_lines([row for _, row in of_rank])]
+        lines += [joined((rank, "accent"), line) for line in recorder_lines([row for _, row in of_rank])]
     for rank, call in trouble[:_TROUBLE]:
         lines.append(styled(f"{rank}not looked at: {call.graph}, call {call.call}: {call.reason}", "dim"))
     if len(trouble) > _TROUBLE:
         lines.append(styled(f"not looked at: {number_of(len(trouble) - _TROUBLE, 'more call')}", "dim"))
     if rows:
         look = f"inspect-compile {command(unbroken(dump_argument), 'nonfinite')}"
-        lines.append(joined("what made them: ", (look, "cyan")))
+        lines.append(joined("what made them: ", (look, "accent")))
     return Stack(lines, gap=False)
 
 

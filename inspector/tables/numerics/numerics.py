@@ -4,8 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from rich.console import RenderableType
-from rich.text import Text
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.numerics.coverage import uncompared
@@ -14,7 +12,7 @@ from inspect_compile.analysis.numerics.statements import KernelStatements, kerne
 from inspect_compile.analysis.numerics.verdicts import Judged, Summary, judged, summary
 from inspect_compile.facts import KeptInputs, LoadedLine
 from inspect_compile.graph import Graphs, Id
-from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_words, made_wrong
+from inspect_compile.knowledge.numerics.levels import AGAINST, AOT, DYNAMO_GRAPH, FUNCTION, level_text, made_wrong
 from inspect_compile.knowledge.numerics.verdicts import (
     EXACT,
     NEARER,
@@ -31,7 +29,7 @@ from inspect_compile.tables.numerics.launching import launching_lines
 from inspect_compile.tables.numerics.nonfinite import finding_lines
 from inspect_compile.tables.numerics.statements import blamed_lines, statement_tables
 from inspect_compile.tables.parts import DeclaredTable, Request, command, limited
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import number_of, place_text, seconds_text, unbroken
 
 if TYPE_CHECKING:
@@ -56,7 +54,7 @@ def _exactly(value: float | None) -> str:
 
 
 def _launch(row: Judged) -> str:
-    return row.kernel or f"({level_words(row.level)})"
+    return row.kernel or f"({level_text(row.level)})"
 
 
 def _why(row: Judged) -> Cell:
@@ -130,9 +128,9 @@ COLUMNS: Final[tuple[Column[Judged], ...]] = (
 )
 
 
-def numerics(request: Request) -> RenderableType:
+def numerics(request: Request) -> Block:
     """What each checked launch wrote, in the order of the calls."""
-    tables: list[RenderableType] = []
+    tables: list[Block] = []
     for found in request.graphs:
         all_rows = judged(found)
         rows = [row for row in all_rows if all(name in _words(row) for name in request.names)]
@@ -177,9 +175,9 @@ def result_lines(rows: Iterable[Judged]) -> Iterator[str]:
         yield f"checked at output_code.py:{row.line}{call}   {said}"
 
 
-def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) -> RenderableType:
+def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) -> Block:
     """What `inspect-compile numerics` prints: the wrong results of all processes, and what was covered."""
-    lines: list[RenderableType] = []
+    lines: list[Block] = []
     for dump in dumps:
         wrong = [row for row in judged(Graphs(dump)) if row.verdict == WRONG or row.measured.unstable]
         if wrong:
@@ -189,17 +187,17 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
         lines += _other_strides(Graphs(dump))
     lines += summary_lines(sums)
     look = f"inspect-compile {command(unbroken(dump_argument), 'numerics')}"
-    lines.append(joined("each launch: ", (look, "cyan")))
+    lines.append(joined("each launch: ", (look, "accent")))
     kept = [row for dump in dumps for row in dump.rows(KeptInputs) if row.file]
     again = f"inspect-compile numerics {unbroken(dump_argument)}"
     if any(row.index < 0 for row in kept):
-        lines.append(joined("which setting mends it: ", (f"{again} --causes", "cyan")))
+        lines.append(joined("which setting mends it: ", (f"{again} --causes", "accent")))
     if any(row.index >= 0 for row in kept):
-        lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "cyan")))
+        lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "accent")))
     return Stack(lines, gap=False)
 
 
-def _eager_alone(graphs: "Graphs") -> Iterator[Text]:
+def _eager_alone(graphs: "Graphs") -> Iterator[StyledLine]:
     """Where eager leaves the finite numbers, and the compiled code does not."""
     alone = [row for row in judged(graphs) if row.measured.eager_alone]
     if not alone:
@@ -207,7 +205,7 @@ def _eager_alone(graphs: "Graphs") -> Iterator[Text]:
     first = next((row for row in alone if row.kernel), alone[0])
     name = first.node or first.buffer
     where = f" ({place_text(first.where)})" if first.where is not None else ""
-    yield joined(("eager leaves the finite numbers: ", "bold"), f"{name}{where}: {_of_eager_alone(first)}")
+    yield joined(("eager leaves the finite numbers: ", "strong"), f"{name}{where}: {_of_eager_alone(first)}")
     made = [row for row in nonfinite_rows(graphs) if row.of_node]
     for one in made[:_KERNELS]:
         yield from finding_lines(one)
@@ -215,7 +213,7 @@ def _eager_alone(graphs: "Graphs") -> Iterator[Text]:
         yield styled(f"  {number_of(len(made) - _KERNELS, 'more value')} of eager's: show nonfinite", "dim")
 
 
-def _other_strides(graphs: "Graphs") -> Iterator[Text]:
+def _other_strides(graphs: "Graphs") -> Iterator[StyledLine]:
     """Results whose elements are right and whose strides are not eager's: the first, and how many there are."""
     rows = [row for row in judged(graphs) if row.measured.other_strides]
     if rows:
@@ -223,13 +221,13 @@ def _other_strides(graphs: "Graphs") -> Iterator[Text]:
         more = f", and {number_of(len(rows) - 1, 'more result')}" if len(rows) > 1 else ""
         node = f", {first.node}" if first.node else ""
         yield joined(
-            ("other strides than in eager: ", "bold"),
+            ("other strides than in eager: ", "strong"),
             f"{first.buffer} of {first.graph}{node}: {first.measured.other_strides}{more}; only a program that depends "
             "on strides sees that",
         )
 
 
-def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[Text]:
+def _wrong_lines(dump: "Dump", wrong: Sequence[Judged], statements: Sequence[KernelStatements]) -> Iterator[StyledLine]:
     """The lines of code that make results `wrong`, and the wrong ones among the `statements` of kernels."""
     named = [Id(row.graph, row.kernel) for row in statements if row.blamed is not None]
     yield from launching_lines(dump, [row for row in wrong if row.verdict == WRONG], named)
@@ -241,7 +239,7 @@ def _words(row: Judged) -> tuple[str, ...]:
     return row.kernel, row.buffer, row.node, row.verdict
 
 
-def summary_lines(sums: Sequence[Summary]) -> Iterator[Text]:
+def summary_lines(sums: Sequence[Summary]) -> Iterator[StyledLine]:
     """The first wrong result, and what was covered."""
     verdicts = {one: sum(found.verdicts.get(one, 0) for found in sums) for one in VERDICTS}
     first = next((found.first for found in sums if found.first is not None), None)
@@ -254,14 +252,14 @@ def summary_lines(sums: Sequence[Summary]) -> Iterator[Text]:
         else:
             made = made_wrong(first.level, first.buffer, first.graph)
         node = _source(first) if first.measured.source else first.node
-        yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "bold")
+        yield styled(f"first wrong: {made}{', ' if node else ''}{node}{where}", "strong")
     unstable = next((found.first_unstable for found in sums if found.first_unstable is not None), None)
     if unstable is not None:
         where = f" ({place_text(unstable.where)})" if unstable.where is not None else ""
         words = (
             f"{unstable.kernel}, line {unstable.line} of {unstable.graph}, {unstable.node or unstable.buffer}{where}"
         )
-        yield styled(f"first not deterministic: {words}", "bold")
+        yield styled(f"first not deterministic: {words}", "strong")
     if any(found.repeated for found in sums):
         results = sum(found.unstable for found in sums)
         whole = sum(found.unstable_results for found in sums)

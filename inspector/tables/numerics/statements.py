@@ -3,14 +3,11 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.numerics.statements import KernelStatements, StatementRow, grown
 from inspect_compile.tables.columns import Column, cell, place_cell
 from inspect_compile.tables.numerics.error_kinds import sentence
 from inspect_compile.tables.parts import Request, limited
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import place_text
 
 _DIGITS: Final = 9
@@ -36,17 +33,17 @@ COLUMNS: Final[tuple[Column[StatementRow], ...]] = (
 )
 
 
-def blamed_lines(row: KernelStatements) -> Iterator[Text]:
+def blamed_lines(row: KernelStatements) -> Iterator[StyledLine]:
     """Which statement of the kernel is wrong, in words."""
     found = row.blamed
     if found is None:
         why = row.reason or f"each computes its operation for the worst element of {row.node}"
         yield joined("its statements: ", (why, "dim"))
         for one in () if row.reason else grown(row):
-            yield joined(f"  line {one.line}: ", (one.text, "bold"), f"  {sentence(one.kind)}" if one.kind else "")
+            yield joined(f"  line {one.line}: ", (one.text, "strong"), f"  {sentence(one.kind)}" if one.kind else "")
         return
     place = f"  {found.node}{f' ({place_text(found.where)})' if found.where is not None else ''}" if found.node else ""
-    yield joined(f"the statement, line {found.line} of {row.kernel}: ", (found.text, "bold red"), (place, "cyan"))
+    yield joined(f"the statement, line {found.line} of {row.kernel}: ", (found.text, "alarm"), (place, "accent"))
     yield styled(f"  {_why(row, found)}")
     if row.why == "value" and row.kind is not None:
         yield styled(f"  {sentence(row.kind)}")
@@ -70,9 +67,9 @@ def _why(row: KernelStatements, found: StatementRow) -> str:
     return f"the statements up to it do what they were generated for, which is not what {found.node} is"
 
 
-def statement_tables(request: Request, rows: list[KernelStatements]) -> RenderableType:
+def statement_tables(request: Request, rows: list[KernelStatements]) -> Block:
     """What each statement computed, kernel by kernel."""
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     for row in rows:
         lines = list(blamed_lines(row))
         if row.statements:

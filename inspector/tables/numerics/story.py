@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from inspect_compile.analysis.numerics.verdicts import Judged
-from inspect_compile.knowledge.numerics.levels import level_words
+from inspect_compile.knowledge.numerics.levels import level_text
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NOT_COMPARABLE, VERDICTS, rounding_error
 from inspect_compile.tables.text import number_of, place_text
 
@@ -51,7 +51,7 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"step      of the lowering of {row.node}, compared with the loops of torch's IR"
     if found.turn:
         yield f"run       {found.turn:,} of the nested graph in this call"
-    launched = f"{row.kernel}, line {row.line} of output_code.py" if row.kernel else level_words(row.level)
+    launched = f"{row.kernel}, line {row.line} of output_code.py" if row.kernel else level_text(row.level)
     yield f"written   {row.buffer} by {launched}, call {row.call:,}"
     if row.where is not None:
         yield f"line      {place_text(row.where)}   {row.where.code.strip()}".rstrip()

@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing, nothing_text
 from inspect_compile.analysis.findings.finding import EACH_CALL, EACH_STEP, ONCE, Finding
@@ -19,8 +16,7 @@ from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
 from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.parts import DeclaredTable, Request, command, more, why_command
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import TerminalTable, spans_text
+from inspect_compile.tables.styled_text import Block, Claim, Stack, StyledLine, Table, joined, styled
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
@@ -32,7 +28,7 @@ _NOT_KNOWN: Final = "how many seconds it costs is not known"
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 
 
-def cost_words(found: Finding) -> str:
+def cost_text(found: Finding) -> str:
     """`1.1 s of compiling`, `12 µs a call (131 kB)`, `≤ 131 kB a call`."""
     most = "≤ " * found.is_bound
     if found.kind in (kinds.NUMERICS, kinds.FAILED):
@@ -49,7 +45,7 @@ def cost_words(found: Finding) -> str:
     return f"{most}{byte_text(found.bytes)} a call"
 
 
-def sure_words(found: Finding) -> str:
+def sure_text(found: Finding) -> str:
     """How the cost is known, and on how many calls it rests."""
     if found.kind in (kinds.FAILED, kinds.BREAK):
         return "recorded; what it costs in time is not measured" if found.kind == kinds.BREAK else "recorded"
@@ -74,13 +70,13 @@ def places_cell(found: Finding) -> Cell:
     return tuple(spans)
 
 
-def source_words(where: "Location | None") -> str:
+def source_line_text(where: "Location | None") -> str:
     """What is written in the user's own line, or in the library's if none is known."""
     own = None if where is None else own_line(where)
     return code_text(own or where)
 
 
-def to_do_words(found: Finding) -> str:
+def to_do_text(found: Finding) -> str:
     """What to change in the program; a setting with what trying it showed."""
     torchs = "torch says, not tried: " * found.is_torchs
     words = [f"{torchs}{one_line(found.to_do)}"] if found.to_do else []
@@ -100,7 +96,7 @@ def to_do_words(found: Finding) -> str:
     return "; ".join(words)
 
 
-def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
+def command_text(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
     """The command that shows more."""
     shown_by = kinds.KIND_OF[found.kind].shown_by
     if found.kind == kinds.FAILED and found.names[:1] in ((), (found.graph,)):
@@ -113,11 +109,11 @@ def command_words(found: Finding, dump_argument: str, which: Sequence[str] = ())
 
 
 COLUMNS: Final[tuple[Column[Finding], ...]] = (
-    Column("costs", lambda row: cell(cost_words(row), "strong"), right=True),
+    Column("costs", lambda row: cell(cost_text(row), "strong"), right=True),
     Column("times", lambda row: f"{row.count:,}" if row.count > 1 else "", right=True, optional=True, drop=4),
     Column("where", places_cell, stretch=True, least=28, most=90),
     Column("what", lambda row: one_line(row.what), stretch=True, least=24, most=80, drop=1),
-    Column("to do", to_do_words, stretch=True, least=20, most=120, drop=2),
+    Column("to do", to_do_text, stretch=True, least=20, most=120, drop=2),
     Column("why", lambda row: one_line(row.why), role="dim", stretch=True, least=20, most=120, drop=3),
     Column("sure", lambda row: row.sure, role="dim", drop=5),
 )
@@ -131,23 +127,23 @@ KIND_COLUMNS: Final[tuple[Column[KindLookedFor], ...]] = (
 )
 
 
-def findings(request: Request, *, kinds: bool | None = None) -> RenderableType:
+def findings(request: Request, *, kinds: bool | None = None) -> Block:
     """Each finding on a few lines, with the command that shows more; with `kinds`, what is looked for."""
     if kinds:
-        return TerminalTable(KIND_COLUMNS, looked_for(request.dump))
+        return Table(KIND_COLUMNS, looked_for(request.dump))
     rows = request.kept(findings_of(request.graphs))
     shown = rows if request.limit is None else rows[: request.limit]
     if not rows:
         if nothing(request.dump) is not None:
             return styled(nothing_text(request.dump), "dim")
-        return Claim(styled(nothing_words(request.dump), "dim"), kinds_command(request.dump_argument))
-    blocks: list[RenderableType] = [
+        return Claim(styled(no_findings_text(request.dump), "dim"), kinds_command(request.dump_argument))
+    blocks: list[Block] = [
         Stack(_block(request.dump, number, row, request.dump_argument), gap=False)
         for number, row in enumerate(shown, 1)
     ]
     if len(rows) > len(shown):
         blocks.append(more(len(rows) - len(shown), request.every("findings")))
-    return Stack([Stack([styled(heading(rows), "bold"), *note(request.dump, rows)], gap=False), *blocks])
+    return Stack([Stack([styled(heading(rows), "strong"), *note(request.dump, rows)], gap=False), *blocks])
 
 
 def heading(rows: Sequence[Finding]) -> str:
@@ -155,7 +151,7 @@ def heading(rows: Sequence[Finding]) -> str:
     return f"{number_of(len(rows), 'finding')}, most expensive first"
 
 
-def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
+def note(dump: "Dump", rows: Sequence[Finding]) -> list[Block]:
     """Why seconds are not known, and what to do, where that is so."""
     if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes for row in rows):
         words = " This CPU was not measured, so that bytes cannot be told as seconds"
@@ -163,7 +159,7 @@ def note(dump: "Dump", rows: Sequence[Finding]) -> list[RenderableType]:
     return []
 
 
-def nothing_words(dump: "Dump") -> str:
+def no_findings_text(dump: "Dump") -> str:
     """What is said where there are none."""
     text = f"None of the {number_of(sum(not row.why_not for row in looked_for(dump)), 'kind')} that are looked for"
     missing = len(disabled(dump))
@@ -175,43 +171,43 @@ def kinds_command(dump_argument: str) -> str:
     return command(dump_argument, "findings", f"{KINDS.flag}")
 
 
-def first_lines(rows: Sequence[Finding]) -> Iterator[RenderableType]:
+def first_lines(rows: Sequence[Finding]) -> Iterator[Block]:
     """Findings in short, as a summary has them: what it costs and where, what it is, what to do."""
     for row in rows:
-        head = joined((" ▲ ", "yellow"), (cost_words(row) or "not known", "bold"), "  ", _places(row), *_times(row))
+        head = joined((" ▲ ", "warn"), (cost_text(row) or "not known", "strong"), "  ", _places(row), *_times(row))
         yield Claim(head, "")
         description = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
         yield Claim(joined("   ", (description, "")))
-        yield Claim(joined("   ", ("to do: ", "cyan"), to_do_words(row) or "nothing is known"))
+        yield Claim(joined("   ", ("to do: ", "accent"), to_do_text(row) or "nothing is known"))
 
 
-def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[RenderableType]:
-    evidence = command_words(row, dump_argument, _which(dump, row))
-    head = joined((f"{number:>2} ", "dim"), (cost_words(row) or "not known", "bold"), "  ", one_line(row.what))
+def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[Block]:
+    evidence = command_text(row, dump_argument, _which(dump, row))
+    head = joined((f"{number:>2} ", "dim"), (cost_text(row) or "not known", "strong"), "  ", one_line(row.what))
     yield Claim(joined(head, *_times(row)))
     if row.parts:
-        code = [source_words(part.where) for part in row.parts[:1]]
+        code = [source_line_text(part.where) for part in row.parts[:1]]
         yield Claim(joined("   ", _places(row), (f"   {code[0]}" if code and len(row.parts) == 1 else "", "dim")))
     if row.why:
         yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))
     if row.each_call:
         yield Claim(joined("   ", ("a call ", "dim"), one_line(row.each_call)))
-    if to_do := to_do_words(row):
-        yield Claim(joined("   ", ("to do  ", "cyan"), to_do))
+    if to_do := to_do_text(row):
+        yield Claim(joined("   ", ("to do  ", "accent"), to_do))
     names = " ".join(map(one_line, row.names)) if row.kind == kinds.MISSED_FUSION else ""
     names += f": {few([one_line(name) for name in row.buffers], _MOST_BUFFERS, ' ')}" if names and row.buffers else ""
-    yield Claim(joined("   ", (f"sure   {sure_words(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
+    yield Claim(joined("   ", (f"sure   {sure_text(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
 
 
 def _times(row: Finding) -> list[tuple[str, str]]:
     return [(f"   ×{row.count:,}", "dim")] if row.count > 1 else []
 
 
-def _places(row: Finding) -> Text:
+def _places(row: Finding) -> StyledLine:
     spans = places_cell(row)
     if not plain(spans):
         return styled(one_line(" ".join(row.names)), "dim")
-    return spans_text(spans)
+    return StyledLine(spans)
 
 
 def _which(dump: "Dump", row: Finding) -> tuple[str, ...]:

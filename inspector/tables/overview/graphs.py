@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.findings.kept import summaries_of
 from inspect_compile.analysis.overview.records import GraphSummary
@@ -13,8 +11,7 @@ from inspect_compile.graph import Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import moved_text
 from inspect_compile.tables.parts import DeclaredTable, Request, first_of
-from inspect_compile.tables.styled_text import styled
-from inspect_compile.tables.terminal_table import TerminalTable
+from inspect_compile.tables.styled_text import Block, Table, styled
 from inspect_compile.tables.text import byte_text, exception_text, multiple_text, seconds_text
 
 KIND_WORDS: Final = {"cpp": "C++", "triton": "Triton", "user_triton": "of your own Triton", "template": "template"}
@@ -53,14 +50,14 @@ COLUMNS: Final[tuple[Column[GraphSummary], ...]] = (
 )
 
 
-def graphs(request: Request) -> RenderableType:
+def graphs(request: Request) -> Block:
     """Each graph that was compiled on its own, and what became of it."""
     names = request.names
     wanted = [found for found in request.graphs if not names or any(name in found.name for name in names)]
     if not wanted:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))
-    return TerminalTable(COLUMNS, summaries_of(request.dump, shown), notes=notes)
+    return Table(COLUMNS, summaries_of(request.dump, shown), notes=notes)
 
 
 def _rows(graphs: Graphs) -> Iterator[GraphSummary]:

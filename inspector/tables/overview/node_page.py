@@ -2,11 +2,10 @@
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
 
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.lookup.nodes import ResolvedNode, find_nodes, other_nodes
@@ -19,16 +18,17 @@ from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
-from inspect_compile.tables.columns import Column, text_lines
+from inspect_compile.tables.block_lines import wrapped
+from inspect_compile.tables.columns import Column, cell, plain, text_lines
 from inspect_compile.tables.cost.cost_text import total_words
-from inspect_compile.tables.fusion.why_text import apart_words, saved_words
+from inspect_compile.tables.fusion.why_text import apart_text, saved_text
 from inspect_compile.tables.lookup_text import resolved
 from inspect_compile.tables.lowering.nodes import value_text
 from inspect_compile.tables.lowering.step_text import field, operation_lines, step_lines, symbol_text
 from inspect_compile.tables.numerics.numerics import result_lines
 from inspect_compile.tables.numerics.statements import blamed_lines
 from inspect_compile.tables.parts import DeclaredTable, Request, command
-from inspect_compile.tables.styled_text import Stack, joined, pointer
+from inspect_compile.tables.styled_text import Block, Fitted, Stack, StyledLine, joined, pointer, styled
 from inspect_compile.tables.text import byte_text, line_text, lines_text, nested_name, number_of, one_line, unbroken
 
 if TYPE_CHECKING:
@@ -70,14 +70,14 @@ _REFUSED: Final[tuple[Column[_Refusal], ...]] = (
     Column("what it means", lambda row: words_of(row.code) or UNKNOWN),
 )
 _APART: Final[tuple[Column[Miss], ...]] = (
-    Column("saves", lambda row: saved_words(row), right=True),
+    Column("saves", lambda row: saved_text(row), right=True),
     Column("first", lambda row: row.a),
     Column("second", lambda row: row.b),
-    Column("why", lambda row: apart_words(row)),
+    Column("why", lambda row: apart_text(row)),
 )
 
 
-def node_page(request: Request) -> RenderableType:
+def node_page(request: Request) -> Block:
     """The page of each name: nodes of any graph, buffers or operations; one that several graphs have, of each."""
     return Stack(
         [
@@ -102,27 +102,27 @@ def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argument: str) -> Iterator[RenderableType]:
+def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argument: str) -> Iterator[Block]:
     left = _MOST_NODES
     for meant in found:
         if meant.behind and left:
             names = unbroken(" ".join(kin.name[:_LONGEST] for kin in meant.kins))[:_LONGEST]
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
-                (unbroken(name[:_LONGEST]), "bold"),
+                (unbroken(name[:_LONGEST]), "strong"),
                 f"{where}  stands for {number_of(len(meant.kins), 'node')}: {names}",
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))
 
 
-def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) -> Iterator[RenderableType]:
+def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) -> Iterator[Block]:
     """The first `most` nodes in full; of the others the commands that show them."""
     for kin in meant.kins[:most]:
         story = node_story(dump, meant.lineage, kin)
-        lines = [Line(line) for line in itertools.islice(page_lines(dump, story), _LONGEST)]
-        more = [Line("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
-        yield Stack([*lines, *more], gap=False)
+        lines = list(itertools.islice(page_lines(dump, story), _LONGEST))
+        more = [styled("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
+        yield Stack([Fitted(partial(_fitted, line)) for line in (*lines, *more)], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
             path = meant.lineage.path(other)
             again = command(
@@ -134,30 +134,23 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
         yield pointer("…", command(dump_argument, "node", kin.name, "--graph", kin.graph))
 
 
-class Line:
-    """A line of the page; if it is too long for the terminal it wraps below its own beginning."""
-
-    def __init__(self, line: str) -> None:
-        self._line = unbroken(line[:_LONGEST])
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        body = self._line.lstrip(" ")
-        indent = len(self._line) - len(body)
-        style, width = ("" if indent else "bold"), options.max_width
-        below = " " * (indent + _HANG if indent + 2 * _HANG < width else 0)
-        text = Text(self._line, style)
-        if text.cell_len <= width:
-            yield text
-            return
-        first, *rest = text.wrap(console, width)
-        yield first
-        left = Text(" ".join(part.plain for part in rest), style)
-        for part in left.wrap(console, width - len(below)):
-            yield Text.assemble(below, part)
+def _fitted(line: StyledLine, width: int) -> Iterator[StyledLine]:
+    """A line of the page; if it is too long for the terminal it goes on below its own beginning."""
+    text = unbroken(line.plain[:_LONGEST])
+    indent = len(text) - len(text.lstrip(" "))
+    below = indent + _HANG if indent + 2 * _HANG < width else 0
+    first, *rest = wrapped(cell(text, line.role), width)
+    yield StyledLine(first)
+    for part in wrapped(cell(" ".join(map(plain, rest)), line.role), width - below) if rest else ():
+        yield StyledLine(part, indent=below)
 
 
-def page_lines(dump: "Dump", story: NodeStory) -> Iterator[str]:
-    """The page as plain lines; headings at the left, everything else indented."""
+def page_lines(dump: "Dump", story: NodeStory) -> Iterator[StyledLine]:
+    """The page in lines; headings at the left, everything else indented."""
+    return (styled(text, "" if text.startswith(" ") else "title") for text in _texts(dump, story))
+
+
+def _texts(dump: "Dump", story: NodeStory) -> Iterator[str]:
     yield from _head(story)
     yield from ("", "Graphs: what it was made from, and what was made from it", *_graphs(story))
     yield from ("", "Passes that changed it", *_passes(story))

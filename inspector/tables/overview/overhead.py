@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.dumps.hooks import hooks as hooks_of
 from inspect_compile.facts import Hook
 from inspect_compile.tables.columns import Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
-from inspect_compile.tables.styled_text import heading
+from inspect_compile.tables.styled_text import Block, heading
 from inspect_compile.tables.text import number_of, one_line, seconds_text
 
 _ROLES: Final = {"failed": "bad", "missing": "warn", "closed": "dim", "installed": "dim"}
@@ -22,7 +20,7 @@ COLUMNS: Final[tuple[Column[Hook], ...]] = (
 )
 
 
-def overhead(request: Request) -> RenderableType:
+def overhead(request: Request) -> Block:
     """One row for each hook: failed ones first, then the most expensive."""
     run, names = request.dump.run, request.names
     hooks = [row for row in hooks_of(request.dump) if all(name in row.target or name in row.probe for name in names)]

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.text import Text
 
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.findings.finding import Finding
@@ -19,17 +17,17 @@ from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.overview.findings import FAILED
+from inspect_compile.tables.block_lines import cleaned, cut_off, wrapped
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
 from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.options import KINDS
-from inspect_compile.tables.overview.findings import cost_words, nothing_words, places_cell, to_do_words
+from inspect_compile.tables.overview.findings import cost_text, no_findings_text, places_cell, to_do_text
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS
-from inspect_compile.tables.overview.run_words import break_words, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_text import break_text, eager_calls_text, others, run_text, warnings
 from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
-from inspect_compile.tables.styled_text import joined
-from inspect_compile.tables.terminal_table import TerminalTable, spans_text
+from inspect_compile.tables.styled_text import Block, Fitted, StyledLine, Table, joined
 from inspect_compile.tables.text import (
     byte_text,
     code_text,
@@ -225,7 +223,7 @@ def _chosen(rows: list[LineCost]) -> list[LineCost]:
 def _findings(dump: "Dump", found: Overview) -> Section:
     rows = found.findings
     count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
-    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {nothing_words(dump)}"
+    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {no_findings_text(dump)}"
     note = cell(words, "dim")
     return Section(
         "findings",
@@ -239,8 +237,8 @@ def finding_cells(row: Finding) -> tuple[Cell, Cell]:
     """A finding in two sentences: what it costs and where; what it is and what to do."""
     times = cell(f"   ×{row.count:,}" if row.count > 1 else "", "dim")
     places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
-    head = (*cell("▲ ", "warn"), *cell(cost_words(row) or "cost not known", "strong"), *cell("  "), *places, *times)
-    to_do = to_do_words(row)
+    head = (*cell("▲ ", "warn"), *cell(cost_text(row) or "cost not known", "strong"), *cell("  "), *places, *times)
+    to_do = to_do_text(row)
     what = f"{row.what}: {row.why}" if row.kind == FAILED else row.what
     return head, (*cell(f"  {one_line(what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
 
@@ -250,9 +248,9 @@ def _dynamo(found: Overview) -> Section | None:
     if not (run.frames or run.graph_breaks or run.recompiles):
         return None
     role = "warn" if run.graph_breaks or run.recompiles else ""
-    counts = f"  {break_words(run)}, {number_of(run.recompiles, 'recompile')}"
+    counts = f"  {break_text(run)}, {number_of(run.recompiles, 'recompile')}"
     frames = ", ".join(f"{count:,} {status}" for status, count in run.frames.items())
-    without = cell(f"; {eager_words(run)}" if run.eager else "", "warn")
+    without = cell(f"; {eager_calls_text(run)}" if run.eager else "", "warn")
     return Section(
         "dynamo",
         (
@@ -296,7 +294,7 @@ def _coverage(found: Overview) -> Section:
     )
 
 
-def overview(request: Request) -> RenderableType:
+def overview(request: Request) -> Block:
     """The page; a run without graphs of its own is told at length."""
     dump = request.dump
     found = overview_of(Graphs(dump, request.graph))
@@ -304,7 +302,7 @@ def overview(request: Request) -> RenderableType:
         from inspect_compile.tables.overview.summary import summary
 
         return summary(request)
-    return _Page(dump, found, request)
+    return Fitted(_Page(dump, found, request).blocks)
 
 
 def rooms(sections: Sequence[Section], lines: int, most: Mapping[str, int]) -> dict[str, int]:
@@ -332,7 +330,7 @@ def _height(section: Section, shown: int) -> int:
 class _Lead(NamedTuple):
     """A title with the command that shows more, flush right."""
 
-    titles: tuple[Text, ...]
+    titles: tuple[StyledLine, ...]
     command: str
     shorter: str
     """The command with DUMP in the place of the dump's path."""
@@ -341,15 +339,15 @@ class _Lead(NamedTuple):
         """Whether a title fits beside the command."""
         return cell_len(self.titles[-1].plain) + 3 + cell_len(evidence) <= width
 
-    def line(self, width: int, evidence: str) -> Text:
+    def line(self, width: int, evidence: str) -> StyledLine:
         """The longest title that there is room for, and the command; the title is cut before the command is."""
         if is_unlimited(width):
-            return joined(self.titles[0], "   " * bool(evidence), (evidence, "cyan"))
+            return joined(self.titles[0], "   " * bool(evidence), (evidence, "accent"))
         left = width - cell_len(evidence) - 3 * bool(evidence)
-        title = next((one for one in self.titles if cell_len(one.plain) <= left), self.titles[-1]).copy()
-        title.truncate(max(left, 1), overflow="ellipsis")
+        fitting = next((one for one in self.titles if cell_len(one.plain) <= left), self.titles[-1])
+        title = StyledLine(cut_off(fitting.spans, max(left, 1)))
         gap = " " * (width - cell_len(title.plain) - cell_len(evidence))
-        return joined(title, gap if evidence else "", (evidence, "cyan"), one_line=True)
+        return joined(title, gap if evidence else "", (evidence, "accent"), is_cut=True)
 
 
 class _Page:
@@ -358,35 +356,35 @@ class _Page:
     def __init__(self, dump: "Dump", found: Overview, request: Request) -> None:
         self._sections = sections(dump, found)
         self._dump_argument = request.dump_argument
-        lines = [spans_text(cell(f" {one.text}", one.role)) for one in warnings(dump, found.run)]
+        lines = [_title(cell(f" {one.text}", one.role)) for one in warnings(dump, found.run)]
         self._warnings = lines if len(lines) <= _MOST_WARNINGS else lines[: _MOST_WARNINGS - 1]
         self._more_warnings = len(lines) - len(self._warnings)
-        held = [(spans_text(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
+        held = [(_title(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
         self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
-        self._head = self._lead(tuple(spans_text(words) for words in run_words(dump, found.run)), ("overhead",))
+        self._head = self._lead(tuple(map(_title, run_text(dump, found.run))), ("overhead",))
 
-    def _lead(self, titles: tuple[Text, ...], words: tuple[str, ...], other: str = "") -> _Lead:
+    def _lead(self, titles: tuple[StyledLine, ...], words: tuple[str, ...], other: str = "") -> _Lead:
         if not words:
             return _Lead(titles, other, other)
         short = command("DUMP" if self._dump_argument else "", *words)
         return _Lead(titles, command(self._dump_argument, *words), short)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = options.max_width
+    def blocks(self, width: int) -> Iterator[Block]:
+        """The page in a width."""
         leads = [self._head]
-        leads += [self._lead(tuple(map(spans_text, one.titles)), one.table, one.command) for one in self._sections]
+        leads += [self._lead(tuple(map(_title, one.titles)), one.table, one.command) for one in self._sections]
         more = (
-            self._lead((joined((f" … {number_of(self._more_warnings, 'more warning')}", "yellow")),), ("summary",))
+            self._lead((joined((f" … {number_of(self._more_warnings, 'more warning')}", "warn")),), ("summary",))
             if self._more_warnings
             else None
         )
         is_full = is_unlimited(width) or all(one.fits(width, one.command) for one in leads)
 
-        def line(lead: _Lead) -> Text:
+        def line(lead: _Lead) -> StyledLine:
             return lead.line(width, lead.command if is_full else lead.shorter)
 
         yield line(self._head)
-        yield from (self._fitted(one, width) for one in self._warnings)
+        yield from self._warnings
         if more is not None:
             yield line(more)
         yield from (line(one) for one in self._others)
@@ -397,24 +395,24 @@ class _Page:
         for section, lead in zip(self._sections, leads[1:], strict=True):
             yield line(lead)
             if section.columns:
-                yield TerminalTable(section.columns, section.rows[: room.get(section.name, 0)])
+                yield Table(section.columns, section.rows[: room.get(section.name, 0)])
             for _, (head, rest) in section.entries[: room.get(section.name, 0)]:
                 left = 2 + max(spare, 0) // shown
-                first = list(self._wrapped(spans_text(head), console, width, min(2, left - 1)))
-                yield from (*first, *self._wrapped(spans_text(rest), console, width, left - len(first)))
+                first = list(_wrapped(_title(head), width, min(2, left - 1)))
+                yield from (*first, *_wrapped(_title(rest), width, left - len(first)))
 
-    def _wrapped(self, text: Text, console: Console, width: int, most: int) -> Iterator[Text]:
-        """On so many lines at most, the last one cut, further ones below the text behind its sign."""
-        lines = [text] if is_unlimited(width) or most == 1 else list(text.wrap(console, max(width - _INDENT, 1)))
-        kept = [*lines[: most - 1], *([Text(" ").join(lines[most - 1 :])] if len(lines) >= most else [])]
-        for number, line in enumerate(kept):
-            yield self._fitted(joined(" " * (_INDENT if number else 1), line), width)
 
-    @staticmethod
-    def _fitted(text: Text, width: int) -> Text:
-        if not is_unlimited(width):
-            text.no_wrap, text.overflow = True, "ellipsis"
-        return text
+def _title(spans: Cell) -> StyledLine:
+    return StyledLine(cleaned(spans), is_cut=True)
+
+
+def _wrapped(line: StyledLine, width: int, most: int) -> Iterator[StyledLine]:
+    """On so many lines at most, the last one cut, further ones below the text behind its sign."""
+    one = is_unlimited(width) or most == 1
+    lines = [line] if one else list(map(StyledLine, wrapped(line.spans, width - _INDENT)))
+    for number, shown in enumerate(lines[:most]):
+        rest = (part for below in lines[most:] for part in (" ", below)) if number == most - 1 else ()
+        yield joined(" " * (_INDENT if number else 1), shown, *rest, is_cut=True)
 
 
 TABLE: Final = DeclaredTable(overview, overview_rows)

@@ -3,15 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.overview.remarks import remark_rows
 from inspect_compile.facts import Remark
 from inspect_compile.graph import CompiledGraph, grouped
 from inspect_compile.tables.columns import Cell, Column, cell, place_cell, plain
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, title
-from inspect_compile.tables.styled_text import Stack, heading, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, heading, styled
 from inspect_compile.tables.text import file_name, number_of, one_line
 
 if TYPE_CHECKING:
@@ -51,7 +48,7 @@ COLUMNS: Final[tuple[Column[Same], ...]] = (
 )
 
 
-def remarks(request: Request) -> RenderableType:
+def remarks(request: Request) -> Block:
     """One row for each remark, a sheet for each graph, or for a compile that had no graph yet."""
     found = grouped(request.kept(remark_rows(request.graphs)), lambda row: row.graph)
     sheets = [
@@ -61,7 +58,7 @@ def remarks(request: Request) -> RenderableType:
     return Stack(sheets or [styled("no remarks", "dim")])
 
 
-def _title(dump: "Dump", name: str, rows: list[Remark]) -> Text:
+def _title(dump: "Dump", name: str, rows: list[Remark]) -> StyledLine:
     known, count = dump.graph(name), number_of(len(rows), "remark")
     if known is not None:
         return title(CompiledGraph(dump, known.graph), count)

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.cost.flops import HEAVY
 from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import is_only_parts
@@ -22,13 +19,19 @@ from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark
 from inspect_compile.graph import CompiledGraph, ShortNames, few, grouped
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
-from inspect_compile.tables.overview.findings import first_lines, kinds_command, note, nothing_words
+from inspect_compile.tables.overview.findings import first_lines, kinds_command, no_findings_text, note
 from inspect_compile.tables.overview.graphs import KIND_WORDS
 from inspect_compile.tables.overview.remarks import remark_place
-from inspect_compile.tables.overview.run_words import RunSentence, break_words, eager_words, others, run_words, warnings
+from inspect_compile.tables.overview.run_text import (
+    RunSentence,
+    break_text,
+    eager_calls_text,
+    others,
+    run_text,
+    warnings,
+)
 from inspect_compile.tables.parts import DeclaredTable, Request, command
-from inspect_compile.tables.styled_text import Claim, Stack, joined, styled
-from inspect_compile.tables.terminal_table import STYLES, spans_text
+from inspect_compile.tables.styled_text import Block, Claim, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import (
     byte_text,
     exception_text,
@@ -58,7 +61,7 @@ _INCOMPLETE_WORDS = {
 }
 
 
-def summary(request: Request) -> RenderableType:
+def summary(request: Request) -> Block:
     """The run, then each graph, then the findings."""
     dump, say = request.dump, _Say(request.dump_argument)
     run = summarize_run(dump)
@@ -69,12 +72,12 @@ def summary(request: Request) -> RenderableType:
         return Stack([Stack(_run(dump, run, say), gap=False), Stack(lines, gap=False)])
     graphs, short = list(request.graphs), ShortNames(dump)
     shown = graphs[:_GRAPHS] if request.limit is not None else graphs
-    parts: list[RenderableType] = []
+    parts: list[Block] = []
     for found in shown:
         which = () if run.graphs == 1 else ("--graph", short.of(found.fact))
         of_graph = _Say(request.dump_argument, which, is_brief=True)
         lines = _graph(summarize(found), of_graph)
-        every: list[RenderableType] = [*lines, *_tuned(found, of_graph), *_ran(found, of_graph), of_graph.form()]
+        every: list[Block] = [*lines, *_tuned(found, of_graph), *_ran(found, of_graph), of_graph.form()]
         parts.append(Stack(every, gap=False))
     if rest := graphs[len(shown) :]:
         parts.append(Stack(_rest(dump, rest, say), gap=False))
@@ -97,20 +100,20 @@ class _Say(NamedTuple):
     is_brief: bool = False
     """The claims name their table alone; `form` says once how the command goes on."""
 
-    def __call__(self, words: str | Text, style: str = "", table: str = "", *names: str) -> Claim:
+    def __call__(self, words: str | StyledLine, style: str = "", table: str = "", *names: str) -> Claim:
         """The words, with the command that shows `table`."""
         text = styled(words, style) if isinstance(words, str) else words
         if self.is_brief:
             return Claim(text, table)
         return Claim(text, command(self.dump_argument, table, *names, *self.which) if table else "")
 
-    def form(self) -> Text:
+    def form(self) -> StyledLine:
         """The command that the tables at the ends of lines stand for."""
-        return joined((" TABLE of a line: ", "dim"), (command(self.dump_argument, "TABLE", *self.which), "cyan"))
+        return joined((" TABLE of a line: ", "dim"), (command(self.dump_argument, "TABLE", *self.which), "accent"))
 
     def claim(self, sentence: RunSentence) -> Claim:
         """A sentence about the run, with its command."""
-        text = styled(f" {sentence.text}", STYLES.get(sentence.role, ""))
+        text = styled(f" {sentence.text}", sentence.role)
         return Claim(text, sentence.command or (command(self.dump_argument, *sentence.table) if sentence.table else ""))
 
 
@@ -125,22 +128,22 @@ def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Clai
         words = [one_line(one.graph.graph) + (f" ({one.accounted:.1%})" if is_compiled else "") for one in same]
         yield say(
             f" {len(same):,} {_INCOMPLETE_WORDS[status]}: {few(words, _INCOMPLETE)}",
-            "red" if status == "failed" else "yellow",
+            "bad" if status == "failed" else "warn",
             "nodes" if is_compiled else "lowering",
             "--graph",
             same[0].graph.graph,
         )
 
 
-def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[RenderableType]:
-    yield say(spans_text(run_words(dump, run)[0]), "", "overhead")
+def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[Block]:
+    yield say(StyledLine(run_text(dump, run)[0]), "", "overhead")
     for sentence in (*warnings(dump, run), *others(dump, say.dump_argument)):
         yield say.claim(sentence)
     if run.frames or run.graph_breaks or run.recompiles:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
-        breaks = f"{break_words(run)}, {number_of(run.recompiles, 'recompile')}"
-        breaks += f"; {eager_words(run)}" if run.eager else ""
-        style = "yellow" if run.graph_breaks or run.recompiles or run.eager else ""
+        breaks = f"{break_text(run)}, {number_of(run.recompiles, 'recompile')}"
+        breaks += f"; {eager_calls_text(run)}" if run.eager else ""
+        style = "warn" if run.graph_breaks or run.recompiles or run.eager else ""
         yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", style, "dynamo")
     if dump.rows(Collective):
         from inspect_compile.tables.runtime.collectives import claims
@@ -156,12 +159,12 @@ def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
         "stopped": f"recorded for {seconds_text(row.seconds)} of its compile",
     }.get(row.status, "")
     nested = f"  with {number_of(row.nested, 'nested graph')}" if row.nested else ""
-    yield say(joined((row.graph, "bold"), (f"  {row.kind} {row.compile_id or ''}  {state}{nested}", "dim")))
+    yield say(joined((row.graph, "strong"), (f"  {row.kind} {row.compile_id or ''}  {state}{nested}", "dim")))
     if row.status == "failed":
         reason = exception_text(row.exception or "no reason was recorded")
-        yield say(f" did not compile: {reason}", "red", "lowering")
+        yield say(f" did not compile: {reason}", "bad", "lowering")
         if advice := advice_for(row.exception or ""):
-            yield say(f" To do: {advice}", "yellow")
+            yield say(f" To do: {advice}", "warn")
     kinds = ", ".join(f"{count} {KIND_WORDS.get(kind, kind)}" for kind, count in row.kernels.items())
     steps = [
         number_of(row.nodes, "node"),
@@ -174,12 +177,12 @@ def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
         return
     if row.missing:
         names = few(row.missing, 3)
-        yield say(f" {row.accounted:.1%} of the nodes are accounted for; not {names}", "yellow", "nodes")
+        yield say(f" {row.accounted:.1%} of the nodes are accounted for; not {names}", "warn", "nodes")
     else:
         yield say(" 100 % of the nodes are accounted for", "", "nodes")
     if row.unknown_lines:
         lines = number_of(len(row.unknown_lines), "line of the generated code is", "lines of the generated code are")
-        yield say(f" {lines} of no known kind: output_code.py:{row.unknown_lines[0]}", "yellow", "wrapper")
+        yield say(f" {lines} of no known kind: output_code.py:{row.unknown_lines[0]}", "warn", "wrapper")
     heavy = [(kind, count) for kind, count in row.flops_by_kind.items() if kind in HEAVY and count]
     shares = [
         (kind, f"{count / row.flops:.0%}" if count / row.flops >= _LEAST_SHARE else "<1%") for kind, count in heavy
@@ -202,17 +205,17 @@ def _ran(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
     """What was recorded of its calls. Most dumps have nothing of it, and import nothing for it."""
     if graph.dump.rows(CudaGraph):
         from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
-        from inspect_compile.tables.runtime.cudagraphs import graph_words
+        from inspect_compile.tables.runtime.cudagraphs import graph_calls_text
 
         if rows := cudagraph_rows(graph):
-            style = "yellow" if any(row.skipped for row in rows) else ""
-            yield say(f" CUDA graphs: {graph_words(rows)}", style, "cudagraphs")
+            style = "warn" if any(row.skipped for row in rows) else ""
+            yield say(f" CUDA graphs: {graph_calls_text(rows)}", style, "cudagraphs")
     if graph.dump.rows(Launched):
         from inspect_compile.analysis.runtime.measured import measured_graph
-        from inspect_compile.tables.runtime.measured import sum_words
+        from inspect_compile.tables.runtime.measured import times_text
 
         if (times := measured_graph(graph)) is not None:
-            yield say(f" measured {sum_words(times)}", "", "measured")
+            yield say(f" measured {times_text(times)}", "", "measured")
 
 
 def _tuned(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
@@ -225,13 +228,13 @@ def _tuned(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
             yield say(f" {tuned}", "", "autotune")
 
 
-def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[RenderableType]:
+def _findings(request: Request, rows: "list[Finding]", say: _Say) -> Iterator[Block]:
     """The most expensive findings, then what the compiler noticed and nobody has to act on."""
     dump = request.dump
     title = "Findings, most expensive first" if len(rows) > 1 else "Findings"
-    yield say(title, "bold", "findings" if rows else "")
+    yield say(title, "strong", "findings" if rows else "")
     if not rows:
-        yield Claim(styled(f" {nothing_words(dump)}", "dim"), kinds_command(request.dump_argument))
+        yield Claim(styled(f" {no_findings_text(dump)}", "dim"), kinds_command(request.dump_argument))
     yield from note(dump, rows[:_FINDINGS])
     yield from first_lines(rows[:_FINDINGS])
     if (left := len(rows) - _FINDINGS) > 0:
@@ -246,7 +249,7 @@ def _remarks(dump: "Dump", say: _Say) -> Iterator[Claim]:
     same = Counter((remark_place(remark), remark.message) for remark in remarks)
     for (place, message), times in list(same.items())[:_REMARKS]:
         often = (f"   {times} times", "dim") if times > 1 else ""
-        yield say(joined((" ● ", "cyan"), spans_text(place), "  " * bool(place), one_line(message), often))
+        yield say(joined((" ● ", "accent"), StyledLine(place), "  " * bool(place), one_line(message), often))
     left = len(remarks) - sum(list(same.values())[:_REMARKS])
     if remarks:
         yield say(f" … {number_of(left, 'more remark')}" if left else " All remarks", "dim", "remarks")
@@ -257,11 +260,11 @@ def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
     head = "No graph was compiled" if why.head == COMPILED_NOTHING else f"{why.head[:1].upper()}{why.head[1:]}"
     words = f"{head}: {one_line(why.text)}"
     if why.table or not dump.other_processes:
-        yield say(words, "red" if why.table else "", why.table)
+        yield say(words, "bad" if why.table else "", why.table)
     else:
         yield Claim(styled(words), f"show {dump.other_processes[0]}")
     if why.to_do:
-        yield say(f"To do: {one_line(why.to_do)}", "yellow")
+        yield say(f"To do: {one_line(why.to_do)}", "warn")
 
 
 TABLE: Final = DeclaredTable(summary, lambda graphs: chain([summarize_run(graphs.dump)], map(summarize, graphs)))

@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.runtime.attributed_time import AttributedTime, Unattributed
 from inspect_compile.analysis.runtime.attribution import LIKELY, Attribution
@@ -15,7 +12,7 @@ from inspect_compile.tables.columns import Column
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, UNKNOWN, origin_column
 from inspect_compile.tables.parts import limited
 from inspect_compile.tables.runtime.measured import rate_text
-from inspect_compile.tables.styled_text import Stack, joined, styled
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
 from inspect_compile.tables.text import multiple_text, number_of, one_line, share_text, time_text
 
 
@@ -68,27 +65,27 @@ def attribution(
     left: Sequence[Unattributed],
     device: Target | None,
     limit: int | None,
-) -> RenderableType:
+) -> Block:
     """The summary, one table for each of `sums`, and what was not attributed."""
-    parts: list[RenderableType] = [Stack(_head(found, profile, device), gap=False)]
+    parts: list[Block] = [Stack(_head(found, profile, device), gap=False)]
     for by, rows in sums.items() if found.seconds_joined else ():
         parts.append(limited(COLUMNS[by], rows, limit, "--all"))
     if left:
-        parts.append(limited(UNATTRIBUTED, left, limit, "--all", title=styled("Not attributed", "bold")))
+        parts.append(limited(UNATTRIBUTED, left, limit, "--all", title=styled("Not attributed", "strong")))
     return Stack(parts)
 
 
-def _head(found: Attribution, profile: Profile, device: Target | None) -> Iterator[Text]:
+def _head(found: Attribution, profile: Profile, device: Target | None) -> Iterator[StyledLine]:
     runs = sum(run.count for run in found.runs)
     pairs = list(zip(found.runs, found.joined, strict=True))
     attributed = sum(run.count for run, own in pairs if own.is_joined)
     share = share_text(found.seconds_joined / found.seconds if found.seconds else 0.0, 1)
     calls = f"{number_of(found.calls, 'call')} of compiled graphs   " if found.calls else ""
     words = f"   {number_of(runs, 'run')}   {calls}{one_line(profile.device)}"
-    yield joined((profile.tool, "bold"), (words.rstrip(), "dim"))
+    yield joined((profile.tool, "strong"), (words.rstrip(), "dim"))
     coverage = f" {attributed:,} of {runs:,} runs attributed"
-    yield joined((coverage, "green" if attributed == runs else "yellow"), f", {share} of {time_text(found.seconds)}")
-    yield from (styled(f" {line}", "yellow") for line in _cautions(found, profile))
+    yield joined((coverage, "good" if attributed == runs else "warn"), f", {share} of {time_text(found.seconds)}")
+    yield from (styled(f" {line}", "warn") for line in _cautions(found, profile))
     if device is not None:
         yield styled(f" Roof: {device.gpu}, {device.bandwidth / 1e9:,.0f} GB/s ({device.source})", "dim")
     elif profile.runs:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.dumps.parts import ranks_text
 from inspect_compile.analysis.runtime.collectives import by_operation, caller_text, earlier, outside, outside_of_ranks
 from inspect_compile.facts import Collective
 from inspect_compile.tables.columns import Column, place_cell
 from inspect_compile.tables.parts import command, limited
-from inspect_compile.tables.styled_text import Claim, styled
+from inspect_compile.tables.styled_text import Block, Claim, styled
 from inspect_compile.tables.text import byte_text, one_line
 
 if TYPE_CHECKING:
@@ -40,12 +38,12 @@ def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
         yield Claim(styled(f" {ranks_text(ranks)}   {_words(rows)}"), command(dump_argument, "ranks"))
 
 
-def sheets(dump: "Dump", *, limit: int | None) -> Iterator[RenderableType]:
+def sheets(dump: "Dump", *, limit: int | None) -> Iterator[Block]:
     """A table for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
         note = f"{earlier(rows):,} earlier ones are not known: torch keeps the last ones only"
-        notes = [styled(note, "yellow")] if earlier(rows) else []
-        title = styled(f"Collectives outside of compiled graphs, {ranks_text(ranks)} each", "bold")
+        notes = [styled(note, "warn")] if earlier(rows) else []
+        title = styled(f"Collectives outside of compiled graphs, {ranks_text(ranks)} each", "strong")
         yield limited(COLUMNS, rows, None if limit is None else _ROWS, "--all", title=title, notes=notes)
 
 

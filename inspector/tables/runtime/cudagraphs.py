@@ -3,18 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.runtime.cudagraphs import CudagraphRow, cudagraph_rows, cudagraphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
-from inspect_compile.tables.styled_text import styled
+from inspect_compile.tables.styled_text import Block, styled
 from inspect_compile.tables.text import byte_text, file_name, number_of, one_line
 
 _ROLES: Final = {"skipped": "warn", "replayed": "good"}
 
 
-def function_words(row: CudagraphRow) -> str:
+def function_text(row: CudagraphRow) -> str:
     """The graph, or the place where the program captured something itself; which part of it, at which sizes."""
     named = row.graph or row.mode
     if row.driver == "program":
@@ -44,7 +42,7 @@ def _reasons(row: CudagraphRow) -> Iterator[str]:
 
 
 COLUMNS: Final[tuple[Column[CudagraphRow], ...]] = (
-    Column("function", function_words, role="name", stretch=True, least=26, most=60, middle=True),
+    Column("function", function_text, role="name", stretch=True, least=26, most=60, middle=True),
     Column("driver", lambda row: row.driver, drop=2),
     Column("state", _state),
     Column("warm-ups", lambda row: f"{row.warmups:,}", right=True, drop=1),
@@ -62,7 +60,7 @@ COLUMNS: Final[tuple[Column[CudagraphRow], ...]] = (
 )
 
 
-def cudagraphs_table(request: Request) -> RenderableType:
+def cudagraphs_table(request: Request) -> Block:
     """One row for each function: a graph, or a part of one, at one set of sizes."""
     found = cudagraph_rows(request.graphs)
     rows = [row for row in found if all(name in row.graph for name in request.names)]
@@ -80,7 +78,7 @@ def cudagraphs_table(request: Request) -> RenderableType:
     return limited(COLUMNS, rows, request.limit, request.every("cudagraphs"), notes=notes)
 
 
-def graph_words(rows: Sequence[CudagraphRow]) -> str:
+def graph_calls_text(rows: Sequence[CudagraphRow]) -> str:
     """What became of one graph, on one line."""
     skipped = next((row.skipped for row in rows if row.skipped), "")
     recorded, replayed = sum(row.recorded for row in rows), sum(row.replayed for row in rows)

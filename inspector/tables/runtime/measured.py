@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-
 from inspect_compile.analysis.cost.launch_origins import BY, By
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.kernels.launch_times import measured, measuring
@@ -19,7 +17,7 @@ from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.cost.cost_text import AT_MOST, TITLES, moved_text, origin_column
 from inspect_compile.tables.parts import DeclaredTable, Request
-from inspect_compile.tables.styled_text import Stack, styled
+from inspect_compile.tables.styled_text import Block, Stack, styled
 from inspect_compile.tables.text import byte_text, number_of, seconds_text, share_text, time_text
 
 if TYPE_CHECKING:
@@ -61,9 +59,9 @@ LAUNCHES: Final[tuple[Column[MeasuredTime], ...]] = (
 SUMS: Final = {by: (_what(TITLES[by]), *_FIGURES) for by in BY}
 
 
-def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
+def measured_table(request: Request, *, by: By | None = None) -> Block:
     """The launches of each graph in code order, and their sum; or the sums by `by`."""
-    tables: list[RenderableType] = []
+    tables: list[Block] = []
     dump, names = request.dump, request.names
     for found in request.graphs:
         own = measured_graph(CompiledGraph(dump, found.name).outermost)
@@ -78,7 +76,7 @@ def measured_table(request: Request, *, by: By | None = None) -> RenderableType:
     return Stack([*tables, Stack([styled(line, "dim") for line in _how(dump)], gap=False)])
 
 
-def sum_words(found: MeasuredGraph) -> str:
+def times_text(found: MeasuredGraph) -> str:
     """The sum of one call on one line: `0.0358 ms in 4 launches, 181 kB, 5.1 GB/s`."""
     timed = [row for row in found.launches if row.milliseconds is not None]
     if not timed:
@@ -91,7 +89,7 @@ def sum_words(found: MeasuredGraph) -> str:
 
 
 def _sums(found: MeasuredGraph) -> Iterator[str]:
-    yield f"one call: {sum_words(found)}"
+    yield f"one call: {times_text(found)}"
     if found.cold:
         yield f"cold: only the first call was timed, {_FIRST}; call it again for times that last"
     if found.call is not None and found.call.milliseconds is not None:

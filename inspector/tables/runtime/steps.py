@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from rich.console import RenderableType
-from rich.text import Text
-
 from inspect_compile.analysis.compare.tried import tuned_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.runtime.host_activity import REGION, STEP
@@ -14,11 +11,10 @@ from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, ste
 from inspect_compile.analysis.runtime.step_of_dump import account_rows, recorded_account
 from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
-from inspect_compile.tables.bar_text import bar_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
-from inspect_compile.tables.styled_text import Stack, joined, styled
-from inspect_compile.tables.text import number_of, one_line, share_text, time_text
+from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled
+from inspect_compile.tables.text import bar_text, number_of, one_line, share_text, time_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -117,9 +113,9 @@ def short_bound_text(bounds: Sequence[StepBound]) -> str:
     return f"Bound by {first.bound}, {share}" if known else f"Bound by: not known for {share}"
 
 
-def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[Text]:
+def step_heading(step: StepAccount, rows: Sequence[StepTime]) -> Iterator[StyledLine]:
     """What bounds the program, and the steps that this rests on."""
-    yield styled(bound_text(step, step_bounds(step, rows)), "bold")
+    yield styled(bound_text(step, step_bounds(step, rows)), "strong")
     if step.plain_seconds is not None:
         how = "mean" if step.device else "median"
         plain = f"{time_text(step.plain_seconds)} without the profiler ({how} of {step.plain_steps:,})"
@@ -138,7 +134,7 @@ def eager_text(dump: "Dump") -> str:
     return f"tune: {time_text(tuned.seconds)}, without torch.compile {time_text(tuned.eager)}{verdict}"
 
 
-def steps_table(request: Request) -> RenderableType:
+def steps_table(request: Request) -> Block:
     """What the run itself profiled: the parts of a step by kind, then each of them."""
     account = recorded_account(request.dump)
     if account is None:
@@ -154,7 +150,7 @@ def steps_table(request: Request) -> RenderableType:
     return Stack([heading, parts, limited(ROWS, rows, request.limit, request.every("steps"))])
 
 
-def steps(account: Account, *, by_step: bool = False, limit: int | None = None) -> RenderableType:
+def steps(account: Account, *, by_step: bool = False, limit: int | None = None) -> Block:
     """The account: one line for each kind of time, or with `by_step` each part of it."""
     step, rows = account
     heading = Stack(list(step_heading(step, rows)), gap=False)
@@ -163,7 +159,7 @@ def steps(account: Account, *, by_step: bool = False, limit: int | None = None) 
     return Stack([heading, parts_table(step, rows)])
 
 
-def parts_table(step: StepAccount, rows: Sequence[StepTime]) -> RenderableType:
+def parts_table(step: StepAccount, rows: Sequence[StepTime]) -> Block:
     """One line for each kind of time."""
     shown = [part for part in step_parts(step, rows) if part.share >= _LEAST_SHARE]
     return limited(PARTS, shown, None, "")

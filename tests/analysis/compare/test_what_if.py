@@ -1,15 +1,14 @@
 """What another setting did to a pair, and to the others, read from two compiles."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from inspect_compile.analysis.compare.what_if import Tried, tried
 from inspect_compile.analysis.lookup.pairs import Pair
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, Run
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.compare.what_if import what_if
 from tests.handmade import GRAPH, ended, graph, kernel, made, operation
 
@@ -37,10 +36,7 @@ def _tried(root: Path, now: list[str], then: list[str], pair: Pair, names: Names
 
 
 def _text(found: Tried) -> str:
-    console = Console(width=120, file=io.StringIO())
-    with console.capture() as printed:
-        console.print(what_if(found, "dump"))
-    return "\n".join(line.rstrip() for line in printed.get().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in plain_text(what_if(found, "dump"), 120).splitlines()) + "\n"
 
 
 def test_a_pair_that_comes_together_and_what_else_changes(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_one_account(
     assert reason in nothing_text(dump)
     assert reason in exit_summary.compose(tally, "d", saw_torch=True)[0]
     page = run_page(dump, has_program=False)
-    assert reason in " ".join(span.text for line in page.paragraphs for span in line)
+    assert reason in " ".join(line.plain for line in page)
     for words in ("summary", "kernels", "memory", "graphs", "roofline", "measured", "calls", "realize"):
         assert main(["show", str(dump.root), words]) == 0
         told = capsys.readouterr().out.count(reason.partition("; ")[0])

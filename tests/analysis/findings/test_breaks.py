@@ -12,7 +12,7 @@ from inspect_compile.analysis.findings.frontend.breaks import found
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.overview.findings import cost_words
+from inspect_compile.tables.overview.findings import cost_text
 from tests.conftest import DumpOf
 from tests.handmade import made
 
@@ -152,7 +152,7 @@ def test_what_a_call_loses_is_told_and_no_time(tmp_path: Path) -> None:
         " what is computed before it and behind it cannot be fused, and passes through memory;"
         " 3 guards of the rest of the function are checked"
     )
-    assert cost_words(one) == ""
+    assert cost_text(one) == ""
 
 
 def test_of_a_function_in_c_torchs_two_guesses_are_not_told(tmp_path: Path) -> None:

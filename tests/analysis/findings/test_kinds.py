@@ -30,7 +30,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import MEASURED, TIMED, sure_of
-from inspect_compile.tables.overview.findings import cost_words, to_do_words
+from inspect_compile.tables.overview.findings import cost_text, to_do_text
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, made, node, operation
 
 GPU = Run(status="finished", argv=("net.py",), device="cuda (NVIDIA H200, sm_90)")
@@ -239,7 +239,7 @@ def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
 
     assert [row.kind for row in found][:2] == ["numerics", "slow-probes"]
     assert found[0].parts[0].where == at(3)
-    assert cost_words(found[0]) == "wrong"
+    assert cost_text(found[0]) == "wrong"
     assert found[1].seconds == 5.0
 
 
@@ -260,7 +260,7 @@ def test_a_function_that_was_given_up(tmp_path: Path) -> None:
     said = Remark(graph="0/8", kind="missed", code="recompile-limit", message="f was compiled too often", knob="k")
     found = only(tmp_path, "recompile-limit", graph(), ended(), said)
 
-    assert to_do_words(found).endswith("the setting k may change it: not tried")
+    assert to_do_text(found).endswith("the setting k may change it: not tried")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_a_setting_that_nobody_tried(tmp_path: Path) -> None:
     found = remark_with_knob(None, tmp_path)
 
     assert (found.knob, found.trial) == ("fallback_by_default", None)
-    assert to_do_words(found).endswith("the setting fallback_by_default may change it: not tried")
+    assert to_do_text(found).endswith("the setting fallback_by_default may change it: not tried")
 
 
 def test_a_setting_that_changes_something(tmp_path: Path) -> None:
@@ -315,13 +315,13 @@ def test_a_setting_that_changes_something(tmp_path: Path) -> None:
 
     assert found.trial is not None
     assert (found.trial.value, found.trial.replay, found.trial.is_changed) == ("False", 1, True)
-    assert "fallback_by_default=False was tried (replay 1): 1 → 1 kernel" in to_do_words(found)
+    assert "fallback_by_default=False was tried (replay 1): 1 → 1 kernel" in to_do_text(found)
 
 
 def test_a_setting_that_changes_nothing_is_not_proposed(tmp_path: Path) -> None:
     found = remark_with_knob("False", tmp_path)
 
-    assert to_do_words(found).endswith("fallback_by_default=False was tried and changes nothing")
+    assert to_do_text(found).endswith("fallback_by_default=False was tried and changes nothing")
 
 
 def row(number: int, seconds: float | None, size: int | None = None) -> Finding:
@@ -359,7 +359,7 @@ def test_a_peak_is_sorted_behind_what_takes_time(tmp_path: Path) -> None:
 
     found = merged([peak, row(1, None, 1000)], {})
     assert [one.kind for one in found] == ["copy", "memory"]
-    assert cost_words(peak) == "1 GB of the peak"
+    assert cost_text(peak) == "1 GB of the peak"
 
 
 def test_what_is_known_in_bytes_alone_is_sorted_among_seconds(tmp_path: Path) -> None:
@@ -424,4 +424,4 @@ def test_a_copy_of_padded_rows_is_told_as_that_and_no_transpose_is_blamed(tmp_pa
     if is_padded:
         assert found.why.startswith("(4, 5, 100) has strides")
         assert found.bytes == 16_000
-        assert "not tried" in to_do_words(found)
+        assert "not tried" in to_do_text(found)

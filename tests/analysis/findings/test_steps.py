@@ -26,7 +26,7 @@ from inspect_compile.knowledge.cost import step_kinds as kinds
 from inspect_compile.knowledge.tuning import Program, candidates
 from inspect_compile.profiles import GpuRun, HostCall, Profile, Span
 from inspect_compile.profiles.chrome import read
-from inspect_compile.tables.overview.findings import cost_words, sure_words
+from inspect_compile.tables.overview.findings import cost_text, sure_text
 from tests.handmade import ended, graph, kernel, line, lowered, made, node, operation
 
 DATA = Path(__file__).resolve().parents[1] / "runtime" / "data"
@@ -62,8 +62,8 @@ def test_launches_and_the_wait_of_a_policy_stand_before_its_graph_break(tmp_path
     assert 'mode="reduce-overhead"' in first.to_do
     assert first.share is not None
     assert 0.7 < first.share < 0.9
-    assert cost_words(first) == "≤ 1.25 ms a step (80 %)"
-    assert sure_words(first) == "measured: the mean of 11 profiled steps"
+    assert cost_text(first) == "≤ 1.25 ms a step (80 %)"
+    assert sure_text(first) == "measured: the mean of 11 profiled steps"
     assert (second.kind, second.parts[0].where) == ("synchronisation", ITEM)
 
     recorded = made(tmp_path / "recorded", BREAK, CALL, account.step, *account.rows, run=GPU)
@@ -153,7 +153,7 @@ def test_float32_products_that_may_not_round_to_tf32(tmp_path: Path) -> None:
 
     (estimated,) = of_kind(tmp_path / "exact", "matmul-precision", graph(tf32=False), *facts)
     assert estimated.seconds == pytest.approx(80 / 67 - 80 / 494.7)
-    assert sure_words(estimated) == "estimated: the least time by the roofline, without and with it"
+    assert sure_text(estimated) == "estimated: the least time by the roofline, without and with it"
     (measured,) = of_kind(tmp_path / "step", "matmul-precision", graph(tf32=False), *facts, *step_rows)
     assert measured.seconds == pytest.approx(1.5 * (1 - 67 / 494.7))
     assert measured.share == pytest.approx(0.75 * (1 - 67 / 494.7))

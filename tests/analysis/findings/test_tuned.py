@@ -11,7 +11,7 @@ from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Run, TriedChange, Tuned
 from inspect_compile.facts.trials import Change, Place, Repeated
 from inspect_compile.knowledge.overview.findings import LAUNCH_BOUND, MISSED_FUSION, OPTIMIZER
-from inspect_compile.tables.overview.findings import sure_words
+from inspect_compile.tables.overview.findings import sure_text
 
 FUSED = Change("keyword", "AdamW", True, "fused", (Place("train.py", 19),))
 STEP = Repeated("optimizer step", "AdamW", Place("train.py", 26))
@@ -38,7 +38,7 @@ def test_what_helps_is_a_finding_with_its_measured_share(tmp_path: Path) -> None
     (found,) = tuned.found(dump, [], Costs(dump))
     assert found.seconds == pytest.approx(0.003)
     assert (found.share, found.to_do) == (0.3, "AdamW(fused=True)")
-    assert sure_words(found) == "measured: 4 runs with it, each beside one without it"
+    assert sure_text(found) == "measured: 4 runs with it, each beside one without it"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inspect_compile.analysis.frontend.frames import causes, frames, plain_source, resumed
 from inspect_compile.facts import FailedGuard, Frame, Guard, Location, Recompile, Skip
-from inspect_compile.knowledge.frontend.guard_words import words
+from inspect_compile.knowledge.frontend.guard_text import words
 from tests.handmade import FILE, made
 
 

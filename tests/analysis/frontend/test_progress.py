@@ -4,7 +4,7 @@ from pathlib import Path
 
 from inspect_compile.analysis.frontend.progress import progress
 from inspect_compile.facts import Pass, Timed, TimerBegan
-from inspect_compile.tables.frontend.progress import progress_words, short_words
+from inspect_compile.tables.frontend.progress import progress_text, short_progress_text
 from tests.handmade import GRAPH, graph, kernel, made
 
 
@@ -35,8 +35,8 @@ def test_kernels_are_built(tmp_path: Path) -> None:
     assert (found.compile_id, found.graph, found.kind, found.stage) == ("0/0", GRAPH, "forward", "building kernels")
     assert (found.seconds, found.stage_seconds) == (19.0, 12.0)
     assert (found.kernels, found.building, found.built) == (2, 1, 1)
-    assert short_words(found) == "building kernels for 12 s"
-    assert progress_words(found) == (
+    assert short_progress_text(found) == "building kernels for 12 s"
+    assert progress_text(found) == (
         "compiling 0/0 forward: building kernels for 12 s, 19 s in all; 2 kernels; 1 compiler runs, 1 ended"
     )
 
@@ -48,4 +48,4 @@ def test_the_last_pass_is_named(tmp_path: Path) -> None:
     found = progress(dump, 3.0)
 
     assert found is not None
-    assert progress_words(found) == ("compiling 0/0 forward: graph passes for 1 s, 2 s in all; after remove_noop_ops")
+    assert progress_text(found) == ("compiling 0/0 forward: graph passes for 1 s, 2 s in all; after remove_noop_ops")

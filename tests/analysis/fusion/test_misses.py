@@ -15,7 +15,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Access, Fact, FusionLooks, FusionRound, Kernel, Operation
 from inspect_compile.facts.fusion import ALLOWED, REFUSED, Fused, Look, Refusal
 from inspect_compile.graph import CompiledGraph, Graphs
-from inspect_compile.tables.fusion.why_text import advice_lines, left_out_lines, miss_words, verdict_line
+from inspect_compile.tables.fusion.why_text import advice_lines, left_out_lines, miss_text, verdict_line
 from inspect_compile.tables.text import place_text
 from tests.handmade import GRAPH, at, attempt, graph, kernel, line, made, node, operation
 from tests.misses import check_misses
@@ -152,8 +152,8 @@ def test_what_stands_between_is_named_with_its_line_and_the_path(tmp_path: Path)
     (between,) = only(dump).between
     assert (between.name, between.kind, between.node, between.operator) == ("op1", "extern", "mm", "matmul")
     assert place_text(between.where) == "net.py:7"
-    assert miss_words(only(dump)) == "matmul · net.py:7 (op1) must run between: op0 → op1 → op2"
-    told = verdict_line(story(dump, "op0", "op2")).text
+    assert miss_text(only(dump)) == "matmul · net.py:7 (op1) must run between: op0 → op1 → op2"
+    told = verdict_line(story(dump, "op0", "op2")).plain
     assert told.startswith("Not fused: matmul · net.py:7 (op1) must run between the two: op0 → op1 → op2.")
     assert "could move up to 576 B less" in told
 
@@ -214,8 +214,8 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 
     assert found.legality == legality
     (told, *_) = advice_lines(found)
-    assert "torch did not check whether one kernel would be correct" in told.text
-    assert words in told.text
+    assert "torch did not check whether one kernel would be correct" in told.plain
+    assert words in told.plain
 
 
 @pytest.mark.parametrize(
@@ -267,11 +267,11 @@ def test_refused_by_a_backend_says_whether_it_would_be_right(
     found = story(dump, "op0", "op2")
 
     assert found.legality == legality
-    line_told = next(iter(advice_lines(found))).text
+    line_told = next(iter(advice_lines(found))).plain
     assert line_told.startswith(words)
     assert told in line_told
     miss = next(row for row in fusion(CompiledGraph(dump, GRAPH)).apart if (row.a, row.b) == ("op0", "op2"))
-    assert ("not checked whether one kernel would be correct" in miss_words(miss)) == (legality == "unchecked")
+    assert ("not checked whether one kernel would be correct" in miss_text(miss)) == (legality == "unchecked")
 
 
 def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
@@ -290,13 +290,13 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
 
     assert found.legality == "illegal"
     told, advice = advice_lines(found)
-    assert told.text == (
+    assert told.plain == (
         "This is about gain, but one kernel would also be wrong:"
         " convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
         " no setting for fusion changes that."
     )
-    assert advice.text.startswith("In the program: see what runs between the two")
-    assert miss_words(only(dump)).endswith(
+    assert advice.plain.startswith("In the program: see what runs between the two")
+    assert miss_text(only(dump)).endswith(
         "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between"
     )
 

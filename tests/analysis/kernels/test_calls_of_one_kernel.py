@@ -1,12 +1,10 @@
 """A kernel is not its launch: what one source is called for several times is told call by call."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.cost.extern_calls import extern_calls
@@ -18,8 +16,10 @@ from inspect_compile.facts import Binary, Kernel, KernelBody, Loop, LoopNest, Re
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.graph.kernels.statements import Annotated
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.kernels.kernel_page import kernel_rows
 from inspect_compile.tui.models.chain import Chain, is_marked
+from inspect_compile.tui.models.code import CodeLine
 from inspect_compile.tui.models.cost import traffic
 from inspect_compile.tui.models.kernels import kernel_source
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, lowered, made, node, operation
@@ -99,9 +99,7 @@ def dump(tmp_path: Path) -> Dump:
 
 
 def shown(dump: Dump, name: str, *names: str, width: int = 180) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    console.print(tables.table(name, Graphs(dump), names=names))
-    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+    return plain_text(tables.table(name, Graphs(dump), names=names), width)
 
 
 def test_lines_and_bytes_are_those_of_the_launch(dump: Dump) -> None:
@@ -185,10 +183,10 @@ def test_the_app_marks_what_one_call_computes(dump: Dump) -> None:
 def test_the_apps_source_tells_the_nodes_of_all_calls(dump: Dump) -> None:
     chain = Chain(CompiledGraph(dump, GRAPH))
     code = kernel_source(dump, chain, next(row for row in chain.kernels if row.name == KERNEL), "output_code.py")
-    texts = [one.text for one in code.lines]
+    texts = [code.plain(index) for index in range(len(code))]
     assert "line 101: computes relu (1 of 1 origin)" in texts
     assert "line 103: computes relu_1 (1 of 1 origin)" in texts
-    statement = next(one for one in code.lines if "tmp1 = tmp0" in one.text)
+    statement = next(one for one in code.lines if isinstance(one, CodeLine) and "tmp1 = tmp0" in one.text)
     assert statement.note == "relu +1 5"
     assert statement.subject is not None
     assert statement.subject.names == ("relu", "relu_1")

@@ -8,7 +8,7 @@ from inspect_compile.analysis.memory.uncounted import Uncounted, uncounted
 from inspect_compile.facts import MemoryPlan, Run
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.memory.workspaces import cublas_workspace, library
-from inspect_compile.tables.memory.memory_words import uncounted_notes
+from inspect_compile.tables.memory.memory_text import uncounted_notes
 from tests.handmade import GRAPH, graph, line, made
 
 MM = {"kernel": "extern_kernels.mm", "torch_type": "ExternKernelOutLine"}

@@ -148,5 +148,5 @@ def test_the_summary_says_it(
     assert ("CUDA graphs: recorded" in told) == (name != "measured")
     assert (" measured " in told) == (name != "cudagraphs")
     page = run_page(open_dump(Path("dump")), has_program=False)
-    titles = {span.text for paragraph in page.paragraphs for span in paragraph if span.role == "title"}
+    titles = {span.text for line in page for span in line.spans if span.role == "title"}
     assert ("CUDA graphs" in titles, "Measured" in titles) == (name != "measured", name != "cudagraphs")

@@ -7,7 +7,7 @@ import pytest
 from inspect_compile.analysis.overview.summary import summarize_run
 from inspect_compile.dump import Dump
 from inspect_compile.facts import GuardedCalls
-from inspect_compile.tables.overview.run_words import eager_words
+from inspect_compile.tables.overview.run_text import eager_calls_text
 from tests.conftest import run_once
 from tests.running import inspected, plain
 
@@ -119,7 +119,7 @@ def test_the_overview_says_what_share_of_the_counted_calls_that_is(place: Path) 
     # `fine`, and what is before and behind the graph break of `Asked`, but for the first call of each; eight compiles.
     assert row.fitted == 19 + 2 * 5
     assert told.checked_calls == row.checked + row.skipped + row.disabled == row.fitted + 11 + 20 + 6
-    assert eager_words(told).endswith(", 30 of 66 later calls (45%: 4 limit, 20 skipped, 6 disabled)")
+    assert eager_calls_text(told).endswith(", 30 of 66 later calls (45%: 4 limit, 20 skipped, 6 disabled)")
 
 
 UNNOTICED = """
@@ -239,4 +239,4 @@ def test_functions_of_whose_calls_nothing_tells_are_said_to_be_left_out(tmp_path
 
     assert told.eager_calls_why == {"disabled": 4}
     assert told.uncounted_functions == 2
-    assert eager_words(told).endswith(", without calls of 2 functions that nobody counts")
+    assert eager_calls_text(told).endswith(", without calls of 2 functions that nobody counts")

@@ -1,16 +1,16 @@
 """The sheets of the autotuning, and the lines about a kernel's shape, as a person sees them."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Loop, LoopNest, Tiling, Tuning
 from inspect_compile.graph import Graphs
+from inspect_compile.tables.block_lines import plain_text
+from inspect_compile.tables.styled_text import Block
 from inspect_compile.tui.models.kernels import autotune_sheet
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
@@ -100,11 +100,10 @@ def dump(tmp_path: Path) -> Dump:
     return found
 
 
-def shown(found: object, width: int) -> str:
-    file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(found)
-    assert "\x1b" not in file.getvalue()
-    return file.getvalue()
+def shown(found: Block, width: int) -> str:
+    text = plain_text(found, width)
+    assert "\x1b" not in text
+    return text
 
 
 @pytest.mark.parametrize("width", [80, 120, 160])

@@ -1,16 +1,15 @@
 """What is told of compiled kernels, in the table, beside the kernels, and in kernels.txt."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, Choice, Chosen, Stage, Tuning
 from inspect_compile.finish.kernels_text import kernels_text
 from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.tables.block_lines import plain_text
 from tests.conftest import Golden
 from tests.handmade import GRAPH, graph, kernel, made
 
@@ -60,10 +59,9 @@ def dump(tmp_path: Path) -> Dump:
 @pytest.mark.parametrize("width", [80, 110, 160])
 @pytest.mark.parametrize("name", ["binaries", "kernels"])
 def test_the_table(dump: Dump, golden: Golden, name: str, width: int) -> None:
-    file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(tables.table(name, Graphs(dump)))
-    assert "\x1b" not in file.getvalue()
-    golden.check(file.getvalue())
+    text = plain_text(tables.table(name, Graphs(dump)), width)
+    assert "\x1b" not in text
+    golden.check(text)
 
 
 def test_kernels_txt(dump: Dump, golden: Golden) -> None:

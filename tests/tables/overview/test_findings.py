@@ -1,14 +1,12 @@
 """`show findings`, and the findings in the summary: read at the widths of a terminal, nothing is cut."""
 
 import ast
-import io
 import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from inspect_compile.analysis.findings import every
 from inspect_compile.analysis.findings.every import findings
@@ -20,12 +18,13 @@ from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.overview import findings as kinds_module
 from inspect_compile.knowledge.overview.findings import KINDS, RECOMPILE_LIMIT, WORDS
 from inspect_compile.tables import rows, table
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.overview.findings import (
-    command_words,
-    cost_words,
-    nothing_words,
-    sure_words,
-    to_do_words,
+    command_text,
+    cost_text,
+    no_findings_text,
+    sure_text,
+    to_do_text,
 )
 from tests.conftest import TESTS, DumpOf, Golden
 from tests.handmade import ended, graph, made
@@ -33,10 +32,8 @@ from tests.normalised import normalised, of_golden_code
 
 
 def printed(dump: Dump, width: int, name: str = "findings", limit: int | None = 40) -> str:
-    file = io.StringIO()
     found = table(name, Graphs(dump), limit=limit, dump_argument="step")
-    Console(file=file, width=width, highlight=False).print(found)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
+    return "\n".join(line.rstrip() for line in plain_text(found, width).splitlines()) + "\n"
 
 
 @of_golden_code
@@ -76,10 +73,10 @@ def test_where_nothing_is_found_that_is_said(tmp_path: Path) -> None:
     dump = made(tmp_path, graph(), ended())
 
     told = " ".join(printed(dump, 80).split())
-    assert told.startswith(f"{nothing_words(dump)} show")
+    assert told.startswith(f"{no_findings_text(dump)} show")
     assert told.endswith("findings --kinds")
     looked = [row for row in rows("findings", Graphs(dump), kinds=True) if isinstance(row, KindLookedFor)]
-    assert nothing_words(dump) == f"None of the {sum(not row.why_not for row in looked)} kinds that are looked for"
+    assert no_findings_text(dump) == f"None of the {sum(not row.why_not for row in looked)} kinds that are looked for"
     assert {"numerics", "spill"} <= {row.kind for row in looked if row.why_not}
 
 
@@ -162,7 +159,7 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
         found = Finding(kind=kind, graph="g", what="w", names=("op0", "op1") if kind == "missed-fusion" else ("one",))
-        assert command_words(found, "d1").startswith(("show d1 ", "why d1 "))
+        assert command_text(found, "d1").startswith(("show d1 ", "why d1 "))
 
 
 @pytest.mark.parametrize(
@@ -175,14 +172,14 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
     ],
 )
 def test_costs(found: Finding, told: str) -> None:
-    assert cost_words(found) == told
+    assert cost_text(found) == told
 
 
 def test_a_setting_is_told_with_what_trying_it_showed() -> None:
     trial = Trial("True", 1, True, (8, 7), (4000, 3000))
     found = Finding(kind="copy", graph="g", what="w", to_do="do it", knob="aggressive_fusion", trial=trial)
 
-    assert to_do_words(found) == "do it; aggressive_fusion=True was tried (replay 1): 8 → 7 kernels, 4 kB → 3 kB moved"
+    assert to_do_text(found) == "do it; aggressive_fusion=True was tried (replay 1): 8 → 7 kernels, 4 kB → 3 kB moved"
 
 
 @pytest.mark.parametrize(
@@ -196,12 +193,12 @@ def test_a_setting_is_told_with_what_trying_it_showed() -> None:
     ],
 )
 def test_a_time_is_told_with_the_calls_that_it_rests_on(sure: str, calls: int | None, told: str) -> None:
-    assert sure_words(Finding(kind="copy", graph="g", what="w", seconds=1e-5, sure=sure, calls=calls)) == told
+    assert sure_text(Finding(kind="copy", graph="g", what="w", seconds=1e-5, sure=sure, calls=calls)) == told
 
 
 def test_what_torch_advises_is_told_as_torchs() -> None:
     found = Finding(kind="graph-break", graph="0/0", what="w", to_do="set it", is_torchs=True)
 
-    assert to_do_words(found) == "torch says, not tried: set it"
+    assert to_do_text(found) == "torch says, not tried: set it"
     better = msgspec.structs.replace(found, instead="leave it out")
-    assert to_do_words(better).endswith("or better: leave it out")
+    assert to_do_text(better).endswith("or better: leave it out")

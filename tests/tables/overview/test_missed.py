@@ -1,15 +1,14 @@
 """What the summary says was missed: in which order, and nothing twice."""
 
-import io
 from pathlib import Path
 
 from msgspec.structs import replace
-from rich.console import Console
 
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.facts import Remark
 from inspect_compile.graph import Graphs
-from inspect_compile.tables.fusion.why_text import order_words
+from inspect_compile.tables.block_lines import plain_text
+from inspect_compile.tables.fusion.why_text import order_text
 from inspect_compile.tables.overview.summary import summary
 from inspect_compile.tables.parts import Request
 from tests.handmade import GRAPH, graph, made
@@ -21,13 +20,12 @@ def miss(*, one_kernel: bool) -> Miss:
 
 def test_the_order_is_told_as_it_is() -> None:
     launches, loops = miss(one_kernel=False), miss(one_kernel=True)
-    assert order_words([launches]) == order_words([loops, loops]) == "most expensive first"
-    assert order_words([launches, loops]) == "most expensive first, then two loops of one launch"
+    assert order_text([launches]) == order_text([loops, loops]) == "most expensive first"
+    assert order_text([launches, loops]) == "most expensive first, then two loops of one launch"
     calls = replace(launches, code="unfusable")
-    assert order_words([loops, calls]) == "most expensive first, then library calls"
+    assert order_text([loops, calls]) == "most expensive first, then library calls"
     assert (
-        order_words([launches, loops, calls])
-        == "most expensive first, then two loops of one launch, then library calls"
+        order_text([launches, loops, calls]) == "most expensive first, then two loops of one launch, then library calls"
     )
 
 
@@ -37,9 +35,7 @@ def test_a_remark_of_a_line_that_runs_several_times_stands_once(tmp_path: Path) 
     ]
     other = Remark(graph=GRAPH, kind="missed", code="fallback", message="aten.sort", where="net.py:6")
     more = [Remark(graph=GRAPH, kind="missed", code="x", message=f"m{at}", where="net.py:7") for at in range(3)]
-    console = Console(file=io.StringIO(), width=160, color_system=None)
-    console.print(summary(Request(Graphs(made(tmp_path, graph(), *rows, other, *more)))))
-    text = console.file.getvalue()  # type: ignore[attr-defined]
+    text = plain_text(summary(Request(Graphs(made(tmp_path, graph(), *rows, other, *more)))), 160)
     assert text.count("net.py:5  aten.sort   4 times") == 1
     assert text.count("net.py:6  aten.sort") == 1
     assert "… 3 more remarks" in text

@@ -1,12 +1,10 @@
 """`show node`: one node on one page, and what a name can mean."""
 
-import io
 import json
 from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.lookup.graphs import find_graph
@@ -16,6 +14,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Checked, Symbol, Tensor
 from inspect_compile.finish.lowering_text import lowering_text
 from inspect_compile.graph import CompiledGraph, Graphs
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.lookup_text import only
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, graph, lowered, made, node, operation
@@ -25,11 +24,7 @@ Capture = pytest.CaptureFixture[str]
 
 
 def page(dump: Dump, *names: str, graph: str | None = None, width: int = 120) -> str:
-    file = io.StringIO()
-    Console(file=file, width=width, highlight=False).print(
-        tables.table("node", Graphs(dump, graph), names=names, dump_argument="net")
-    )
-    return file.getvalue()
+    return plain_text(tables.table("node", Graphs(dump, graph), names=names, dump_argument="net"), width)
 
 
 @of_golden_code

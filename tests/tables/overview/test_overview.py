@@ -1,6 +1,5 @@
 """The first page of `show`: it fits a terminal of 80 × 24 whole, whatever the dump holds, and each part leads on."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from rich.cells import cell_len
-from rich.console import Console
 
 from inspect_compile import tables
 from inspect_compile.analysis.findings.line_cost import LineCost
@@ -19,6 +17,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Run, StepAccount, StepTime, Tuned
 from inspect_compile.facts.trials import Place, Repeated
 from inspect_compile.graph import Graphs
+from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.overview.overview import LINES, Section, rooms
 from inspect_compile.tui.models.run.overview import OverviewPage
 from tests.conftest import DumpOf
@@ -29,10 +28,8 @@ HEIGHT = 24
 
 
 def printed(dump: Dump, width: int = 80, dump_argument: str = "d1") -> list[str]:
-    console = Console(file=io.StringIO(), width=width, highlight=False, markup=False)
-    console.print(tables.table("overview", Graphs(dump), limit=40, dump_argument=dump_argument))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue().splitlines()
+    page = tables.table("overview", Graphs(dump), limit=40, dump_argument=dump_argument)
+    return plain_text(page, width).splitlines()
 
 
 @pytest.mark.parametrize("argument", ["d1", "a/very/long/path/to/the/folder/of/a/dump/that/leaves/no/room"])

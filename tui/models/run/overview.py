@@ -1,7 +1,6 @@
 """The overview as rows: the sections of `show DUMP`, each with the key that leads on, then everything about the run."""
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -16,14 +15,14 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Frame
 from inspect_compile.graph import Graphs, outermost
 from inspect_compile.graph.provenance.chain import Line
-from inspect_compile.tables.columns import Column, Span, cell, plain, used
+from inspect_compile.tables.columns import Cell, Column, Span, cell, plain, used
 from inspect_compile.tables.layout import fitted
 from inspect_compile.tables.overview.overview import Section, rooms, sections
-from inspect_compile.tables.overview.run_words import run_words, warnings
+from inspect_compile.tables.overview.run_text import run_text, warnings
+from inspect_compile.tui.models.code import wrapped
 from inspect_compile.tui.models.letters import BREAKS_KEY, BUFFERS, PEAK_KEY, WHOLE_KEY
 from inspect_compile.tui.models.run.pages import run_page
 from inspect_compile.tui.models.sheet import Row, Sheet, Table
-from inspect_compile.tui.models.state import Paragraph
 
 _KEYS: Final = {
     "graphs": ("r", "choose one"),
@@ -35,7 +34,6 @@ _KEYS: Final = {
 }
 """Section → the key that leads on, and where to."""
 _MOST: Final = {"step": 8, "graphs": 8, "lines": 10, "findings": 12}
-_NARROWEST: Final = 30
 WHOLE: Final = "whole run"
 """Key of the row where everything about the run begins."""
 
@@ -121,7 +119,7 @@ class OverviewPage:
         if dump.outermost() and not is_only_parts(dump):
             found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
-            self._head.append(OverviewRow("run", run_words(dump, found.run)))
+            self._head.append(OverviewRow("run", run_text(dump, found.run)))
             for number, warning in enumerate(warnings(dump, found.run)):
                 self._head.append(OverviewRow(f"warning {number}", (cell(f" {warning.text}", warning.role),)))
             every: list[LineCost | Finding] = [*found.lines[:1], *found.findings]
@@ -130,7 +128,7 @@ class OverviewPage:
             self.frame = next((row.graph for row in found.findings if row.graph in self._frames), "")
             if found.totals.highest:
                 self.leads["memory"] = Lead(found.totals.highest, "memory", row=(BUFFERS, PEAK_KEY))
-        self._whole = run_page(dump, has_program=has_program).paragraphs
+        self._whole = run_page(dump, has_program=has_program)
 
     @property
     def has_graphs(self) -> bool:
@@ -147,7 +145,8 @@ class OverviewPage:
             for section in self._sections:
                 rows += self._rows(section, room.get(section.name, 0))
             rows.append(OverviewRow("blank", ((),)))
-        rows += _paragraphs(self._whole, width)
+        for number, line in enumerate(self._whole):
+            rows += _wrapped(f"{WHOLE} {number}" if number else WHOLE, line.spans, width)
         return OverviewSheet(rows)
 
     def _rows(self, section: Section, count: int) -> Iterator[OverviewRow]:
@@ -187,18 +186,8 @@ class OverviewPage:
         return self.leads.get({"lines": "source", "findings": "fusion", "memory": "memory"}.get(section.name, ""))
 
 
-def _paragraphs(paragraphs: Sequence[Paragraph], width: int) -> Iterator[OverviewRow]:
-    """A page as rows."""
-    for number, paragraph in enumerate(paragraphs):
-        yield from _wrapped(f"{WHOLE} {number}" if number else WHOLE, paragraph, width)
-
-
-def _wrapped(key: str, paragraph: Sequence[Span], width: int) -> Iterator[OverviewRow]:
+def _wrapped(key: str, spans: Cell, width: int) -> Iterator[OverviewRow]:
     """A row, or several of a text that is longer."""
-    whole = "".join(span.text for span in paragraph)
-    if cell_len(whole) <= width:
-        yield OverviewRow(key, (tuple(paragraph),))
-        return
-    role = paragraph[-1].role
-    for line, text in enumerate(wrap(whole, max(width - 2, _NARROWEST), subsequent_indent="  ")):
-        yield OverviewRow(f"{key} {line}" if line else key, (cell(text, role),))
+    lines = wrapped(plain(spans), width - 2, spans[-1].role, indent=2) if cell_len(plain(spans)) > width else []
+    for line, shown in enumerate([line.spans for line in lines] or [spans]):
+        yield OverviewRow(f"{key} {line}" if line else key, (shown,))

@@ -16,7 +16,7 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import FailedGuard, Frame, Location, Recompile, Remark, ShapeGuard
 from inspect_compile.graph import CompiledGraph, Id, few, grouped
 from inspect_compile.knowledge.cost.sure import MEASURED, NOT_KNOWN
-from inspect_compile.knowledge.frontend.guard_words import no_longer_words
+from inspect_compile.knowledge.frontend.guard_text import no_longer_text
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.knowledge.overview.findings import (
     RECOMPILE,
@@ -194,4 +194,4 @@ def change_words(failed: FailedGuard) -> str:
         return f"{name_words(failed)}: the object was freed"
     if _has_values(failed):
         return f"{name_words(failed)}: {failed.before or '?'} → {failed.after or '?'}"
-    return failed.condition and no_longer_words(failed.condition)
+    return failed.condition and no_longer_text(failed.condition)

@@ -42,7 +42,7 @@ class RunSentence(NamedTuple):
     """A command that names another dump."""
 
 
-def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
+def run_text(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     """The program, torch, the device and the time; the same in short."""
     words = [one_line(" ".join(program_words(run.argv)) or dump.root.name)]
     words += [f"torch {run.versions['torch']}"] if "torch" in run.versions else []
@@ -58,13 +58,13 @@ def run_words(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     return (*title, *cell(f"{took}{probes}", "dim")), (*title, *cell(took, "dim")), title
 
 
-def break_words(run: RunSummary) -> str:
+def break_text(run: RunSummary) -> str:
     """`5 graph breaks at 2 lines`: a line breaks the graph of each frame that reaches it."""
     lines = f" at {number_of(run.broken_lines, 'line')}" if run.graph_breaks > run.broken_lines > 0 else ""
     return f"{number_of(run.graph_breaks, 'graph break')}{lines}"
 
 
-def eager_words(run: RunSummary) -> str:
+def eager_calls_text(run: RunSummary) -> str:
     """`eager: 1 of 4 functions (1 limit), 34 of 1,012 later calls (3%: 20 limit, 14 disabled)`."""
     why = {reason: count for reason, count in run.eager.items() if reason != ALL}
     text = f"eager: {sum(why.values()):,} of {number_of(run.eager[ALL], 'function')} ({_reasons(why)})"

@@ -16,7 +16,7 @@ def is_condition(reason: str) -> bool:
     return _NO_CONDITION.match(reason) is None
 
 
-def no_longer_words(reason: str) -> str:
+def no_longer_text(reason: str) -> str:
     """`no longer true: CONDITION`, or what came up."""
     return f"no longer true: {reason}" if is_condition(reason) else reason
 

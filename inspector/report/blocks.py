@@ -1,0 +1,137 @@
+"""Blocks as HTML: tables as tables, all else as lines of text."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from inspect_compile.report.markup import Markup, element, escaped, joined
+from inspect_compile.tables.columns import Cell, Column, cell, cells
+from inspect_compile.tables.layout import UNLIMITED
+from inspect_compile.tables.styled_text import Block, Claim, Fitted, Stack, StyledLine, Table, shortened
+
+PAGE: Final = 200
+"""Rows of one part of a table: the page's script shows one part at a time."""
+
+LONGEST: Final = 500
+"""Maximum characters of a cell, and of a line."""
+
+LONG_NAME: Final = 40
+"""Maximum characters of a word that is not broken."""
+
+_CLASSES: Final = ("dim", "title", "accent", "good", "warn", "bad", "bar", "strong")
+"""Roles that the page's style sheet has; the others look like the rest."""
+_OF_LINES: Final = {"title": "strong", "alarm": "strong bad"}
+"""Role → classes, where a line's are others."""
+_TOGETHER: Final = 4000
+"""Lines of text below each other in one element."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block as HTML."""
+
+    html: Markup
+    rows: int
+    """Rows of the tables in it."""
+    lines: int
+    """Lines of text outside of its tables."""
+    words: str
+    """Its first line of text."""
+    characters: int
+    """Length of its text outside of tables."""
+
+
+def shown(block: Block) -> Shown:
+    """Everything in a block."""
+    parts: list[Markup] = []
+    lines: list[StyledLine] = []
+    rows, line_count, words, characters = 0, 0, "", 0
+
+    def flush() -> None:
+        nonlocal characters
+        if any(line.plain for line in lines):
+            parts.append(element("pre", joined(*map(_line, lines), between="\n"), class_="text"))
+        characters += sum(len(line.plain) for line in lines)
+        lines.clear()
+
+    for part in _flat(block):
+        if isinstance(part, Table):
+            if part.title is not None:
+                lines.append(part.title)
+                words = words or part.title.plain
+            if part.rows and part.columns:
+                flush()
+                parts.append(table(part.columns, part.rows))
+                rows += len(part.rows)
+            lines.extend(part.notes)
+        else:
+            words = words or part.plain
+            line_count += 1
+            lines.append(part)
+            if len(lines) >= _TOGETHER:
+                flush()
+    flush()
+    return Shown(joined(*parts, between="\n"), rows, line_count, words, characters)
+
+
+def table(columns: Iterable[Column[Any]], rows: Iterable[Any]) -> Markup:
+    """A table; columns that are flush right say so in its class, counted from 1."""
+    listed = list(columns)
+    right = " ".join(f"r{place}" for place, column in enumerate(listed, 1) if column.right)
+    head = "".join(element("th", column.title, scope="col") for column in listed) if _titled(listed) else ""
+    lines = [f"<tr>{''.join(map(_cell, cells(listed, row)))}" for row in rows]
+    parts = ("\n".join(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE))
+    body = "".join(f"<tbody>\n{part}\n</tbody>" for part in parts)
+    opened = f'<table class="{right}">' if right else "<table>"
+    return Markup(f'<div class="wide">{opened}{f"<thead><tr>{head}</thead>" if head else ""}{body}</table></div>')
+
+
+def _titled(columns: Iterable[Column[Any]]) -> bool:
+    return any(column.title for column in columns)
+
+
+def _cell(found: Cell) -> str:
+    """A cell; the end tag of a table's cells and rows is optional in HTML."""
+    parts, left = [], LONGEST
+    for span in found:
+        text = span.text if len(span.text) <= left else f"{span.text[:left]}…"
+        html = _breakable(text)
+        parts.append(f"<i class={span.role}>{html}</i>" if span.role in _CLASSES else html)
+        left -= len(text)
+        if left <= 0:
+            break
+    return f"<td>{''.join(parts)}"
+
+
+def _breakable(text: str) -> Markup:
+    """Text in which a long name may be broken at its underscores: else it takes the room of all other columns."""
+    if len(text) <= LONG_NAME:
+        return escaped(text)
+    words = (word.replace("_", "_<wbr>") if len(word) > LONG_NAME else word for word in escaped(text).split(" "))
+    return Markup(" ".join(words))
+
+
+def _flat(block: Block) -> Iterator[Table[Any] | StyledLine]:
+    """The tables and lines in it, in order."""
+    match block:
+        case Stack():
+            for index, part in enumerate(block.blocks):
+                if index and block.gap:
+                    yield StyledLine()
+                yield from _flat(part)
+        case Fitted():
+            for part in block.blocks(UNLIMITED):
+                yield from _flat(part)
+        case Claim():
+            yield block.whole
+        case _:
+            yield block
+
+
+def _line(line: StyledLine) -> Markup:
+    """A line of text with its styles."""
+    parts = []
+    for span in (*cell(" " * line.indent), *shortened(line.spans, LONGEST)):
+        classes = _OF_LINES.get(span.role, span.role if span.role in _CLASSES else "")
+        parts.append(element("i", span.text, class_=classes) if classes else escaped(span.text))
+    return joined(*parts)
