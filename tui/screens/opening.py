@@ -240,7 +240,6 @@ class OpeningScreen(ShownScreen):
 
 def _load_the_rest() -> None:
     """Import what is not shown yet, so that no key has to wait for it."""
-    from inspect_compile.tui.screens import columns, compare, go_to, help, palette, quit, saving  # noqa: A004, F401
-
     for tab in VIEWS:
         load(tab.name)
+    from inspect_compile.tui.screens import columns, compare, go_to, help, palette, quit, saving  # noqa: A004, F401
