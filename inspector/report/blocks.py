@@ -1,11 +1,11 @@
 """Blocks as HTML: tables as tables, all else as lines of text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from inspect_compile.report.markup import Markup, element, escaped, joined
-from inspect_compile.tables.columns import Cell, Column, cell, cells
+from inspect_compile.tables.columns import Cell, cell, cells
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.styled_text import Block, Claim, Fitted, Stack, StyledLine, Table, shortened
 
@@ -61,7 +61,7 @@ def shown(block: Block) -> Shown:
                 words = words or part.title.plain
             if part.rows and part.columns:
                 flush()
-                parts.append(table(part.columns, part.rows))
+                parts.append(table(part))
                 rows += len(part.rows)
             lines.extend(part.notes)
         else:
@@ -74,20 +74,15 @@ def shown(block: Block) -> Shown:
     return Shown(joined(*parts, between="\n"), rows, line_count, words, characters)
 
 
-def table(columns: Iterable[Column[Any]], rows: Iterable[Any]) -> Markup:
-    """A table; columns that are flush right say so in its class, counted from 1."""
-    listed = list(columns)
-    right = " ".join(f"r{place}" for place, column in enumerate(listed, 1) if column.right)
-    head = "".join(element("th", column.title, scope="col") for column in listed) if _titled(listed) else ""
-    lines = [f"<tr>{''.join(map(_cell, cells(listed, row)))}" for row in rows]
+def table(found: Table[Any]) -> Markup:
+    """The rows under their titles; columns that are flush right say so in its class, counted from 1."""
+    right = " ".join(f"r{place}" for place, column in enumerate(found.columns, 1) if column.right)
+    head = "".join(element("th", column.title, scope="col") for column in found.columns) if found.has_titles else ""
+    lines = [f"<tr>{''.join(map(_cell, cells(found.columns, row)))}" for row in found.rows]
     parts = ("\n".join(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE))
     body = "".join(f"<tbody>\n{part}\n</tbody>" for part in parts)
     opened = f'<table class="{right}">' if right else "<table>"
     return Markup(f'<div class="wide">{opened}{f"<thead><tr>{head}</thead>" if head else ""}{body}</table></div>')
-
-
-def _titled(columns: Iterable[Column[Any]]) -> bool:
-    return any(column.title for column in columns)
 
 
 def _cell(found: Cell) -> str:

@@ -27,7 +27,7 @@ OPEN: Final = 60
 """A table with more rows is folded at first."""
 OPEN_LINES: Final = 200
 """The same for lines of text."""
-MUCH: Final = 425
+MUCH: Final = 400
 """A table without rows that says more, in characters, is shown all the same."""
 FEW_GRAPHS: Final = 24
 """Graphs whose code and pictures are shown; the tables are of all."""

@@ -8,8 +8,8 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.blocks import table
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Budget, Markup, element
-from inspect_compile.tables.columns import used
 from inspect_compile.tables.lowering.nodes import COLUMNS
+from inspect_compile.tables.styled_text import Table
 from inspect_compile.tables.text import number_of
 
 if TYPE_CHECKING:
@@ -41,4 +41,4 @@ def _listed(
     text = "\n".join(graph_lines(rows))
     written = element("pre", text, class_="source") if budget.takes(text) else budget.too_long("the same as text")
     folded = element("details", element("summary", "as text"), written)
-    yield element("details", head, folded, table(used(COLUMNS, shown), shown), note, class_="table")
+    yield element("details", head, folded, table(Table(COLUMNS, shown)), note, class_="table")

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 _MOST_LOOPS: Final = 20
+_WIDTH: Final = 140
+"""Columns of a story in the message of an assertion."""
 
 
 class Compiled:
@@ -165,8 +167,8 @@ class Compiled:
         from inspect_compile.analysis.fusion.pair_story import FusionStories
         from inspect_compile.analysis.lock.promises import broken_promises
         from inspect_compile.graph import CompiledGraph
+        from inspect_compile.tables.block_lines import plain_text
         from inspect_compile.tables.fusion.why import pair as story
-        from inspect_compile.testing.rendered import rendered
 
         broken = broken_promises(rule, self.contract)
         if broken is None or broken.pair is None:
@@ -174,7 +176,8 @@ class Compiled:
         two = broken.pair
         stories = FusionStories(CompiledGraph(self.dump, two.graph), ())
         found = stories.pair(stories.meant(two.a), stories.meant(two.b))
-        return f"\n{rendered(story(found, str(self.path)))}"
+        lines = plain_text(story(found, str(self.path)), _WIDTH).splitlines()
+        return "\n" + "\n".join(line.rstrip() for line in lines)
 
     def _loops(self) -> str:
         """What there is, for a reader who wonders."""

@@ -16,7 +16,7 @@ def diff_stage(dumps: "tuple[Dump, Dump]", names: tuple[str, str], arguments: "a
     """Print it; 1 where the texts differ. CommandError if a side has no such kernel, or not this text of it."""
     from inspect_compile.analysis.compare.causes.texts import unified
     from inspect_compile.commands.printing import print_json, print_table
-    from inspect_compile.tables.compare.texts import text_lines
+    from inspect_compile.tables.compare.differences import stage_difference
 
     stage, asked = arguments.stage
     kernels = _kernels(dumps, asked)
@@ -27,7 +27,7 @@ def diff_stage(dumps: "tuple[Dump, Dump]", names: tuple[str, str], arguments: "a
     if arguments.json:
         print_json(rows)
     else:
-        print_table(text_lines(rows, names, kernels, stage))
+        print_table(stage_difference(rows, names, kernels, stage))
     return 1 if rows else 0
 
 

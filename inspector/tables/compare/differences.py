@@ -1,12 +1,15 @@
-"""Where two compiles differ, for `show ranks` and `diff`: each difference with the lines that only one side has."""
+"""Where two compiles differ, for `show ranks` and `diff`: each difference with the lines that only one side has; for
+`diff --stage` one text of both.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.compare.causes.records import Cause
+from inspect_compile.analysis.compare.causes.texts import DiffLine
 from inspect_compile.analysis.compare.differences import Difference
-from inspect_compile.facts import Guard
+from inspect_compile.facts import Guard, Kernel
 from inspect_compile.tables.compare.causes import causes
 from inspect_compile.tables.parts import command
 from inspect_compile.tables.styled_text import Block, Claim, Stack, joined, pointer, styled
@@ -37,6 +40,8 @@ TABLE_OF: Final = {
 
 _BY_GRAPH: Final = ("nodes", "kernels", "fusion")
 _EXPLAINED: Final = ("graphs", "nodes", "kernels", "fusion")
+_SIGNS: Final = {"-": "bad", "+": "good", "@": "accent"}
+"""Role of a line of a unified diff, by how it begins."""
 _URGENT: Final = ("collectives", "frames", "recompiles", "graphs", "status")
 
 
@@ -115,3 +120,14 @@ def evidence(row: Difference, dump_argument: str) -> str:
     if table in _BY_GRAPH and graph:
         return command(dump_argument, table, "--graph", graph)
     return command(dump_argument, table, row.compile_id or "" if table in ("dynamo", "guards") else "")
+
+
+def stage_difference(
+    rows: Sequence[DiffLine], names: tuple[str, str], kernels: tuple[Kernel, Kernel], stage: str
+) -> Block:
+    """One text of two kernels: what is compared, and the lines that differ with those around them."""
+    said = [f"{one_line(name)} {one_line(kernel.name)}" for name, kernel in zip(names, kernels, strict=True)]
+    if not rows:
+        return styled(f"No difference in {one_line(stage)}: {said[0]}, {said[1]}", "good")
+    head = [styled(f"--- {said[0]} {one_line(stage)}", "strong"), styled(f"+++ {said[1]} {one_line(stage)}", "strong")]
+    return Stack([*head, *(styled(f"{row.sign}{row.text}", _SIGNS.get(row.sign, "")) for row in rows)], gap=False)

@@ -79,8 +79,8 @@ def ranks(request: Request) -> Block:
 
 def verdict(found: Agreement, evidence: str) -> Claim:
     """Whether the ranks agree, on one line."""
-    style = "bad" if found.differences else "good" if sum(map(len, found.groups)) > 1 else ""
-    return Claim(styled(verdict_text(found), style), evidence)
+    role = "bad" if found.differences else "good" if sum(map(len, found.groups)) > 1 else ""
+    return Claim(styled(verdict_text(found), role), evidence)
 
 
 def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iterator[Block]:

@@ -45,7 +45,7 @@ from inspect_compile.tables.text import (
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
-_STYLES: Final = {"failed": "bad", "compiled": "good", "skipped": "warn"}
+_ROLES: Final = {"failed": "bad", "compiled": "good", "skipped": "warn"}
 _NO_USE: Final = "Please report an issue to PyTorch."
 _CLOSED = re.compile(r'guard on "(?P<name>\w+)"')
 """torch's name for a closure variable, whose cell is guarded."""
@@ -148,7 +148,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, seen: 
     if one.guards:
         words.append(f" {number_of(one.guards, 'guard')}")
     yield _line(
-        depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _STYLES.get(status, "")), ",".join(words)
+        depth, f"{one_line(one.compile_id) or 'without a frame'}  ", (status, _ROLES.get(status, "")), ",".join(words)
     )
     if one.recompile is not None:
         yield from _again(dump, depth + 1, one.recompile, seen.hints)

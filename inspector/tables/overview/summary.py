@@ -100,9 +100,9 @@ class _Say(NamedTuple):
     is_brief: bool = False
     """The claims name their table alone; `form` says once how the command goes on."""
 
-    def __call__(self, words: str | StyledLine, style: str = "", table: str = "", *names: str) -> Claim:
+    def __call__(self, words: str | StyledLine, role: str = "", table: str = "", *names: str) -> Claim:
         """The words, with the command that shows `table`."""
-        text = styled(words, style) if isinstance(words, str) else words
+        text = styled(words, role) if isinstance(words, str) else words
         if self.is_brief:
             return Claim(text, table)
         return Claim(text, command(self.dump_argument, table, *names, *self.which) if table else "")
@@ -143,8 +143,8 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[Block]:
         frames = ", ".join(f"{number_of(count, 'frame')} {status}" for status, count in run.frames.items())
         breaks = f"{break_text(run)}, {number_of(run.recompiles, 'recompile')}"
         breaks += f"; {eager_calls_text(run)}" if run.eager else ""
-        style = "warn" if run.graph_breaks or run.recompiles or run.eager else ""
-        yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", style, "dynamo")
+        role = "warn" if run.graph_breaks or run.recompiles or run.eager else ""
+        yield say(f" Dynamo: {frames}; {breaks}" if frames else f" Dynamo: {breaks}", role, "dynamo")
     if dump.rows(Collective):
         from inspect_compile.tables.runtime.collectives import claims
 
@@ -208,8 +208,8 @@ def _ran(graph: "CompiledGraph", say: _Say) -> Iterator[Claim]:
         from inspect_compile.tables.runtime.cudagraphs import graph_calls_text
 
         if rows := cudagraph_rows(graph):
-            style = "warn" if any(row.skipped for row in rows) else ""
-            yield say(f" CUDA graphs: {graph_calls_text(rows)}", style, "cudagraphs")
+            role = "warn" if any(row.skipped for row in rows) else ""
+            yield say(f" CUDA graphs: {graph_calls_text(rows)}", role, "cudagraphs")
     if graph.dump.rows(Launched):
         from inspect_compile.analysis.runtime.measured import measured_graph
         from inspect_compile.tables.runtime.measured import times_text

@@ -114,8 +114,8 @@ def _runtime(dump: Dump) -> list[StyledLine]:
         shown += _section("CUDA graphs", (), f"inspect-compile show {dump.root} cudagraphs")
         for name in list(names)[:_MOST_GRAPHS]:
             own = [row for row in rows if row.graph == name]
-            style = "warn" if any(row.skipped for row in own) else ""
-            shown.append(joined((name or function_text(own[0]), "name"), (f"  {graph_calls_text(own)}", style)))
+            role = "warn" if any(row.skipped for row in own) else ""
+            shown.append(joined((name or function_text(own[0]), "name"), (f"  {graph_calls_text(own)}", role)))
         if len(names) > _MOST_GRAPHS:
             shown.append(styled(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim"))
     if dump.rows(Launched):
