@@ -59,6 +59,11 @@ def results_of(module: GraphModule) -> list[Any]:
     return list(found) if isinstance(found, (list, tuple)) else [found]
 
 
+def names_of(module: GraphModule) -> list[str]:
+    """The nodes of a graph's results; empty for one that is no node."""
+    return [one.name if isinstance(one, Node) else "" for one in results_of(module)]
+
+
 def once_an_operator(function: Callable[[Any], Found]) -> Callable[[Any], Found]:
     """`function` of what a node calls, which is computed once for each operator of torch's: each look at a node asks
     again, and putting names together alone took a tenth of a check.

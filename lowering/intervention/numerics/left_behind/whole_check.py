@@ -14,7 +14,7 @@ from torch.fx import Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import COMPILED, LOWERED_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of

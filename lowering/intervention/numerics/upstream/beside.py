@@ -7,7 +7,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (

@@ -19,6 +19,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
     constants_of,
 )
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
+    OwnResults,
     Pair,
     alone,
     changed,
@@ -27,7 +28,6 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     with_sharing,
     with_strides,
 )
-from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
