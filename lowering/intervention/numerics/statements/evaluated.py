@@ -13,13 +13,8 @@ from inspect_compile.facts import StatementOperand, StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
 from inspect_compile.knowledge.numerics.statements import is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, Memory
-from inspect_compile.lowering.intervention.numerics.statements.operators import (
-    BY_MAGNITUDE,
-    combined,
-    computed,
-    initial,
-)
 from inspect_compile.lowering.intervention.numerics.steps.indices import evaluated
+from inspect_compile.lowering.intervention.numerics.steps.operators import combined, computed, initial
 
 _MASK: Final = re.compile(r"([^()]+?)(?:, |\))")
 _NAMES: Final = re.compile(r"\btmp\d+\b")
@@ -28,6 +23,10 @@ _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmi
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
 _OF_ADDITION: Final = 3
 """Numbers that an addition to memory writes out."""
+_BY_MAGNITUDE: Final[Mapping[str, float]] = {"erf": 4.0, "erfc": 4.0}
+"""Operators whose vectorized form has an absolute error, of so many roundings of 1: it is a polynomial that is near the
+function, but not near to 0 where that is.
+"""
 _ADDS: Final = ("add", "sub")
 
 
@@ -220,7 +219,7 @@ class Statements:
             if place not in self._reductions:
                 self._reductions[place] = self._reduced(point, operation, value)
             return self._reductions[place]
-        slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
+        slack = max(numbers, default=0.0) if operation.name in _ADDS else _BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
         if wrong and operation.name == "load" and (part := self._stored_before(value, operation, body)) is not None:
             self._read, wrong, expected = part, False, None
