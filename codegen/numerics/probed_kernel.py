@@ -64,6 +64,10 @@ class WithPoints:
         self.stored = [position for position, point in enumerate(points) if point.kind == STORE]
         """Positions of the points where something is stored."""
 
+    def masked_by(self, point: Point) -> tuple[str, ...]:
+        """The variables in the mask of what is loaded there."""
+        return ()
+
     @functools.cached_property
     def written(self) -> frozenset[str]:
         """The buffers that it writes."""

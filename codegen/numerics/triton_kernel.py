@@ -13,7 +13,8 @@ from inspect_compile.codegen.kernels.kernels import bare_source
 from inspect_compile.codegen.numerics.loops import Short
 from inspect_compile.codegen.numerics.operations import Body, Lines
 from inspect_compile.codegen.numerics.probed_kernel import Missing, Values, WithPoints
-from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, probed_triton
+from inspect_compile.codegen.numerics.probed_source import Point
+from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, masked_by, probed_triton
 
 _MOST: Final = 1 << 27
 """Maximum number of bytes that are written out."""
@@ -46,6 +47,10 @@ class TritonKernel(WithPoints):
     def _parts(self) -> dict[int, int]:
         """Line of a point → the part of the kernel that it is in, from 0."""
         return {point.line: point.nest - 1 for point in self.points}
+
+    def masked_by(self, point: Point) -> tuple[str, ...]:
+        """See `WithPoints`."""
+        return masked_by(point.text)
 
     def has_lane(self, body: Body | None, lane: int) -> bool:
         """True: what lies outside of a row is not written out."""

@@ -16,8 +16,6 @@ from inspect_compile.lowering.intervention.numerics.statements.one_launch import
 from inspect_compile.lowering.intervention.numerics.steps.indices import evaluated
 from inspect_compile.lowering.intervention.numerics.steps.operators import combined, computed, initial
 
-_MASK: Final = re.compile(r"([^()]+?)(?:, |\))")
-_NAMES: Final = re.compile(r"\btmp\d+\b")
 _ACCUMULATOR: Final = re.compile(r"(?:masked_)?(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
@@ -278,8 +276,7 @@ class Statements:
 
     def _is_masked(self, point: Any, body: Any) -> bool:
         """True for a load of Triton's that a mask, which the kernel computes, leaves out for this element."""
-        masks = masks_of(point.text) if self._kernel.row_variable else ""
-        known = (self._known.get((id(body), name)) for name in _NAMES.findall(masks))
+        known = (self._known.get((id(body), name)) for name in self._kernel.masked_by(point))
         return any(one is not None and not one[0] for one in known)
 
     def _of(self, operation: Any, given: Sequence[Any], body: Any) -> float | None:
@@ -413,14 +410,3 @@ def _dtype(operation: Any) -> str:
 
 def _text(value: float | None) -> str:
     return "" if value is None else str(value)
-
-
-def masks_of(text: str) -> str:
-    """The mask in a statement that loads in Triton, or an empty text: `tmp0 = tl.load(in_ptr0 + (x0), xmask, …)`."""
-    _, _, given = text.partition("= tl.load(")
-    behind = given.split("), ")
-    for number in range(len(behind) - 1, 0, -1):  # the last place that it may be at, as a pointer has brackets, too
-        ended = behind[number] + (")" if number < len(behind) - 1 else "")
-        if mask := _MASK.match(ended):
-            return mask[1]
-    return ""
