@@ -16,7 +16,6 @@ from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
 from inspect_compile.lowering.intervention.numerics.elements import differing_bits
-from inspect_compile.lowering.intervention.numerics.finite import of_eager_alone
 from inspect_compile.lowering.intervention.numerics.forced import Forced, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
@@ -38,6 +37,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import OwnR
 from inspect_compile.lowering.intervention.numerics.left_behind.level_check import LevelCheck
 from inspect_compile.lowering.intervention.numerics.left_behind.whole_check import whole_rows
 from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.nonfinite import of_eager_alone
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch

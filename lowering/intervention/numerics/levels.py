@@ -10,7 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.knowledge.numerics.levels import JOINT_PASSES
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, passes
 

@@ -9,8 +9,11 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import changed_without_copy
-from inspect_compile.lowering.intervention.numerics.graphs.own_kernels import launches_own_kernel, written
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import (
+    changed_without_copy,
+    launches_own_kernel,
+    written_by_kernel,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
 
 Found = TypeVar("Found")
@@ -158,7 +161,7 @@ def changed_arguments(node: Node) -> list[int]:
 def changed_values(node: Node) -> list[Any]:
     """The arguments that the node changes in place: nodes, and lists of them."""
     if launches_own_kernel(node):
-        return list(written(node))
+        return list(written_by_kernel(node))
     if uncopied := changed_without_copy(node):
         return uncopied
     return [node.args[at] for at in changed_arguments(node) if at < len(node.args)]

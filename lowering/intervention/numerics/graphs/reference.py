@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by, without_copies
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by, without_copies
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     RANDINT,
     RANDOM,

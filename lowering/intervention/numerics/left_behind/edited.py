@@ -11,7 +11,7 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import SAME_IN_FP64
 from inspect_compile.lowering.core.fx_nodes import target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, results_of, viewed
 from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of, text_of
 from inspect_compile.lowering.intervention.numerics.results import Place

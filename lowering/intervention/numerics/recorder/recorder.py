@@ -11,9 +11,8 @@ import torch
 
 from inspect_compile.facts import Fact, FlaggedCalls, NonFinite, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.formats import KINDS
-from inspect_compile.lowering.intervention.numerics.explained import Explained, explained
-from inspect_compile.lowering.intervention.numerics.finite import kinds_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.nonfinite import Explained, explained, kinds_of
 from inspect_compile.lowering.intervention.numerics.recorder.calls import Call, GraphCalls, addresses
 from inspect_compile.lowering.intervention.numerics.recorder.memory import LostError, Room
 from inspect_compile.probe import let_pass

@@ -30,7 +30,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
 )
 from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
-from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
+from inspect_compile.lowering.intervention.numerics.upstream.beside import beside, reproduced
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_edits import DynamoEdits
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
@@ -43,7 +43,6 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
 from inspect_compile.lowering.intervention.numerics.upstream.first_wrong import FirstWrong
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin, Surroundings
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, Shadowed
-from inspect_compile.lowering.intervention.numerics.validity import reproduced
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
