@@ -178,8 +178,9 @@ class Plain(Interpreter):
             self._shares = {*self._shares, *known.effects}
         self._needed = None if only is None or known is None else known.needed(only)
         self._last_read = {} if only is None else _last_reads(module)
-        self._new = functools.partial(Values, store, self._apart, is_fixed=changes_only_inputs(module))
-        self._values = values(store, self._apart, is_fixed=changes_only_inputs(module))
+        is_fixed = changes_only_inputs(module)
+        self._new = functools.partial(Values, store, self._apart, is_fixed=is_fixed)
+        self._values = values(store, self._apart, is_fixed=is_fixed)
         self._late, self._after = self._new(), self._new()
         self._unknown: dict[str, str] = {}
         self._tied: dict[str, str] = {}

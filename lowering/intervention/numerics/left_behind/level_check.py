@@ -86,8 +86,8 @@ class LevelCheck:
         """What changed the graph after its last copy."""
         self._before = run(levels[0].module, random)
         self._passes = Passes(levels, run, self._last if len(levels) > 1 else ALL_PASSES)
-        self._row = Checked(graph=plan.graph, call=number, index=-1, level=ALL_PASSES, against=BEFORE_PASSES)
-        self._check = PassesCheck(self._row, self._before, self._passes, own, _RANDOM, always_exact=always_exact)
+        row = Checked(graph=plan.graph, call=number, index=-1, level=ALL_PASSES, against=BEFORE_PASSES)
+        self._check = PassesCheck(row, self._before, self._passes, own, _RANDOM, always_exact=always_exact)
         self._changes = self._check.changes
 
     def rows(self, plain: Reference, afterwards: Sequence[Any]) -> list[Checked]:
@@ -120,7 +120,7 @@ class LevelCheck:
         launches = {row.index for row in judged if verdict(row) == WRONG}
         beside = {row.node for row in judged if row.index in launches and verdict(row) == NOT_COMPARABLE}
         added = []
-        lowering = with_fields(self._row, level=self._lowering, against=LOWERED_GRAPH)
+        lowering = with_fields(self._check.row, level=self._lowering, against=LOWERED_GRAPH)
         pairs = sharing(left, self._changes.names, self._visible)
         pairs -= self._pairs(self._levels[0].module) if pairs else set()
         for at, (before, after) in enumerate(zip(self._check.nodes, results_of(module), strict=False)):
@@ -167,12 +167,12 @@ class LevelCheck:
         module, found = self._plan.module, []
         for at, name in enumerate(names_of(module)[: len(self._check.nodes)]):
             if name and self._check.is_compared(at):
-                row = with_fields(self._row, buffer=f"result {at}", node=name)
+                row = with_fields(self._check.row, buffer=f"result {at}", node=name)
                 found.append((Place(at), functools.partial(self._check.compared, row, at)))
         for at in changed(self._args, self._before.inputs, left.inputs if self._keeps_inputs else self._args):
             if not self._check.is_random(self._changes.writer(at)):
                 name = self._changes.names[at]
-                row = with_fields(self._row, buffer=name, node=_writer(module, name))
+                row = with_fields(self._check.row, buffer=name, node=_writer(module, name))
                 found.append((Place(at, is_input=True), functools.partial(self._changes.compared, row, at)))
         rows = []
         for place, compared in found:

@@ -15,9 +15,7 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
-    constants_of,
-)
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     OwnResults,
     Pair,
