@@ -34,10 +34,6 @@ class TritonKernel(WithPoints):
         self._function = function
         self._blocks = blocks
 
-    @functools.cached_property
-    def _all(self) -> list[Body]:
-        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
-
     def body(self, line: int) -> Body | None:
         """The body that the line belongs to, one for each part of a combo kernel; None if that is not known."""
         part = self._parts.get(line)

@@ -11,7 +11,7 @@ from inspect_compile.facts import Checked, NonFinite, Operand
 from inspect_compile.knowledge.numerics.formats import HALF, INF, KINDS, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of, results_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import index_at
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
@@ -41,8 +41,8 @@ class _Launches:
         """`inputs` are those of the call."""
         self._plan = plan
         self._buffers = Buffers(plan, aliases)
-        names = [node.name for node in plan.module.graph.nodes if node.op == "placeholder"]
-        self._kinds = {name: kinds_of(value) for name, value in zip(names, inputs, strict=False)}
+        named = zip(inputs_of(plan.module), inputs, strict=False)
+        self._kinds = {name: kinds_of(value) for name, value in named}
         """Buffer or input → what it has."""
         self._made: dict[str, tuple[Launch, int, tuple[str, ...]]] = {}
         """Buffer → the launch that wrote it last, the launch's position, and the buffers that it read."""

@@ -56,6 +56,11 @@ _ORDERS: Final = {"aten.sort.default": 1, "aten.sort.stable": 1, "aten.topk.defa
 """Operators whose second result is the order of elements → position of the argument that says along which dimension."""
 
 
+def inputs_of(module: GraphModule) -> list[str]:
+    """The names of a graph's inputs, in order."""
+    return [node.name for node in module.graph.nodes if node.op == "placeholder"]
+
+
 def results_of(module: GraphModule) -> list[Any]:
     """What the graph returns: several values, or the one that the graph of a function nested in another may return."""
     found = module.graph.output_node().args[0]

@@ -12,8 +12,8 @@ from inspect_compile.knowledge.numerics.verdicts import SAME_IN_FP64
 from inspect_compile.lowering.core.fx_nodes import target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, results_of, viewed
-from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of, text_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, inputs_of, results_of, viewed
+from inspect_compile.lowering.intervention.numerics.levels import Level, text_of
 from inspect_compile.lowering.intervention.numerics.results import Place
 from inspect_compile.probe import let_pass
 

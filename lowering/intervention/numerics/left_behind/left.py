@@ -12,12 +12,11 @@ from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, v
 from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, inputs_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
 _RESULT: Final = "result "

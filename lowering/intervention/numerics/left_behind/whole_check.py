@@ -75,7 +75,7 @@ def _pairs(plan: Plan, run: "OnDemand | Whole", found: Left, args: Sequence[Any]
             value = found.results[at] if at < len(found.results) else None
             named = with_fields(row, buffer=f"result {at}", node=node.name)
             yield _Pair(named, value, run.reference.results[at], node.name)
-    inputs = [node for node in plan.module.graph.nodes if node.op == "placeholder"]
+    inputs = plan.module.graph.find_nodes(op="placeholder")
     changed = changed_inputs(plan.module)
     for at, (before, after) in enumerate(zip(args, run.inputs, strict=False)):
         if isinstance(after, torch.Tensor) and _is_changed(at, changed, before, after):

@@ -13,7 +13,7 @@ from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, inputs_of, results_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
 from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
@@ -26,7 +26,6 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     with_sharing,
     with_strides,
 )
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import beside, reproduced
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_edits import DynamoEdits
@@ -265,7 +264,7 @@ class DynamoCheck:
 
     def _changed(self, module: GraphModule, values: Results, args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""
-        names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        names = inputs_of(module)
         written = dict.fromkeys((names[at] for at in self._lost(module, args)), "")
         written |= {node.args[0].name: node.name for node in module.graph.nodes if _is_copy(node)}
         afterwards = values.inputs

@@ -12,8 +12,8 @@ from torch.fx import GraphModule
 from inspect_compile.facts import Checked, Fact, NumericsCall
 from inspect_compile.knowledge.numerics.levels import FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs, memory_of
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.beside import not_valid
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import memory_key

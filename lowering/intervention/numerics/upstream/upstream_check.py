@@ -23,6 +23,7 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     depends_on_random,
     has_collectives,
+    inputs_of,
     names_of,
     results_of,
 )
@@ -39,7 +40,7 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     with_sharing,
 )
 from inspect_compile.lowering.intervention.numerics.left_behind.passes import Passes, PassesCheck
-from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
+from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck
