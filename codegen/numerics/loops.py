@@ -1,14 +1,15 @@
-"""Which values of its loop variables each line of a C++ kernel runs for, as far as numbers in the source say it.
+"""The blocks of a C++ kernel, and which values of its loop variables each line runs for, where numbers in it say so.
 
 Plain texts in and out.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 _NUMBER: Final = r"(?:static_cast<\w+>\()?(-?\d+)L?\)?"
-_FOR: Final = re.compile(
+_FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
+_FOR_NUMBERS: Final = re.compile(
     rf"for ?\((?:int64_t|long) (\w+) ?= ?{_NUMBER}; ?\1 ?< ?{_NUMBER}; ?\1 ?(?:\+\+|\+= ?{_NUMBER})\)"
 )
 _BETWEEN: Final = re.compile(rf"\b(\w+) >= {_NUMBER} && \1 < {_NUMBER}")
@@ -41,28 +42,50 @@ class Short(NamedTuple):
     """Where it is to end."""
 
 
-def spans(source: str) -> dict[int, tuple[Span, ...]]:
-    """Line number → the loops and conditions around it, the outermost first. Those without numbers are left out."""
-    found: dict[int, tuple[Span, ...]] = {}
-    open_: list[tuple[Span, ...]] = []
-    """For each open brace, what it is the body of."""
-    waits: tuple[Span, ...] = ()
-    for number, line in enumerate(source.splitlines(), 1):
+class Block(NamedTuple):
+    """What an open brace begins."""
+
+    line: int
+    """The line of the brace."""
+    loop: int = 0
+    """The line of the loop that it is the body of; 0 if it is none's."""
+    variable: str = ""
+    """That of the loop."""
+    spans: tuple[Span, ...] = ()
+    """The loop, or the conditions, with numbers that it is the body of."""
+
+
+def lines_in_blocks(lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, str, list[Block], int]]:
+    """The lines of a C++ source: number, from `first` on, text, the blocks around it, the outermost first, and how many
+    have begun or ended before it. The list of blocks is the same for all lines, and holds until the next one is read.
+    """
+    blocks, changes, begins = list[Block](), 0, Block(0)
+    for number, line in enumerate(lines, first):
         if loop := _FOR.search(line):
-            waits = (Span(number, loop[1], int(loop[2]), int(loop[3]), number),)
+            found = _FOR_NUMBERS.search(line)
+            known = () if found is None else (Span(number, loop[1], int(found[2]), int(found[3]), number),)
+            begins = Block(0, number, loop[1], known)
         elif line.strip().startswith("if"):
-            inside = next((span.line for body in reversed(open_) for span in body if span.is_loop), 0)
-            waits = tuple(Span(number, one[1], int(one[2]), int(one[3]), inside) for one in _BETWEEN.finditer(line))
-        around = tuple(span for body in open_ for span in body)
-        if around:
-            found[number] = around
+            inside = next((one.line for block in reversed(blocks) for one in block.spans if one.is_loop), 0)
+            between = (Span(number, one[1], int(one[2]), int(one[3]), inside) for one in _BETWEEN.finditer(line))
+            begins = Block(0, spans=tuple(between))
+        yield number, line, blocks, changes
         for sign in line:
             if sign == "{":
-                open_.append(waits)
-                waits = ()
-            elif sign == "}" and open_:
-                open_.pop()
-    return found
+                blocks.append(begins._replace(line=number))
+                begins = Block(0)
+            elif sign == "}" and blocks:
+                blocks.pop()
+            changes += sign in "{}"
+
+
+def spans(source: str) -> dict[int, tuple[Span, ...]]:
+    """Line number → the loops and conditions around it, the outermost first. Those without numbers are left out."""
+    around = {
+        number: tuple(span for block in blocks for span in block.spans)
+        for number, _, blocks, _ in lines_in_blocks(source.splitlines())
+    }
+    return {number: found for number, found in around.items() if found}
 
 
 def short(

@@ -65,9 +65,17 @@ class WithPoints:
         """Positions of the points where something is stored."""
 
     @functools.cached_property
+    def _all(self) -> list[Body]:
+        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
+
+    def masked_by(self, point: Point) -> tuple[str, ...]:
+        """The variables in the mask of what is loaded there."""
+        return ()
+
+    @functools.cached_property
     def written(self) -> frozenset[str]:
         """The buffers that it writes."""
-        return frozenset(store.buffer for bodies in self.bodies.values() for body in bodies for store in body.stores)
+        return frozenset(store.buffer for body in self._all for store in body.stores)
 
 
 class ProbedKernel(WithPoints):
@@ -151,10 +159,6 @@ class ProbedKernel(WithPoints):
 
     def _lines_of(self, body: Body) -> list[int]:
         return [line for line, bodies in self.bodies.items() if bodies == (body,) and line in self._spans]
-
-    @functools.cached_property
-    def _all(self) -> list[Body]:
-        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
 
     @functools.cached_property
     def _lines(self) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from inspect_compile.codegen.numerics.loops import Block, lines_in_blocks
+
 LANES: Final = 32
 """Maximum number of a vector's elements that are written out."""
 HEADER: Final = 4
@@ -23,7 +25,6 @@ LOOP: Final = "loop"
 
 _INCLUDE: Final = "#include <torch/csrc/inductor/cpp_prefix.h>"
 _SIGNATURE: Final = re.compile(r'extern "C"\s*void\s+kernel\(')
-_FOR: Final = re.compile(r"for ?\((?:int64_t|long) (\w+) ?=")
 _DEFINES: Final = re.compile(
     r"^(?:static )?(?:thread_local )?(?:auto|bool|[\w:]+_t|float|double|at::[\w:]+(?:<[\w:, ]+>)?)"
     r" ((?:masked_)?tmp\w*) = (.+);$"
@@ -138,24 +139,12 @@ def _end_of_arguments(text: str, start: int) -> int:
     return len(text)
 
 
-class _Block(NamedTuple):
-    """What an open brace begins."""
-
-    line: int
-    loop: int
-    """The line of the loop that it is the body of; 0 if it is none's."""
-    variable: str
-    """That of the loop."""
-
-
 def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     first = next(at for at, line in enumerate(lines) if _INCLUDE in line)
-    open_: list[_Block] = []
-    """One for each open brace."""
-    waits = 0, ""
-    is_new = False
-    """A block has begun or ended since loop variables were written out: each block has a copy of them."""
+    written = 0
+    """How many blocks had begun or ended when loop variables were written out: each block has a copy of them."""
     number, nest, inner, line = 0, 0, 0, ""
+    open_: list[Block] = []
     tiles: dict[str, int] = {}
     """Variable of a tile → the point where its rows are stored."""
 
@@ -166,21 +155,18 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
     def call(kind: str, name: str) -> str:
         return f"inspect_compile::put({point(kind, name)}, {inner}, {name});"
 
-    for number, raw in enumerate(lines, 1 - first):
-        line = raw.strip()
-        loop = _FOR.search(line)
-        if loop is not None:
-            waits = number, loop[1]
+    for at_line, raw, open_, changed in lines_in_blocks(lines, 1 - first):
+        number, line = at_line, raw.strip()
         nest = next((one.loop for one in open_ if one.loop), 0)
         inner = inner if nest else 0
         condition, statement = _parted_condition(line)
-        if nest and is_new and any(form.match(statement) for form in _STATEMENTS):
-            around = [one.variable for one in open_ if one.variable]
+        if nest and changed > written and any(form.match(statement) for form in _STATEMENTS):
+            variables = [one.variable for one in open_ if one.variable]
             loop_at = next(one.loop for one in reversed(open_) if one.variable)
             inner = found.loops.setdefault(loop_at, len(found.loops) + 1)
-            is_new = False
-            yield f"inspect_compile::turn({inner}, {around[-1]});"
-            for name in around:
+            written = changed
+            yield f"inspect_compile::turn({inner}, {variables[-1]});"
+            for name in variables:
                 yield call(LOOP, name)
         after = []
         if changes := _CHANGES.match(statement):
@@ -220,13 +206,6 @@ def _with_calls(lines: Sequence[str], found: Probed) -> Iterator[str]:
             after = [f"inspect_compile::stored_tile({tiles[tile[3]]}, {to}, {step}, {size});"]
         yield raw
         yield from after
-        for sign in line:
-            if sign == "{":
-                open_.append(_Block(number, *waits))
-                waits, is_new = (0, ""), True
-            elif sign == "}" and open_:
-                open_.pop()
-                is_new = True
 
 
 def _parted_condition(line: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ and out; imports neither torch nor triton.
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ _PART: Final = re.compile(r"^\s+(?:el)?if pid (?:< num_xblocks_\d+|% \d+ == \d+)
 turn.
 """
 _STORES: Final = ("store", "atomic_add", "atomic_max", "atomic_min")
+_LOADS: Final = ("load",)
 _NOT_UNDERSTOOD: Final = (
     "zindex",
     "r1_index",
@@ -168,19 +170,32 @@ def _pick(found: ProbedTriton) -> str:
     return " & ".join(f"({axis} == ic_{axis[0]})" for axis in found.axes)
 
 
+@functools.lru_cache(maxsize=4096)
+def masked_by(statement: str) -> tuple[str, ...]:
+    """The variables in the mask of a statement that loads; none if it has no mask, or loads nothing."""
+    call = _call(statement, _LOADS) if "tl.load(" in statement else None
+    if call is None or len(call.args) < 2:
+        return ()
+    return tuple(one.id for one in ast.walk(call.args[1]) if isinstance(one, ast.Name) and one.id.startswith("tmp"))
+
+
 def _stored(line: str) -> tuple[str, str, str, str] | None:
     """Of a statement that stores: the pointer, the index from there on, the variable, the mask. None for any other."""
-    if "tl.store(" not in line and "tl.atomic_" not in line:
-        return None
-    try:
-        statement = ast.parse(line.strip()).body[0]
-    except SyntaxError:
-        return None
-    call = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
-    if not isinstance(call, ast.Call) or getattr(call.func, "attr", "") not in _STORES or len(call.args) < 2:
+    call = _call(line, _STORES) if "tl.store(" in line or "tl.atomic_" in line else None
+    if call is None or len(call.args) < 2:
         return None
     where, value = call.args[:2]
     if not isinstance(where, ast.BinOp) or not isinstance(where.op, ast.Add) or not isinstance(where.left, ast.Name):
         return None
     mask = ast.unparse(call.args[2]) if len(call.args) > 2 else "None"
     return where.left.id, ast.unparse(where.right), ast.unparse(value), mask
+
+
+def _call(line: str, names: Sequence[str]) -> ast.Call | None:
+    """The outermost call of one of these functions of Triton's; None if there is none."""
+    try:
+        tree = ast.parse(line.strip())
+    except SyntaxError:
+        return None
+    calls = (one for one in ast.walk(tree) if isinstance(one, ast.Call))
+    return next((one for one in calls if getattr(one.func, "attr", "") in names), None)

@@ -13,7 +13,8 @@ from inspect_compile.codegen.kernels.kernels import bare_source
 from inspect_compile.codegen.numerics.loops import Short
 from inspect_compile.codegen.numerics.operations import Body, Lines
 from inspect_compile.codegen.numerics.probed_kernel import Missing, Values, WithPoints
-from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, probed_triton
+from inspect_compile.codegen.numerics.probed_source import Point
+from inspect_compile.codegen.numerics.probed_triton import HELPERS, ROW, ProbedTriton, masked_by, probed_triton
 
 _MOST: Final = 1 << 27
 """Maximum number of bytes that are written out."""
@@ -33,10 +34,6 @@ class TritonKernel(WithPoints):
         self._function = function
         self._blocks = blocks
 
-    @functools.cached_property
-    def _all(self) -> list[Body]:
-        return list(dict.fromkeys(body for bodies in self.bodies.values() for body in bodies))
-
     def body(self, line: int) -> Body | None:
         """The body that the line belongs to, one for each part of a combo kernel; None if that is not known."""
         part = self._parts.get(line)
@@ -46,6 +43,10 @@ class TritonKernel(WithPoints):
     def _parts(self) -> dict[int, int]:
         """Line of a point → the part of the kernel that it is in, from 0."""
         return {point.line: point.nest - 1 for point in self.points}
+
+    def masked_by(self, point: Point) -> tuple[str, ...]:
+        """See `WithPoints`."""
+        return masked_by(point.text)
 
     def has_lane(self, body: Body | None, lane: int) -> bool:
         """True: what lies outside of a row is not written out."""

@@ -42,7 +42,11 @@ _MOST_BYTES = 1 << 22
 
 def looks_at_caches() -> str | None:
     """How the program looks, as the end of the sentence "the program …"; None where it does not, or nothing tells."""
-    return _held() or next((way for text in _texts() for way in [_told(text)] if way is not None), None) or _logged()
+    return (
+        _held()
+        or next((way for text in _texts() for way in [_way_of_looking(text)] if way is not None), None)
+        or _logged()
+    )
 
 
 def _held() -> str | None:
@@ -59,7 +63,7 @@ def _held() -> str | None:
     return None
 
 
-def _told(text: str) -> str | None:
+def _way_of_looking(text: str) -> str | None:
     plain = _SAID.sub("", text)
     return next((way for way, patterns in _WAYS if all(pattern.search(plain) for pattern in patterns)), None)
 

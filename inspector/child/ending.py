@@ -65,13 +65,15 @@ def end(start: Process) -> None:
             targets=targets,
             refused=refused,
             trouble=trouble,
-            omitted=[] if session is None else [one.message for one in _told(session.recorder.omissions(), setting)],
+            omitted=[]
+            if session is None
+            else [one.message for one in _worth_a_line(session.recorder.omissions(), setting)],
             looks=looks,
         )
         exit_summary.say(words)
 
 
-def _told(omissions: Sequence[Omission], setting: Setting) -> list[Omission]:
+def _worth_a_line(omissions: Sequence[Omission], setting: Setting) -> list[Omission]:
     """What is worth a line at each end of a run: nobody asked for texts of one that is left on."""
     return [one for one in omissions if not (setting.is_left_on and one.what == "texts")]
 

@@ -252,11 +252,11 @@ def _rounded(numbers: Sequence[float]) -> tuple[str, dict[str, str]] | None:
         ):
             return None
     return "rect", {
-        "x": _told(left),
-        "y": _told(top),
-        "width": _told(right - left),
-        "height": _told(bottom - top),
-        "rx": _told(radius),
+        "x": _decimal(left),
+        "y": _decimal(top),
+        "width": _decimal(right - left),
+        "height": _decimal(bottom - top),
+        "rx": _decimal(radius),
     }
 
 
@@ -308,12 +308,12 @@ class _Pen:
 
 def _after(number: float) -> str:
     """A number behind another one: a minus sign divides them, too."""
-    text = _told(number)
+    text = _decimal(number)
     return text if text.startswith("-") else f" {text}"
 
 
 def _pair(x: float, y: float) -> str:
-    return _told(x) + _after(y)
+    return _decimal(x) + _after(y)
 
 
 def _is_straight(start: tuple[float, float], points: Sequence[tuple[float, float]]) -> bool:
@@ -331,7 +331,7 @@ def _is_straight(start: tuple[float, float], points: Sequence[tuple[float, float
     return True
 
 
-def _told(number: float) -> str:
+def _decimal(number: float) -> str:
     """A number with one decimal, none if that is 0."""
     text = f"{number:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

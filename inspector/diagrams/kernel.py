@@ -67,7 +67,7 @@ def kernel_picture(
     left_out = max(0, len(parts) - MOST_DRAWN)
     parts = parts[:MOST_DRAWN]
     drawn = _Drawn(found, parts, buffers, _before(CompiledGraph(dump, kernel.graph)))
-    subtitles = [one_line(kernel.graph), _told(kernel, launch, found, drawn)]
+    subtitles = [one_line(kernel.graph), _subtitle(kernel, launch, found, drawn)]
     if found.tails:
         subtitles.append(f"{number_of(found.tails, 'statement')} for the last, shorter vector do the same: not drawn")
     if folds:
@@ -81,7 +81,7 @@ def kernel_picture(
     )
 
 
-def _told(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -> str:
+def _subtitle(kernel: Kernel, launch: Launch | None, found: Flow, drawn: "_Drawn") -> str:
     summary = f"{number_of(len(found.steps), 'statement')} of {number_of(len(drawn.nodes()), 'FX node')}"
     if launch is not None and launch.line is not None:
         summary += f", called at output_code.py:{launch.line}"
@@ -142,8 +142,8 @@ class _Drawn:
         for loop, places in groupby(range(len(self._parts)), key=lambda place: loops[place]):
             own = list(places)
             counts = {len(self._parts[place].alike) + 1 for place in own}
-            is_told = bool(loop) and len(counts) == 1  # then the frame has the count
-            boxes = tuple(self._box(place, is_counted=not is_told) for place in own)
+            is_in_frame = bool(loop) and len(counts) == 1  # then the frame has the count
+            boxes = tuple(self._box(place, is_counted=not is_in_frame) for place in own)
             if not loop:
                 inner += boxes
                 continue
@@ -151,7 +151,7 @@ class _Drawn:
                 name for place in own for name in self._found.steps[self._parts[place].steps[0]].loops
             )
             text = "for " + ", ".join(words.shortened(self._found.loops[name], 24) for name in list(nested)[:4])
-            text += f"   × {max(counts)}, equal but for the buffers" if is_told and max(counts) > 1 else ""
+            text += f"   × {max(counts)}, equal but for the buffers" if is_in_frame and max(counts) > 1 else ""
             inner.append(Frame(f"loop_{loop[0]}_{own[0]}", "loop", text, boxes, words.tooltip([text])))
         return tuple(inner)
 

@@ -39,7 +39,7 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     height = TOP + CURVE + 46 + BAR * len(shown) + (20 if len(held) > len(shown) else 0) + 18
     parts = [
         text(16, 22, title, size=15, weight="bold"),
-        text(16, 40, _told(found), fill=FAINT),
+        text(16, 40, _peak_text(found), fill=FAINT),
         *_legend({row.origin for row in shown}),
         *chart.curve(),
         *chart.bars(shown),
@@ -50,7 +50,7 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     return document(WIDTH, height, parts, size=11)
 
 
-def _told(found: Memory) -> str:
+def _peak_text(found: Memory) -> str:
     where = f" after line {found.peak_line} of the output code" if found.peak_line else ""
     summary = f"peak {found.peak:,} B{where}, relative to the start of the call"
     if found.unplanned is not None and found.unplanned != found.peak:

@@ -164,7 +164,7 @@ def _row(row: Row, grid: RankGrid, top: int, body: list[str]) -> int:
         body.append(text(_LEFT, top + 15 + _STEP * number, words, size=10, weight=weight, fill=fill))
     body.append(line(_LEFT, top - _GAP / 2, _LEFT + _NAMES - _GAP, top - _GAP / 2, "#e3e7ea"))
     for (left, _), cell, (lines, _) in zip(_columns(grid), row.cells, cells, strict=True):
-        tooltip = "\n".join(_told(cell))
+        tooltip = "\n".join(_tooltip(cell))
         body.append(f"<g>{tip(tooltip)}" if tooltip else "<g>")
         colours = _BAD if cell.differences else _PLAIN
         body.append(_rect(left, top, _WIDTH, height, *colours, is_dashed=cell.is_empty))
@@ -243,7 +243,7 @@ def _difference(row: Difference, of: str = "") -> Iterator[_Line]:
             yield _Line(f"{sign} … {number_of(len(lines) - _SHOWN, 'more line')}", _RED)
 
 
-def _told(cell: Cell) -> Iterator[str]:
+def _tooltip(cell: Cell) -> Iterator[str]:
     """The tooltip: what only one side has, in full as far as that is short."""
     for row in cell.differences:
         yield shortened(row.message, 300)

@@ -112,7 +112,7 @@ class Keeping:
             )
         except OSError as error:
             let_pass(error)
-            for fact in self._told(store, error):
+            for fact in self._not_kept(store, error):
                 probes.sink.add(fact)
             return
         if waits:
@@ -154,10 +154,10 @@ class Keeping:
             return []  # another process has damaged it; the next run compiles it again
         except OSError as error:
             let_pass(error)
-            return self._told(one.store, error)
+            return self._not_kept(one.store, error)
         return []
 
-    def _told(self, store: Store, error: OSError) -> list[Fact]:
+    def _not_kept(self, store: Store, error: OSError) -> list[Fact]:
         """That something could not be kept, once for each reason."""
         why = error.strerror or str(error)
         if why in self._refused:

@@ -35,14 +35,16 @@ class _Keys(threading.local):
 
     def __init__(self) -> None:
         self.last: dict[str, Key] = {}
-        self.is_told: set[str] = set()
+        self.recorded: set[str] = set()
         """The caches whose look-up is recorded, though torch has not answered yet."""
 
 
 _KEYS = _Keys()
 
 
-def _told(probes: Probes, cache: str, outcome: str, reason: str | None = None, *, stored: bool | None = None) -> None:
+def _record_lookup(
+    probes: Probes, cache: str, outcome: str, reason: str | None = None, *, stored: bool | None = None
+) -> None:
     key, components = _KEYS.last.pop(cache, ("", {}))
     probes.sink.add(
         CacheLookup(
@@ -71,7 +73,7 @@ def _is_stored(cache: Any, local: bool, remote_cache: Any, key: str) -> bool | N
 
 def _bypassed(probes: Probes, cache: str, reason: str) -> None:
     _KEYS.last.pop(cache, None)
-    _told(probes, cache, "bypass", reason[:2000])
+    _record_lookup(probes, cache, "bypass", reason[:2000])
 
 
 def _may_serve(probes: Probes, cache: str, key: str) -> Callable[[Any], bool] | None:
@@ -118,8 +120,8 @@ def install_fx(probes: Probes) -> None:
         except OSError as error:  # no descriptor is free, say: torch's own look-up fails in the same way
             let_pass(error)
             return None
-        _told(probes, name, "passed over", _why_not(probes, name) if stored else None, stored=stored)
-        _KEYS.is_told.add(name)
+        _record_lookup(probes, name, "passed over", _why_not(probes, name) if stored else None, stored=stored)
+        _KEYS.recorded.add(name)
         return NOTHING
 
     def made(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
@@ -130,14 +132,14 @@ def install_fx(probes: Probes) -> None:
             _KEYS.last[FX] = key[0], PARTS.record(probes, parts(key[1]))
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if _is_told(FX):
+        if _was_recorded(FX):
             return
         if FX not in _KEYS.last:  # AOTAutograd's cache names the key
             key, lines = argument(args, kwargs, 0, "key"), argument(args, kwargs, 1, "debug_lines", ())
             _KEYS.last[FX] = key, PARTS.record(probes, parts(lines))
         info = result[1] if isinstance(result, tuple) and len(result) == 2 else {}
         outcome = str(info.get("cache_state", "hit" if result and result[0] is not None else "miss"))
-        _told(probes, FX, outcome, _recorded() if outcome == "hit" else None)
+        _record_lookup(probes, FX, outcome, _recorded() if outcome == "hit" else None)
 
     probes.accounts.append(PARTS)
     # As if there were no candidates: torch counts and logs the miss as one of its own.
@@ -146,9 +148,9 @@ def install_fx(probes: Probes) -> None:
     probes.wrap(PROBE, names.FX_LOAD, after=loaded)
 
 
-def _is_told(cache: str) -> bool:
-    was = cache in _KEYS.is_told
-    _KEYS.is_told.discard(cache)
+def _was_recorded(cache: str) -> bool:
+    was = cache in _KEYS.recorded
+    _KEYS.recorded.discard(cache)
     return was
 
 
@@ -163,13 +165,13 @@ def install_aot(probes: Probes) -> None:
             _bypassed(probes, AOT, str(error) or type(error).__name__)
 
     def loaded(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if _is_told(AOT):
+        if _was_recorded(AOT):
             return
         load = REUSE.load
         if result is None:
-            _told(probes, AOT, "miss", None if load is None else load.why)
+            _record_lookup(probes, AOT, "miss", None if load is None else load.why)
         else:
-            _told(probes, AOT, "hit", _recorded())
+            _record_lookup(probes, AOT, "hit", _recorded())
 
     def begun(instance: Any, args: Any, kwargs: Any) -> bool:
         if probes.reuses_facts:

@@ -147,7 +147,7 @@ class Rows:
                     self._refusals.append((what.name1, what.name2, arguments))
                 else:
                     a, b = self.text(what.name1), self.text(what.name2)
-                    self._told_look(Look(a, b, REFUSED, None, (self._refusal(arguments),)))
+                    self._add_look(Look(a, b, REFUSED, None, (self._refusal(arguments),)))
             elif label is ASKED:
                 if self._depth == 1:
                     self._shared = int(arguments[2])
@@ -184,14 +184,14 @@ class Rows:
         for first, second, words in refusals:
             if known(first) != a or known(second) != b:
                 outcome = OVERRULED if allowed else REFUSED_INSIDE
-                self._told_look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
+                self._add_look(Look(self.text(first), self.text(second), outcome, None, (self._refusal(words),)))
             elif not allowed and words[0] in NUMBERS:
                 own += (self._numbered(words, scheduler, one, other),)
             elif not allowed and words[0] in SHARE_NO_DATA:
                 own += (Refusal(self.text(words[0]), (), (), self._fail_reason(scheduler, one, other, (a, b))),)
             else:
                 own += (self._refusal(words),)
-        self._told_look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
+        self._add_look(Look(a, b, ALLOWED if allowed else REFUSED, shared, own))
 
     def _numbered(self, words: tuple[Any, ...], scheduler: Any, one: Any, other: Any) -> Refusal:
         """A refusal with the numbers behind it, each preceded by its name."""
@@ -211,7 +211,7 @@ class Rows:
             self._explained[pair] = self.text(words[:LONGEST_REASON]) if words else None
         return self._explained.get(pair)
 
-    def _told_look(self, look: Look) -> None:
+    def _add_look(self, look: Look) -> None:
         looks = self._looks
         if not looks:
             self._since = AtStart.monotonic()

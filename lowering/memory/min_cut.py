@@ -92,7 +92,7 @@ def install(probes: Probes) -> None:
 
     def solved(state: Any, instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> None:
         if _STATE.cuts:
-            _told(_STATE.cuts[-1], *_arguments(args, kwargs), result)
+            _complete(_STATE.cuts[-1], *_arguments(args, kwargs), result)
 
     probes.wrap(PROBE, names.CHOOSE_SAVED, before=begun, after=chosen)
     probes.wrap(PROBE, names.SOLVE_MIN_CUT, before=solving, after=solved)
@@ -126,7 +126,7 @@ def _arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any,
     return given["node_info"], given["min_cut_options"], given.get("dont_ban")
 
 
-def _told(cut: Cut, info: Any, options: Any, lifted: Any, result: Any) -> None:
+def _complete(cut: Cut, info: Any, options: Any, lifted: Any, result: Any) -> None:
     saved, banned = result
     cut.chosen = tuple(node.name for node in saved)
     cut.bans = tuple(name for name, is_on in vars(options).items() if is_on is True)

@@ -125,7 +125,7 @@ class Names:
     def by_function(self, text: str) -> Resolved | None:
         """Read as a Triton function: one name for many kernels if names are not unique."""
         found = [known for known in self._known if known.function and known.function == text]
-        return self._resolved(text, "the name of a Triton function", found, told_by=_told_by(found))
+        return self._resolved(text, "the name of a Triton function", found, told_by=_tells_apart(found))
 
     def by_handle(self, text: str) -> Resolved | None:
         """Read as `kernel:handle`, torch's provenance name of a call: the calls of a graph are counted from 1."""
@@ -235,7 +235,7 @@ class Names:
         remarks = (*others[:3], *([f"and {len(others) - 3} more are not"] if len(others) > 3 else []))
         if not found:
             return Resolved(text, how, [], remarks) if others else None
-        return self._resolved(text, how, found, remarks=remarks, told_by=_told_by(found))
+        return self._resolved(text, how, found, remarks=remarks, told_by=_tells_apart(found))
 
     def _letters(self, kernel: Kernel) -> tuple[str, ...] | None:
         if kernel.kind not in ON_GPU or not kernel.source:
@@ -272,7 +272,7 @@ class Names:
                 name.startswith(head) and name.endswith(tail) for name in (known.kernel.name, known.function) if name
             )
         ]
-        return self._resolved(text, "a truncated name", found, told_by=_told_by(found))
+        return self._resolved(text, "a truncated name", found, told_by=_tells_apart(found))
 
     def by_library(self, text: str) -> Resolved | None:
         """Read as a kernel of a library: the extern calls that can have launched it."""
@@ -312,5 +312,5 @@ def _is_called(known: _Known, function: str) -> bool:
     )
 
 
-def _told_by(found: Sequence[_Known]) -> TellsApart:
+def _tells_apart(found: Sequence[_Known]) -> TellsApart:
     return "launches" if len(found) > 1 else ""

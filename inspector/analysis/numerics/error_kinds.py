@@ -108,6 +108,10 @@ def _of_operation(row: StatementValue, value: float, expected: float, numbers: l
             return ErrorKind(kind=kinds.SWAPPED)
     if (found := _approximation(row.operator, value, expected, numbers)) is not None:
         return found
+    neutral = kinds.NEUTRAL.get(row.operator, "")
+    given = computed(neutral, *numbers) if len(numbers) == _PAIR else None
+    if given is not None and _same(value, given, row.dtype):
+        return ErrorKind(kind=kinds.OPERATION, other=neutral)
     at = next((at for at, one in enumerate(numbers) if _same(value, one, row.dtype)), None)
     if at is not None and row.operator not in _OF_OPERANDS:
         return ErrorKind(kind=kinds.OPERAND, other=row.operands[at].variable)

@@ -226,7 +226,7 @@ class _Drawn:
         inner: list[Frame | Box] = []
         arrows: list[Arrow] = []
         edges = self._edges(whole)
-        in_boxes = self._told_in_boxes(edges, whole)
+        in_boxes = self._outputs_in_boxes(edges, whole)
         for repeat, folds in groupby(enumerate(whole.folds), key=lambda one: one[1].repeat):
             boxes = tuple(
                 self._fold(place, one, whole, [edges[place, head] for head in in_boxes.get(place, ())])
@@ -262,7 +262,7 @@ class _Drawn:
                     edge.names.append(f"{value.node.name} reads {self._found[place].node.name}")
         return edges
 
-    def _told_in_boxes(self, edges: Iterable[tuple[int, int]], whole: Folded) -> dict[int, list[int]]:
+    def _outputs_in_boxes(self, edges: Iterable[tuple[int, int]], whole: Folded) -> dict[int, list[int]]:
         """Box → outputs to which it has no arrow, since too many have one: its lines say what it gives them."""
         outputs = {whole.fold_of[at] for at, value in enumerate(self._found) if value.node.op == "output"}
         given = gathered((head, tail) for tail, head in edges if head in outputs)

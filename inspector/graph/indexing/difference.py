@@ -92,7 +92,7 @@ def _difference(a: Access, b: Access) -> Difference:
     try:
         one, other = _read(a), _read(b)
         kind = _kind(one, other)
-        words, marks = _told(kind, one, other), (_marks(kind, one, other), _marks(kind, other, one))
+        words, marks = _description(kind, one, other), (_marks(kind, one, other), _marks(kind, other, one))
     except UnreadableError:
         words = "an index is taken from a tensor, or of a form that can't be compared: the elements are not known"
         return Difference(a.buffer, "unknown", a, b, words)
@@ -211,7 +211,7 @@ def _marks(kind: str, walk: _Walk, other: _Walk) -> tuple[tuple[int, int], ...]:
     return tuple((part.term.start, part.term.end) for part in own)
 
 
-def _told(kind: str, one: _Walk, other: _Walk) -> str:
+def _description(kind: str, one: _Walk, other: _Walk) -> str:
     match kind:
         case "same":
             return "both touch the same elements in the same order"

@@ -76,6 +76,10 @@ NARROWER: Final[Mapping[str, tuple[str, ...]]] = {
 """Types that a value of a dtype may have been rounded to."""
 MIRRORED: Final[Mapping[str, str]] = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
 """The comparison that differs where the operands are equal."""
+NEUTRAL: Final[Mapping[str, str]] = {"mul": "add", "add": "mul", "sub": "mul"}
+"""The operation that gives one operand where the other is 0 or 1, and this one is wrong. It is named where both explain
+a value: an operation that is left out could have left either operand, the right one among them.
+"""
 
 
 class Approximation(NamedTuple):

@@ -1,13 +1,25 @@
 """How far a compiled value, and eager's, are from the exact one: the numbers that a verdict is made of."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import torch
 
+from inspect_compile.lowering.intervention.numerics.elements import (
+    as_real,
+    count_unlike,
+    in_order,
+    in_parts,
+    index_in,
+    is_same,
+    norm,
+    numbers,
+    sum_of_squares,
+    values_at,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.noise import QUIET
-from inspect_compile.lowering.intervention.numerics.graphs.shared import in_memory, index_at
+from inspect_compile.lowering.intervention.numerics.graphs.shared import index_at
 
 _TRIES: Final = 32
 """How often the reference is computed with noise where discrete values differ, or elements may lie on the edge of a
@@ -37,46 +49,11 @@ _AT_THE_END: Final = 8
 """So many units in the last place from the largest number of a dtype, a value may overflow or not."""
 _SAMPLE: Final = 1 << 13
 """Maximum number of elements, evenly spaced, that percentiles are taken of."""
-_FEW: Final = 1 << 12
-"""Number of elements that are looked at first: values that differ mostly do among these."""
-_AT_ONCE: Final = 1 << 15
-"""Number of elements that are compared at once: their values and intermediate results in fp64 stay in a core's cache,
-which is several times as fast as new memory for each.
-"""
-_AT_ONCE_ON_A_DEVICE: Final = 1 << 22
-"""The same on a GPU, which a part of that size does not keep busy: it only bounds the memory for them."""
-_SQUARED: Final = (1e-140, 1e140)
-"""Between these the squares of the largest of some values, and their sum, are normal numbers of fp64."""
 _EXPONENT: Final = 0x7FF0_0000_0000_0000
 """The exponent's bits of a float64: with all others cleared it is the power of two at or below the number."""
 
 Noisy = Callable[[int], torch.Tensor]
 """Seed → the exact value again, with noise of one rounding wherever something is rounded."""
-
-
-def is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """True if each element is the same; NaN is NaN."""
-    if not one.is_floating_point() and not one.is_complex():
-        return torch.equal(one, other)
-    if one.numel() > _FEW and one.shape == other.shape:
-        (one, other), _ = _in_order(one, other)
-        is_flat = one.is_contiguous() and other.is_contiguous()
-        if is_flat and not _are_equal(one.view(-1)[:_FEW], other.view(-1)[:_FEW]):
-            return False
-    return torch.equal(one, other) or (bool(one.isnan().any()) and _are_equal(one, other))
-
-
-def _are_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    return one.shape == other.shape and bool(_is_same(one, other).all())
-
-
-def differing_bits(one: torch.Tensor, other: torch.Tensor) -> int:
-    """Number of elements that are not the same to the bit; both have one shape and one dtype."""
-    one, other = one.contiguous().reshape(-1), other.contiguous().reshape(-1)
-    if not one.numel():
-        return 0
-    bytes_ = one.view(torch.uint8) != other.view(torch.uint8)
-    return int(bytes_.view(one.numel(), -1).any(dim=1).sum())
 
 
 def measured(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, noisy: Noisy) -> dict[str, Any]:
@@ -86,7 +63,7 @@ def measured(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, n
     All have one shape, and are not equal.
     """
     if compiled.is_complex() or compiled.is_floating_point():
-        return _floating(*_real(compiled, eager, exact), is_complex=compiled.is_complex())
+        return _floating(*as_real(compiled, eager, exact), is_complex=compiled.is_complex())
     return _discrete(compiled, eager, exact, noisy)
 
 
@@ -99,20 +76,20 @@ def apart(compiled: torch.Tensor, eager: torch.Tensor) -> tuple[float, float, di
         return None
     worst, at, differing = 0.0, 0, 0
     norms = []
-    (first, second), order = _in_order(compiled, eager)
-    for start, (one, other) in _in_parts(first, second):
+    (first, second), order = in_order(compiled, eager)
+    for start, (one, other) in in_parts(first, second):
         difference = (one - other).abs_()
-        most, largest, unlike = _numbers(difference.amax(), other.abs().amax(), _unlike(one, other))
+        most, largest, unlike = numbers(difference.amax(), other.abs().amax(), count_unlike(one, other))
         if not math.isfinite(most + largest):
             return None
         place = [difference.argmax().double()] if most > worst else []
-        square, *places = _numbers(_square(other, largest), *place)
+        square, *places = numbers(sum_of_squares(other, largest), *place)
         if places:
             worst, at = most, start + int(places[0])
         differing += int(unlike)
-        norms.append(_norm(square, largest))
-    index = _index(at, first, order)
-    found = {"worst": index, "differing": differing} | _values(index, compiled=compiled, eager=eager)
+        norms.append(norm(square, largest))
+    index = index_in(at, first, order)
+    found = {"worst": index, "differing": differing} | values_at(index, compiled=compiled, eager=eager)
     return worst, math.hypot(*norms) / math.sqrt(compiled.numel()), found
 
 
@@ -120,12 +97,12 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
     """The fields that tell how far rounding moves a result: `moved` is the exact value again, with noise. All are of a
     floating type and have one shape.
     """
-    ordered, _ = _in_order(*_real(compiled, eager, exact, moved))
+    ordered, _ = in_order(*as_real(compiled, eager, exact, moved))
     norms, worst = [0.0], 0.0
     compared = 0
-    for _, (one, other, known, there) in _in_parts(*ordered):
+    for _, (one, other, known, there) in in_parts(*ordered):
         shift = (there - known).abs_()
-        most, apart_by = _numbers(shift.amax(), (one - other).sum())
+        most, apart_by = numbers(shift.amax(), (one - other).sum())
         if math.isfinite(most + apart_by):
             compared += shift.numel()
         else:
@@ -133,7 +110,7 @@ def shifted(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, mo
             compared += int(kept.sum())
             shift = torch.where(kept & shift.isfinite(), shift, torch.zeros_like(shift))
             most = float(shift.amax())
-        norms.append(_norm(float(_square(shift, most)), most))
+        norms.append(norm(float(sum_of_squares(shift, most)), most))
         worst = max(worst, most)
     return {"noise_rmse": math.hypot(*norms) / math.sqrt(compared) if compared else None, "noise_worst": worst}
 
@@ -156,12 +133,12 @@ def unexplained(
     eager, or with noise: this tells nothing of the other elements, and noise is tried until it moves this one, too. The
     root mean square error is then that of the other elements.
     """
-    compiled, eager, exact = _real(compiled, eager, exact)
-    (first, second, third), order = _in_order(compiled, eager, exact)
+    compiled, eager, exact = as_real(compiled, eager, exact)
+    (first, second, third), order = in_order(compiled, eager, exact)
     one, other, known = (each.reshape(-1) for each in (first, second, third))
     usual = _usual(other, known)
     parts = []
-    for start, (values, of_eager, exactly) in _in_parts(one, other, known):
+    for start, (values, of_eager, exactly) in in_parts(one, other, known):
         bound = (of_eager - exactly).abs_().nan_to_num_(0.0, 0.0).clamp_min_(usual).mul_(beyond)
         bound = torch.maximum(bound, exactly.abs().clamp_min_(scale).mul_(tolerance))
         suspect = ((values - exactly).abs_() > bound) & values.isfinite()
@@ -178,7 +155,7 @@ def unexplained(
     stale, left = 0, at.numel()
     few = max(1, math.floor(_LITTLE * known.numel()))
     for seed in range(_TRIES):
-        (moved,) = _real(noisy(seed))
+        (moved,) = as_real(noisy(seed))
         moved = moved.permute(order).reshape(-1)
         moves = torch.maximum(moves, (moved[at] - known[at]).abs_().nan_to_num_(0.0))
         noise = _usual(moved, known) if not seed else noise
@@ -191,12 +168,12 @@ def unexplained(
         on_edge = at[(errors > beyond * noise) & (errors <= moves * _AS_FAR)]
         return {"noise_99": noise} | (_without(one, known, on_edge) if on_edge.numel() else {})
     worst = int(errors.masked_fill(~is_open, 0.0).argmax())
-    index = _index(int(at[worst]), first, order)
+    index = index_in(int(at[worst]), first, order)
     explains = float(torch.maximum((other[at[worst]].double() - known[at[worst]]).abs(), moves[worst]).nan_to_num(0.0))
     explains = max(explains, usual, noise, torch.finfo(compiled.dtype).eps / 2 * scale)
     times = float(errors[worst]) / explains if explains else None
     found = {"noise_99": noise, "unexplained": left, "unexplained_times": times, "worst": index}
-    return found | _values(index, compiled=compiled, eager=eager, exact=exact)
+    return found | values_at(index, compiled=compiled, eager=eager, exact=exact)
 
 
 def typical(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, noisy: Noisy) -> dict[str, Any]:
@@ -206,10 +183,10 @@ def typical(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, no
     A few elements on the edge of a comparison do not move it, and one seed of noise that is small by luck does not.
     """
     rounding = torch.finfo(compiled.dtype).eps / 2
-    one, other, known = (each.reshape(-1) for each in _real(compiled, eager, exact))
+    one, other, known = (each.reshape(-1) for each in as_real(compiled, eager, exact))
     step = _step(known.numel())
     known = known[::step]
-    moved = [(_real(noisy(seed))[0].reshape(-1)[::step] - known).abs_() for seed in range(QUIET)]
+    moved = [(as_real(noisy(seed))[0].reshape(-1)[::step] - known).abs_() for seed in range(QUIET)]
     explained = max(
         _nine_of_ten((other[::step].double() - known).abs_()),
         _nine_of_ten(torch.cat(moved)),
@@ -234,7 +211,7 @@ def not_rounded_once(compiled: torch.Tensor, exact: torch.Tensor, spread: torch.
 def exactly_apart(one: torch.Tensor, other: torch.Tensor) -> float:
     """The largest difference of nine of ten elements of two exact values, relative to the largest of as many."""
     step = _step(other.numel())
-    (first, second) = (each.reshape(-1)[::step] for each in _real(one, other))
+    (first, second) = (each.reshape(-1)[::step] for each in as_real(one, other))
     size = _nine_of_ten(second.abs())
     return _nine_of_ten((first - second).abs_()) / size if size else 0.0
 
@@ -251,7 +228,7 @@ def _without(compiled: torch.Tensor, exact: torch.Tensor, at: torch.Tensor) -> d
     others = (compiled.double() - exact).abs_().masked_fill_(~kept, 0.0)
     others[at] = 0.0
     most = float(others.amax())
-    return {"on_edge": at.numel(), "rmse": _norm(float(_square(others, most)), most) / math.sqrt(int(kept.sum()))}
+    return {"on_edge": at.numel(), "rmse": norm(float(sum_of_squares(others, most)), most) / math.sqrt(int(kept.sum()))}
 
 
 def _usual(one: torch.Tensor, exact: torch.Tensor) -> float:
@@ -267,73 +244,17 @@ def _step(count: int) -> int:
     return -(-count // _SAMPLE)
 
 
-def _real(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Complex numbers as two real ones."""
-    return tuple(torch.view_as_real(one.resolve_conj()) if one.is_complex() else one for one in tensors)
-
-
-def _numbers(*values: torch.Tensor) -> list[float]:
-    """Tensors of one element in fp64 as numbers. A GPU is waited for once, and not for each of them."""
-    one_by_one = values[0].device.type == "cpu"
-    found: list[float] = [one.item() for one in values] if one_by_one else torch.stack(values).tolist()
-    return found
-
-
-def _square(values: torch.Tensor, most: float) -> torch.Tensor:
-    """The sum of the squares of a vector, of which `most` is the largest element; see `_norm`."""
-    scaled = values if _scale(most) == 1 else values / most
-    return torch.dot(scaled, scaled)
-
-
-def _norm(square: float, most: float) -> float:
-    """The root of what `_square` found."""
-    return _scale(most) * math.sqrt(square)
-
-
-def _scale(most: float) -> float:
-    """What values are divided by, so that their squares are numbers."""
-    return 1.0 if not most or _SQUARED[0] < most < _SQUARED[1] else most
-
-
-def _unlike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Number of elements of two vectors in fp64 that are not equal: comparing into truth values takes longer."""
-    return torch.ne(one, other, out=torch.empty_like(one)).sum()
-
-
 def _floating(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, *, is_complex: bool) -> dict[str, Any]:
     sums = _Sums(compiled.dtype, step=_step(compiled.numel()), is_complex=is_complex)
-    ordered, order = _in_order(compiled, eager, exact)
-    for start, values in _in_parts(*ordered):
+    ordered, order = in_order(compiled, eager, exact)
+    for start, values in in_parts(*ordered):
         sums.add(start, *values)
     found = sums.counts() | (sums.errors() if sums.compared else {})
     odd = sums.nonfinite_at if sums.nonfinite_at is not None else sums.alone_at
     if not sums.compared and odd is None:
         return found
-    index = _index(sums.worst_at if odd is None else odd, ordered[0], order)
-    return found | {"worst": index} | _values(index, compiled=compiled, eager=eager, exact=exact)
-
-
-def _in_order(*tensors: torch.Tensor) -> tuple[list[torch.Tensor], list[int]]:
-    """The tensors, which have one shape, with their dimensions in the order in which the first one has them in memory,
-    and that order: a tensor that is not in the order of its memory must be copied to be seen as a vector.
-    """
-    order = None if tensors[0].is_contiguous() else in_memory(tensors[0])
-    if order is None:
-        return list(tensors), list(range(tensors[0].dim()))
-    return [one.permute(order) for one in tensors], order
-
-
-def _index(position: int, ordered: torch.Tensor, order: list[int]) -> tuple[int, ...]:
-    """The index of the element at that position of `ordered`, whose dimensions are in this order."""
-    found = dict(zip(order, index_at(position, ordered), strict=True))
-    return tuple(found[dimension] for dimension in range(len(order)))
-
-
-def _in_parts(*tensors: torch.Tensor) -> Iterator[tuple[int, list[torch.Tensor]]]:
-    flat = [one.reshape(-1) for one in tensors]
-    count = _AT_ONCE if flat[0].device.type == "cpu" else _AT_ONCE_ON_A_DEVICE
-    for start in range(0, flat[0].numel(), count):
-        yield start, [one[start : start + count].double() for one in flat]
+    index = index_in(sums.worst_at if odd is None else odd, ordered[0], order)
+    return found | {"worst": index} | values_at(index, compiled=compiled, eager=eager, exact=exact)
 
 
 class _Sums:
@@ -368,7 +289,7 @@ class _Sums:
         error, eager_error = (compiled - exact).abs_(), (eager - exact).abs_()
         known = exact.abs()
         is_kept = None
-        unlike, *sizes = _numbers(_unlike(compiled, eager), error.amax(), eager_error.amax(), known.amax())
+        unlike, *sizes = numbers(count_unlike(compiled, eager), error.amax(), eager_error.amax(), known.amax())
         self._counts["differing"] += int(unlike)
         most, eager_most, largest = sizes
         # Nothing is left out where all is finite: a NaN or Inf anywhere makes one of the maxima NaN or Inf.
@@ -380,17 +301,17 @@ class _Sums:
             error, known = (torch.where(is_kept, one, zero) for one in (error, known))
             is_known = is_kept & eager.isfinite()
             eager_error = torch.where(is_known, eager_error, zero)
-            sizes = most, eager_most, largest = _numbers(error.amax(), eager_error.amax(), known.amax())
+            sizes = most, eager_most, largest = numbers(error.amax(), eager_error.amax(), known.amax())
         self.compared += exact.numel() if is_kept is None else int(is_kept.sum())
         self._compared_eager += exact.numel() if is_kept is None else int(is_known.sum())
         place = [error.argmax().double()] if most > self._worst[""] else []
-        squares = [_square(one, size) for one, size in zip((error, eager_error, known), sizes, strict=True)]
+        squares = [sum_of_squares(one, size) for one, size in zip((error, eager_error, known), sizes, strict=True)]
         ulps = error.div_(_ulp(known, self._info))
-        ulp_worst, *found = _numbers(ulps.amax(), *squares, *place)
+        ulp_worst, *found = numbers(ulps.amax(), *squares, *place)
         if place:
             self.worst_at = start + int(found.pop())
         for name, size, square in zip(self._norms, sizes, found, strict=True):
-            self._norms[name].append(_norm(square, size))
+            self._norms[name].append(norm(square, size))
             if name in self._worst:
                 self._worst[name] = max(self._worst[name], size)
         self._ulp_worst = max(self._ulp_worst, ulp_worst)
@@ -417,7 +338,7 @@ class _Sums:
         if not self._is_complex:  # what stands beside an infinite part is not specified
             ends = torch.where(reachable | exact.isnan(), exact, exact.sign() * math.inf)
             both = ~finite & ~eager_finite
-            wrong |= both & _is_same(eager, ends) & ~_is_same(compiled, ends)
+            wrong |= both & is_same(eager, ends) & ~is_same(compiled, ends)
         alone = finite & is_number & ~eager_finite & ~wrong
         self._counts["nonfinite_wrong"] += int(wrong.sum())
         self._counts["eager_alone"] += int(alone.sum())
@@ -444,7 +365,7 @@ class _Sums:
         sampled = torch.cat(self._ulps)
         ordered = sampled.sort().values
         last = ordered.numel() - 1
-        median, high = _numbers(ordered[last // 2], ordered[round(last * _MOST)]) if last >= 0 else (None, None)
+        median, high = numbers(ordered[last // 2], ordered[round(last * _MOST)]) if last >= 0 else (None, None)
         return {
             "rmse": rms[""],
             "eager_rmse": rms["eager_"],
@@ -468,7 +389,7 @@ def _discrete(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, 
     at = int((open_ if bool(open_.any()) else differs).flatten().int().argmax())
     index = index_at(at, compiled)
     found = {"differing": int(differs.sum()), "untied": int(open_.sum()), "worst": index}
-    return found | _values(index, compiled=compiled, eager=eager, exact=exact)
+    return found | values_at(index, compiled=compiled, eager=eager, exact=exact)
 
 
 def steady(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, noisy: Noisy) -> dict[str, Any]:
@@ -483,17 +404,7 @@ def steady(compiled: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor, noi
     if not bool(found.any()):
         return {}
     index = index_at(int(found.flatten().int().argmax()), compiled)
-    return {"untied": int(found.sum()), "worst": index} | _values(index, compiled=compiled, eager=eager, exact=exact)
-
-
-def _values(index: tuple[int, ...], **values: torch.Tensor) -> dict[str, float]:
-    """The element at that index of each of these."""
-    return dict(zip(values, _numbers(*(value[index].double() for value in values.values())), strict=True))
-
-
-def _is_same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Where both are equal, or NaN."""
-    return (one == other) | (one.isnan() & other.isnan())
+    return {"untied": int(found.sum()), "worst": index} | values_at(index, compiled=compiled, eager=eager, exact=exact)
 
 
 def _ulp(sizes: torch.Tensor, info: torch.finfo) -> torch.Tensor:

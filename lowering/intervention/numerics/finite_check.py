@@ -8,9 +8,8 @@ import torch
 
 from inspect_compile.facts import Fact, NumericsCall
 from inspect_compile.knowledge.numerics.formats import KINDS
-from inspect_compile.lowering.intervention.numerics.explained import explained
-from inspect_compile.lowering.intervention.numerics.finite import kinds_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.nonfinite import explained, kinds_of
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 

@@ -21,10 +21,9 @@ from inspect_compile.knowledge.numerics.verdicts import (
     tolerance,
     verdict,
 )
+from inspect_compile.lowering.intervention.numerics.elements import differing_bits, is_equal
 from inspect_compile.lowering.intervention.numerics.errors import (
     apart,
-    differing_bits,
-    is_equal,
     measured,
     not_rounded_once,
     shifted,

@@ -15,8 +15,7 @@ from inspect_compile.knowledge.numerics.levels import BEFORE_PASSES, FUNCTION, L
 from inspect_compile.knowledge.numerics.verdicts import WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch, written_inputs
 from inspect_compile.lowering.intervention.numerics.continued import Continued, continued
-from inspect_compile.lowering.intervention.numerics.errors import differing_bits
-from inspect_compile.lowering.intervention.numerics.finite import of_eager_alone
+from inspect_compile.lowering.intervention.numerics.elements import differing_bits
 from inspect_compile.lowering.intervention.numerics.forced import Forced, with_fields
 from inspect_compile.lowering.intervention.numerics.graphs import philox
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
@@ -34,10 +33,11 @@ from inspect_compile.lowering.intervention.numerics.inputs import (
 from inspect_compile.lowering.intervention.numerics.judges import ByEarlier, ByReference, ResultKeeper
 from inspect_compile.lowering.intervention.numerics.kept.keeper import Keeper
 from inspect_compile.lowering.intervention.numerics.last_uses import last_uses
+from inspect_compile.lowering.intervention.numerics.left_behind.left import OwnResults
 from inspect_compile.lowering.intervention.numerics.left_behind.level_check import LevelCheck
-from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
 from inspect_compile.lowering.intervention.numerics.left_behind.whole_check import whole_rows
 from inspect_compile.lowering.intervention.numerics.levels import Level
+from inspect_compile.lowering.intervention.numerics.nonfinite import of_eager_alone
 from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import EndedError, OneLaunch

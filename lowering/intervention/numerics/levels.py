@@ -10,7 +10,8 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.knowledge.numerics.levels import JOINT_PASSES
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, passes
 
@@ -163,8 +164,3 @@ def _nested(module: GraphModule) -> dict[str, GraphModule]:
     names = dict.fromkeys(str(node.target) for node in module.graph.find_nodes(op="get_attr"))
     found = {name: getattr(module, name, None) for name in names}
     return {name: one for name, one in found.items() if isinstance(one, GraphModule)}
-
-
-def inputs_of(module: GraphModule) -> list[str]:
-    """The names of its inputs, in order."""
-    return [node.name for node in module.graph.nodes if node.op == "placeholder"]

@@ -50,8 +50,8 @@ class Results:
         `numbers` see `reference`. Ranks take part in collectives equally often, so that a graph with some runs once.
         `without`: nodes whose values nothing needs.
         """
-        self._module = module
-        self._args, self._state, self._shared, self._numbers = args, state, shared, numbers
+        self.module = module
+        self.args, self._state, self._shared, self._numbers = args, state, shared, numbers
         self._given = results_of(module)
         """The arguments of the graph's output node: nodes, and what is no node."""
         self.inputs: list[Any] = []
@@ -66,9 +66,9 @@ class Results:
 
     def _run(self, only: Collection[str] | None) -> Reference:
         """Run the graph, and keep the values of these nodes; None for all."""
-        inputs = given(self._module, self._args)
+        inputs = given(self.module, self.args)
         self._state.restore()
-        ran = reference(self._module, inputs, shared=self._shared, numbers=self._numbers, only=only)
+        ran = reference(self.module, inputs, shared=self._shared, numbers=self._numbers, only=only)
         self.inputs = self.inputs or inputs
         return ran
 
@@ -85,9 +85,9 @@ class Results:
     @functools.cached_property
     def for_exact(self) -> Reference:
         """What the values in fp64 of its results are computed from: of all other nodes the dtype is enough."""
-        if has_collectives(self._module):
+        if has_collectives(self.module):
             return self.whole
-        return self._run({node.name for node in self._module.graph.nodes if has_own_value(node)})
+        return self._run({node.name for node in self.module.graph.nodes if has_own_value(node)})
 
     def value(self, name: str) -> Any:
         """The value of a result, by the name of its node."""

@@ -19,6 +19,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     changed_values,
     has_collectives,
     has_own_value,
+    inputs_of,
     is_order,
     is_uninitialized,
     results_of,
@@ -221,7 +222,7 @@ def plan(lowering: Any, graph_of: Callable[[Any], str], lowered_of: Callable[[An
         dropped=frozenset(map(str, lowering.inplaced_to_remove)),
         parts={buffer: tuple(found) for buffer, found in parts.items()},
         steps=sources_of(looped),
-        inputs=dict(zip(lowering.graph_input_names, _placeholders(lowering.module), strict=False)),
+        inputs=dict(zip(lowering.graph_input_names, inputs_of(lowering.module), strict=False)),
         nested=_nested(lowering, lowered.makers, graph_of, lowered_of),
     )
 
@@ -311,10 +312,6 @@ def _is_narrower(one: torch.dtype, other: torch.dtype) -> bool:
 def _is_expanded(size: Sequence[int], value: Sequence[int]) -> bool:
     pairs = list(zip(size, value, strict=False))
     return len(size) == len(value) and size != value and all(one in (1, other) for one, other in pairs)
-
-
-def _placeholders(module: torch.fx.GraphModule) -> list[str]:
-    return [node.name for node in module.graph.nodes if node.op == "placeholder"]
 
 
 def _name_of(output: Any) -> str:

@@ -6,9 +6,8 @@ import pytest
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from inspect_compile.lowering.intervention.numerics.elements import differing_bits, is_equal
 from inspect_compile.lowering.intervention.numerics.errors import (
-    differing_bits,
-    is_equal,
     measured,
     not_rounded_once,
     shifted,

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 import torch
 
+from inspect_compile.analysis.numerics.rounded import BINARY, UNARY
+from inspect_compile.analysis.numerics.rounded import computed as alternative
 from inspect_compile.knowledge.numerics.statements import is_wrong
-from inspect_compile.lowering.intervention.numerics.statements.operators import combined, computed, initial
+from inspect_compile.lowering.intervention.numerics.steps.operators import combined, computed, initial
 
 
 @pytest.mark.parametrize(
@@ -24,12 +26,26 @@ from inspect_compile.lowering.intervention.numerics.statements.operators import 
         ("constant", (0.5, torch.float32), 0.5),
         ("le", (1.0, 1.0), 1.0),
         ("bitwise_and", (6.0, 3.0), 2.0),
+        ("and_", (1.0, 0.0), 0.0),
+        ("xor", (6.0, 3.0), 5.0),
+        ("mod", (-7.0, 3.0), -1.0),
+        ("bitwise_left_shift", (6.0, 3.0), None),
         ("add", (None, 1.0), None),
         ("masked", (1.0, 1.0), None),
     ],
 )
 def test_operations(name: str, given: tuple[Any, ...], expected: float | None) -> None:
     assert computed(name, given) == expected
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+@pytest.mark.parametrize("given", [(0.25, 3.0), (3.0, 0.25), (-2.5, 2.0), (0.0, 1.0), (1.0, 1.0)])
+def test_the_operations_that_a_kind_of_error_is_found_by(name: str, given: tuple[float, float]) -> None:
+    """They are computed without torch there, where they have a value."""
+    operands = given[: 1 if name in UNARY else 2]
+    value = alternative(name, *operands)
+
+    assert value is None or value == pytest.approx(computed(name, operands), rel=1e-15)
 
 
 def test_reductions() -> None:

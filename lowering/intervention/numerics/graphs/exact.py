@@ -9,8 +9,8 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import in_form_of, is_functionalized
 from inspect_compile.lowering.intervention.numerics.graphs.in_fp64 import in_fp64, raised, wide
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import in_form_of, is_functionalized
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     calls_graphs,
     changed_arguments,

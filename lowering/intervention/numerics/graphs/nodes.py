@@ -9,8 +9,11 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.fx.node import map_aggregate
 
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import changed_without_copy
-from inspect_compile.lowering.intervention.numerics.graphs.own_kernels import launches_own_kernel, written
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import (
+    changed_without_copy,
+    launches_own_kernel,
+    written_by_kernel,
+)
 from inspect_compile.lowering.intervention.numerics.graphs.patterns import pattern_of
 
 Found = TypeVar("Found")
@@ -53,10 +56,20 @@ _ORDERS: Final = {"aten.sort.default": 1, "aten.sort.stable": 1, "aten.topk.defa
 """Operators whose second result is the order of elements → position of the argument that says along which dimension."""
 
 
+def inputs_of(module: GraphModule) -> list[str]:
+    """The names of a graph's inputs, in order."""
+    return [node.name for node in module.graph.nodes if node.op == "placeholder"]
+
+
 def results_of(module: GraphModule) -> list[Any]:
     """What the graph returns: several values, or the one that the graph of a function nested in another may return."""
     found = module.graph.output_node().args[0]
     return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def names_of(module: GraphModule) -> list[str]:
+    """The nodes of a graph's results; empty for one that is no node."""
+    return [one.name if isinstance(one, Node) else "" for one in results_of(module)]
 
 
 def once_an_operator(function: Callable[[Any], Found]) -> Callable[[Any], Found]:
@@ -153,7 +166,7 @@ def changed_arguments(node: Node) -> list[int]:
 def changed_values(node: Node) -> list[Any]:
     """The arguments that the node changes in place: nodes, and lists of them."""
     if launches_own_kernel(node):
-        return list(written(node))
+        return list(written_by_kernel(node))
     if uncopied := changed_without_copy(node):
         return uncopied
     return [node.args[at] for at in changed_arguments(node) if at < len(node.args)]

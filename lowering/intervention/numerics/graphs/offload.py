@@ -151,6 +151,13 @@ class Values(UserDict[Hashable, Any]):
         """True if the value of that name is there, and need not be computed."""
         return name in self.data
 
+    def is_own(self, name: Hashable) -> bool:
+        """True if letting the value of that name go frees memory: it is not in that which is to be apart."""
+        value = self.data[name]
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+            return True
+        return value.untyped_storage().data_ptr() not in self._apart
+
     def let_go(self, name: Hashable) -> None:
         """Forget the value of that name. Its memory is still known, as long as something else has it."""
         found = self.data.pop(name)

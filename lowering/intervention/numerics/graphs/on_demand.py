@@ -1,6 +1,7 @@
 """A graph that runs node by node as its values are asked for, and lets them go after their last use."""
 
 import contextlib
+import functools
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -12,15 +13,13 @@ import torch
 from torch.fx import GraphModule
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
-from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Returned, Values
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Plain, Reference, numbers_in, reference
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import names_of
+from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, Values
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Plain, Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import (
     Shared,
     SharedRun,
     can_share,
-    changes_only_inputs,
-    memory_of,
 )
 
 
@@ -51,24 +50,15 @@ class OnDemand:
         """How long it has run."""
         self.inputs = given = list(inputs())
         """The inputs, in the state in which the nodes that have run left them."""
-        self._apart = {memory_of(one) for one in given if isinstance(one, torch.Tensor)} - {0}
         known = SharedRun(shared, module, given, None) if can_share(module) else None
-        results = {one.name for one in results_of(module) if isinstance(one, torch.fx.Node)}
-        names = {node.name for node in module.graph.nodes}
-        values = _Asked(self._reach, self._again, names & set(only), self._store, self._apart, is_fixed=self._is_fixed)
-        self._run: Plain | None = Plain(
-            module, given, known, only, values, self._new(), self._new(), draws=draws, shares=results
-        )
-        run = self._run
-        noted = run.unknown, run.late, run.after, run.tied
-        self.reference = Reference(values, *noted, Returned(self._finished, self._new()), draws, {}, numbers_in(known))
+        results = set(names_of(module)) - {""}
+        names = {node.name for node in module.graph.nodes} & set(only)
+        values = functools.partial(_Asked, self._reach, self._again, names)
+        self._run: Plain | None = Plain(module, given, known, only, self._store, draws, values=values, shares=results)
+        self.reference = self._run.reference(self._finished, {})
         """Its values. What it has beside them is complete for the nodes that have run."""
-        self._values = values
+        self._values = self.reference.values
         self._whole: Reference | None = None
-
-    @property
-    def _is_fixed(self) -> bool:
-        return changes_only_inputs(self._module)
 
     def passed(self, position: int) -> None:
         """What is asked for at this position, and at earlier ones, has been asked for."""
@@ -103,13 +93,13 @@ class OnDemand:
         """The value of a node that is asked for after its last use."""
         return self.whole().values.data.get(name)
 
-    def _finished(self) -> Sequence[Any]:
-        """The results."""
+    def _finished(self) -> Any:
+        """What the graph returns."""
         assert self._run is not None
         with self._running(self._block):
             found = self._run.advance()
         self._run = None
-        return found if isinstance(found, (tuple, list)) else (found,)
+        return found
 
     @contextlib.contextmanager
     def _running(self, block: AbstractContextManager[None]) -> Iterator[None]:
@@ -118,9 +108,6 @@ class OnDemand:
             warnings.simplefilter("ignore")
             yield
         self.seconds += time.perf_counter() - started
-
-    def _new(self) -> Values:
-        return Values(self._store, self._apart, is_fixed=self._is_fixed)
 
 
 @dataclass(frozen=True)
@@ -175,8 +162,3 @@ class _Asked(Values):
     def get(self, name: Any, default: Any = None) -> Any:
         """The value of that name, if it can be asked for."""
         return self[name] if name in self._names else default
-
-    def is_own(self, name: Any) -> bool:
-        """True if letting the value of that name go frees memory: it is not in that of an input."""
-        value = self.data[name]
-        return not isinstance(value, torch.Tensor) or memory_of(value) not in self._apart

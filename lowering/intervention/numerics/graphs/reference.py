@@ -1,5 +1,6 @@
 """An FX graph run node by node in its dtypes."""
 
+import functools
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -10,7 +11,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.fx.node import map_aggregate
 
 from inspect_compile.lowering.intervention.numerics.graphs import philox
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by, without_copies
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by, without_copies
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     RANDINT,
     RANDOM,
@@ -125,19 +126,12 @@ class _Turns:
         empty if they are.
         """
         known = None if shared is None else SharedRun(shared, module, inputs, numbers)
-        apart = {memory_of(one) for one in inputs if isinstance(one, torch.Tensor)} - {0}
-        is_fixed = changes_only_inputs(module)
-
-        def new() -> Values:
-            return Values(self._store, apart, is_fixed=is_fixed)
-
-        run = Plain(module, inputs, known, only, new(), new(), new(), draws=self._draws)
+        run = Plain(module, inputs, known, only, self._store, self._draws)
         run.nest(nested, self.function, doubt)
         found = run.advance()
-        results = Returned(lambda: found if isinstance(found, (tuple, list)) else (found,), new())
-        results.hold()
-        values = run.values, run.unknown, run.late, run.after, run.tied
-        return Reference(*values, results, self._draws, self._kept, numbers_in(known)), found
+        values = run.reference(lambda: found, self._kept)
+        values.results.hold()
+        return values, found
 
     def function(self, graph: Graph, doubt: str) -> Callable[..., Any]:
         """What runs a nested graph."""
@@ -153,13 +147,6 @@ class _Turns:
         return call
 
 
-def numbers_in(known: SharedRun | None) -> dict[str, Number]:
-    """See `Reference.numbers`."""
-    if known is None:
-        return {}
-    return {node.name: number for node, number in known.numbers.items() if node not in known.overwritten}
-
-
 class Plain(Interpreter):
     """Runs the nodes of a graph in their order. Keeps each value as it was before a later node changed it in place."""
 
@@ -169,16 +156,16 @@ class Plain(Interpreter):
         inputs: Sequence[Any],
         known: SharedRun | None,
         only: Collection[str] | None,
-        values: Values,
-        late: Values,
-        after: Values,
-        *,
+        store: Offload | None,
         draws: philox.Form | None,
+        *,
+        values: Callable[..., Values] = Values,
         shares: Collection[str] | None = None,
     ) -> None:
-        """`values`, `late` and `after` are filled, see `Reference`. `only`: the nodes whose values are kept there;
-        those of others are freed after their last use. `shares`: the nodes whose values other graphs can have from
-        `known`, beside those that what has effects reads; by default those that are kept.
+        """`only`: the nodes whose values are kept; those of others are freed after their last use. `store`: where they
+        are; None for memory. `draws`: see `reference`. `values` makes what they are kept in. `shares`: the nodes whose
+        values other graphs can have from `known`, beside those that what has effects reads; by default those that are
+        kept.
         """
         super().__init__(module, garbage_collect_values=False)
         self.args_iter = iter(inputs)
@@ -191,9 +178,12 @@ class Plain(Interpreter):
             self._shares = {*self._shares, *known.effects}
         self._needed = None if only is None or known is None else known.needed(only)
         self._last_read = {} if only is None else _last_reads(module)
-        self.values, self.late, self.after = values, late, after
-        self.unknown: dict[str, str] = {}
-        self.tied: dict[str, str] = {}
+        is_fixed = changes_only_inputs(module)
+        self._new = functools.partial(Values, store, self._apart, is_fixed=is_fixed)
+        self._values = values(store, self._apart, is_fixed=is_fixed)
+        self._late, self._after = self._new(), self._new()
+        self._unknown: dict[str, str] = {}
+        self._tied: dict[str, str] = {}
         self._changed: set[str] = set()
         self.done: set[str] = set()
         """The nodes that have run."""
@@ -201,6 +191,22 @@ class Plain(Interpreter):
         self._nested: Mapping[str, Mapping[str, Graph]] = {}
         self._function: Callable[[Graph, str], Callable[..., Any]] | None = None
         self._doubt = ""
+
+    def reference(self, found: Callable[[], Any], nested: "dict[tuple[str, int], Reference]") -> Reference:
+        """The values of the nodes that have run. `found` gives what the graph returns, once that is asked for."""
+
+        def results() -> Sequence[Any]:
+            returned = found()
+            return returned if isinstance(returned, (tuple, list)) else (returned,)
+
+        known = self._known
+        numbers = (
+            {}
+            if known is None
+            else {node.name: number for node, number in known.numbers.items() if node not in known.overwritten}
+        )
+        values = self._values, self._unknown, self._late, self._after, self._tied
+        return Reference(*values, Returned(results, self._new()), self._draws, nested, numbers)
 
     def nest(
         self,
@@ -239,27 +245,27 @@ class Plain(Interpreter):
             return None
         if self._known is not None and self._known.has(n):
             return self._noted(n, self._known.value(n))
-        reason = next((why for node in n.all_input_nodes if (why := self.unknown.get(node.name))), "")
+        reason = next((why for node in n.all_input_nodes if (why := self._unknown.get(node.name))), "")
         if n.op == "placeholder":
             reason = self._doubt
         if reason:
-            self.unknown[n.name] = reason
+            self._unknown[n.name] = reason
         args, _ = self.fetch_args_kwargs_from_env(n)
         if n.op != "output":
             for node in n.all_input_nodes:
                 if node.name in self._changed:
-                    self.late[n.name, node.name] = self.env[node].clone()
+                    self._late[n.name, node.name] = self.env[node].clone()
         shared = self._sharing([torch.fx.map_arg(one, self.env.__getitem__) for one in changed_values(n)])
         for node in shared:
-            self.values.part_from(node.name, self.env[node])
-        made = _random(n, args, self._draws, self.unknown)
+            self._values.part_from(node.name, self.env[node])
+        made = _random(n, args, self._draws, self._unknown)
         found = made if made is not None else self._ran(n, reason)
         if found is None:
             found = changed_list(n, args)
         found = once_there(n.target, found)
         for node in shared:
             self._changed.add(node.name)
-            self.after[n.name, node.name] = self.env[node].clone()
+            self._after[n.name, node.name] = self.env[node].clone()
         if self._known is not None and (self._shares is None or n.name in self._shares):
             self._known.keep(n, found)
         return self._noted(n, found)
@@ -267,9 +273,9 @@ class Plain(Interpreter):
     def _noted(self, n: Node, found: Any) -> Any:
         """The value of a node, after it was noted."""
         if self._only is None or n.name in self._only:
-            self.values[n.name] = found
+            self._values[n.name] = found
         if is_order(n) and has_equal(self.env[n.args[0]][0], n.args[0]):  # type: ignore[index, arg-type]
-            self.tied[n.name] = "some of the elements that it orders are equal"
+            self._tied[n.name] = "some of the elements that it orders are equal"
         return found
 
     def _ran(self, n: Node, doubt: str) -> Any:
@@ -298,11 +304,11 @@ class Plain(Interpreter):
 
     def _looped(self, n: Node) -> Any:
         """The value of a step. What cannot be computed leaves the call to be checked without it."""
-        if n.name not in self.unknown:
+        if n.name not in self._unknown:
             try:
                 return super().run_node(n)
             except (RuntimeError, TypeError, ValueError, IndexError) as error:
-                self.unknown[n.name] = f"its loops are not understood ({type(error).__name__}: {error})"[:200]
+                self._unknown[n.name] = f"its loops are not understood ({type(error).__name__}: {error})"[:200]
         return None
 
     def _sharing(self, changed: Sequence[Any]) -> list[Node]:

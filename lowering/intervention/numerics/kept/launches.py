@@ -9,7 +9,7 @@ import torch
 from inspect_compile.dump import paths
 from inspect_compile.facts import Checked, KeptInputs
 from inspect_compile.lowering.intervention.numerics.buffers import Launch
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import Forced, Given, value_in
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.kept.drawn import NotDrawnError, drawn

@@ -11,9 +11,9 @@ from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.verdicts import SAME_IN_FP64
 from inspect_compile.lowering.core.fx_nodes import target_name, user_line
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
-from inspect_compile.lowering.intervention.numerics.graphs.functionalized import copied_by
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, results_of, viewed
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of, text_of
+from inspect_compile.lowering.intervention.numerics.graphs.mutations import copied_by
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, inputs_of, results_of, viewed
+from inspect_compile.lowering.intervention.numerics.levels import Level, text_of
 from inspect_compile.lowering.intervention.numerics.results import Place
 from inspect_compile.probe import let_pass
 
@@ -36,6 +36,11 @@ def with_edit(row: Checked, before: GraphModule, after: GraphModule, *places: Pl
     # A node that a pass inserts may have no line of its own, and read nothing but a size.
     source = next(filter(None, map(user_line, (node, *node.all_input_nodes, *node.users))), None)
     return with_fields(row, source=node.name, operator=target_name(node.target), where=source)
+
+
+def by_edit(row: Checked, before: Level, after: Level, *places: Place) -> Checked:
+    """`row` with the edit that made `after` of `before` as its level, and where that begins: see `with_edit`."""
+    return with_edit(with_fields(row, level=after.name), before.module, after.module, *places)
 
 
 def _begins(before: GraphModule, after: GraphModule, places: Sequence[Place]) -> Node | None:

@@ -1,21 +1,22 @@
 """What a call of a graph leaves behind beside its results: the inputs that it changed, and who shares whose memory."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import changed_values, inputs_of
 from inspect_compile.lowering.intervention.numerics.graphs.reference import reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import memory_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
 from inspect_compile.lowering.intervention.numerics.judges import compared_graphs, compared_with_eager
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 
 _RESULT: Final = "result "
@@ -43,19 +44,17 @@ def _is_changed(before: torch.Tensor, after: Any) -> bool:
 class InputsCheck:
     """Compares inputs that a graph changes in place with those of the same graph at an earlier level."""
 
-    def __init__(
-        self, module: GraphModule, args: Sequence[Any], before: Results, exact: Exacts, *, always_exact: bool
-    ) -> None:
-        """`module` is the graph at the earlier level, `before` what it left behind of `args`, and `exact` the same in
-        fp64. For `always_exact` see `compared_graphs`.
+    def __init__(self, before: Results, exact: Exacts, *, always_exact: bool) -> None:
+        """`before` is what the graph left behind at the earlier level, and `exact` the same in fp64. For `always_exact`
+        see `compared_graphs`.
         """
-        self.names = inputs_of(module)
-        self._module, self._args, self._before, self._exact = module, args, before, exact
-        self._always_exact = always_exact
+        self.names = inputs_of(before.module)
+        """The names of its inputs, in order."""
+        self._before, self._exact, self._always_exact = before, exact, always_exact
 
     def writer(self, at: int) -> Node | None:
         """The node that leaves its value in this input; None if none does, or in a part of it only."""
-        for node in reversed(self._module.graph.nodes):
+        for node in reversed(self._before.module.graph.nodes):
             for one in changed_values(node) if node.op == "call_function" else ():
                 if not isinstance(one, Node) or one.op != "placeholder" or self._is_shared(at):
                     return None
@@ -68,14 +67,35 @@ class InputsCheck:
         eager, writer = self._before.inputs[at], self.writer(at)
         if writer is not None:
             return compared_graphs(row, value, eager, writer.name, self._exact, always_exact=self._always_exact)
-        is_changed = bool(changed([self._args[at]], [eager]))
+        is_changed = bool(changed([self._before.args[at]], [eager]))
         return compared_with_eager(row, value, eager, _PARTLY if is_changed else "")
 
     def _is_shared(self, at: int) -> bool:
         """True if another input has the same memory."""
-        own = memory_of(self._args[at])
-        others = (one for other, one in enumerate(self._args) if other != at and isinstance(one, torch.Tensor))
+        own = memory_of(self._before.args[at])
+        others = (one for other, one in enumerate(self._before.args) if other != at and isinstance(one, torch.Tensor))
         return any(memory_of(one) == own for one in others)
+
+
+class OwnResults:
+    """What one call of the compiled code in which nothing is forced left behind. It runs when it is first asked for."""
+
+    def __init__(self, run: Callable[[], Left] | None) -> None:
+        """None for `run`: the code cannot run again."""
+        self._run = run
+
+    @functools.cached_property
+    def _left(self) -> Left:
+        return Left((), ()) if self._run is None else self._run()
+
+    def mended(self, row: Checked, place: Place | None, compared: Callable[[Any], Checked]) -> Checked:
+        """`row`, which says of a level what `compared` says of values; mended if it is wrong, and what the compiled
+        code leaves at this place is not: a later pass took the error away, or a kernel that rounds less often than its
+        nodes.
+        """
+        if verdict(row) != WRONG or place is None or (value := place.of(self._left)) is None:
+            return row
+        return with_fields(row, is_mended=verdict(compared(value)) not in (WRONG, NOT_COMPARABLE))
 
 
 Pair = tuple[str, str]

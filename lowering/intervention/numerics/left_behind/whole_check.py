@@ -14,7 +14,7 @@ from torch.fx import Node
 from inspect_compile.facts import Checked
 from inspect_compile.knowledge.numerics.levels import COMPILED, LOWERED_GRAPH
 from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
@@ -75,7 +75,7 @@ def _pairs(plan: Plan, run: "OnDemand | Whole", found: Left, args: Sequence[Any]
             value = found.results[at] if at < len(found.results) else None
             named = with_fields(row, buffer=f"result {at}", node=node.name)
             yield _Pair(named, value, run.reference.results[at], node.name)
-    inputs = [node for node in plan.module.graph.nodes if node.op == "placeholder"]
+    inputs = plan.module.graph.find_nodes(op="placeholder")
     changed = changed_inputs(plan.module)
     for at, (before, after) in enumerate(zip(args, run.inputs, strict=False)):
         if isinstance(after, torch.Tensor) and _is_changed(at, changed, before, after):

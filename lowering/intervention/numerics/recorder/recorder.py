@@ -11,9 +11,9 @@ import torch
 
 from inspect_compile.facts import Fact, FlaggedCalls, NonFinite, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.formats import KINDS
-from inspect_compile.lowering.intervention.numerics.explained import Explained, explained
-from inspect_compile.lowering.intervention.numerics.finite import kinds_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, not_checked, unseen
+from inspect_compile.lowering.intervention.numerics.nonfinite import Explained, explained, kinds_of
 from inspect_compile.lowering.intervention.numerics.recorder.calls import Call, GraphCalls, addresses
 from inspect_compile.lowering.intervention.numerics.recorder.memory import LostError, Room
 from inspect_compile.probe import let_pass
@@ -322,7 +322,7 @@ def _explained_backward(call: Call, forward: Call, outputs: Mapping[str, int]) -
         saved = run(copies(given))
     inputs = call.kept.inputs({at: saved[place] for at, place in call.graph.pairs.items()})
     found = _explained(call, inputs, outputs)
-    names = [node.name for node in call.graph.plan.module.graph.find_nodes(op="placeholder")]
+    names = inputs_of(call.graph.plan.module)
     rows = list[NonFinite]()
     for row in found.rows:
         name = row.came_in or row.from_inf

@@ -13,21 +13,18 @@ from inspect_compile.facts import StatementOperand, StatementValue
 from inspect_compile.knowledge.numerics.formats import EPSILON
 from inspect_compile.knowledge.numerics.statements import is_wrong
 from inspect_compile.lowering.intervention.numerics.statements.one_launch import Element, Memory
-from inspect_compile.lowering.intervention.numerics.statements.operators import (
-    BY_MAGNITUDE,
-    combined,
-    computed,
-    initial,
-)
 from inspect_compile.lowering.intervention.numerics.steps.indices import evaluated
+from inspect_compile.lowering.intervention.numerics.steps.operators import combined, computed, initial
 
-_MASK: Final = re.compile(r"([^()]+?)(?:, |\))")
-_NAMES: Final = re.compile(r"\btmp\d+\b")
 _ACCUMULATOR: Final = re.compile(r"(?:masked_)?(tmp_acc\d+)")
 _NOT_ONE_STEP: Final = ("vec_reduce_all", "cascade", "welford", "argmax", "argmin", "helper")
 """Statements with one of these in their text do more to an accumulator than add one value to it."""
 _OF_ADDITION: Final = 3
 """Numbers that an addition to memory writes out."""
+_BY_MAGNITUDE: Final[Mapping[str, float]] = {"erf": 4.0, "erfc": 4.0}
+"""Operators whose vectorized form has an absolute error, of so many roundings of 1: it is a polynomial that is near the
+function, but not near to 0 where that is.
+"""
 _ADDS: Final = ("add", "sub")
 
 
@@ -220,7 +217,7 @@ class Statements:
             if place not in self._reductions:
                 self._reductions[place] = self._reduced(point, operation, value)
             return self._reductions[place]
-        slack = max(numbers, default=0.0) if operation.name in _ADDS else BY_MAGNITUDE.get(operation.name, 0.0)
+        slack = max(numbers, default=0.0) if operation.name in _ADDS else _BY_MAGNITUDE.get(operation.name, 0.0)
         wrong = expected is not None and is_wrong(value, expected, _dtype(operation), operands=slack)
         if wrong and operation.name == "load" and (part := self._stored_before(value, operation, body)) is not None:
             self._read, wrong, expected = part, False, None
@@ -279,8 +276,7 @@ class Statements:
 
     def _is_masked(self, point: Any, body: Any) -> bool:
         """True for a load of Triton's that a mask, which the kernel computes, leaves out for this element."""
-        masks = masks_of(point.text) if self._kernel.row_variable else ""
-        known = (self._known.get((id(body), name)) for name in _NAMES.findall(masks))
+        known = (self._known.get((id(body), name)) for name in self._kernel.masked_by(point))
         return any(one is not None and not one[0] for one in known)
 
     def _of(self, operation: Any, given: Sequence[Any], body: Any) -> float | None:
@@ -414,14 +410,3 @@ def _dtype(operation: Any) -> str:
 
 def _text(value: float | None) -> str:
     return "" if value is None else str(value)
-
-
-def masks_of(text: str) -> str:
-    """The mask in a statement that loads in Triton, or an empty text: `tmp0 = tl.load(in_ptr0 + (x0), xmask, …)`."""
-    _, _, given = text.partition("= tl.load(")
-    behind = given.split("), ")
-    for number in range(len(behind) - 1, 0, -1):  # the last place that it may be at, as a pointer has brackets, too
-        ended = behind[number] + (")" if number < len(behind) - 1 else "")
-        if mask := _MASK.match(ended):
-            return mask[1]
-    return ""

@@ -8,39 +8,13 @@ import sympy
 import torch
 
 from inspect_compile.lowering.intervention.numerics.steps.indices import NotKnownError, evaluated, parted, strides
+from inspect_compile.lowering.intervention.numerics.steps.operators import operation
 from inspect_compile.lowering.intervention.numerics.steps.recorded import Recorded, Value
 
 _AT_ONCE: Final = 1 << 22
 """Number of elements that are computed at once, of a loop whose outermost dimension can be cut."""
 _MOST: Final = 1 << 27
 """Maximum number of elements that the loops go over."""
-_SAME: Final = frozenset((
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "copysign", "cos", "cosh", "eq", "erf",
-    "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "fmod", "ge", "gt", "hypot", "isinf", "isnan", "ldexp", "le",
-    "lgamma", "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
-    "maximum", "minimum", "mul", "ne", "neg", "nextafter", "pow", "reciprocal", "relu", "remainder", "round", "rsqrt",
-    "sigmoid", "sign", "signbit", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "trunc",
-))  # fmt: skip
-"""Operations of torch's `ops` that ATen has under the same name."""
-_OTHER: Final[Mapping[str, Callable[..., Any]]] = {
-    "truediv": torch.true_divide,
-    "div": torch.true_divide,
-    "int_truediv": torch.true_divide,
-    "floordiv": torch.floor_divide,
-    "truncdiv": lambda one, other: torch.div(one, other, rounding_mode="trunc"),
-    "mod": torch.fmod,
-    "and_": torch.bitwise_and,
-    "or_": torch.bitwise_or,
-    "xor": torch.bitwise_xor,
-    "lshift": torch.bitwise_left_shift,
-    "rshift": torch.bitwise_right_shift,
-    "inv": torch.reciprocal,
-    "identity": lambda value: value,
-    "fma": lambda one, other, third: one * other + third,
-    "mul_rn": torch.mul,
-    "where": lambda mask, one, other: torch.where(mask.to(torch.bool), one, other),
-}
 _TO_INTEGERS: Final[Mapping[str, Callable[..., Any]]] = {
     "trunc_to_int": torch.trunc,
     "ceil_to_int": torch.ceil,
@@ -153,8 +127,7 @@ class _Turn:
             return _TO_INTEGERS[name](given[0]).to(arguments[1])
         if name == "wrapped":
             return torch.where(given[0] < 0, given[0] + given[1], given[0])
-        function = getattr(torch, name) if name in _SAME else _OTHER.get(name)
-        if function is None:
+        if (function := operation(name)) is None:
             raise NotKnownError(f"{name} in a loop")
         if name == "where":
             given[1:] = [_like(one, other) for one, other in ((given[1], given[2]), (given[2], given[1]))]

@@ -7,7 +7,8 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from inspect_compile.facts import Checked
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of, written_arguments
 from inspect_compile.lowering.intervention.numerics.judges import (
@@ -50,6 +51,22 @@ def beside(
     if exact.reason:
         row = with_fields(row, no_exact=exact.reason)
     return by_exact(row, value, eager, exact.exact, exact.noisy, has_seeds=exact.has_seeds)
+
+
+def reproduced(row: Checked, plain: Checked, again: Callable[[], Checked] | None, reference: str) -> Checked:
+    """`row`; if it accuses, and the `reference` that it was compared with is another one in another run, `plain` with
+    that reason. `again` compares two runs; None if there can be no other one, as ranks would have to run alike.
+    """
+    if verdict(row) != WRONG or again is None:
+        return row
+    if verdict(again()) not in (WRONG, NOT_COMPARABLE):
+        return row
+    return not_valid(plain, f"{reference} gives something else each time that it runs")
+
+
+def not_valid(plain: Checked, why: str) -> Checked:
+    """`plain`, not compared, because the reference is not what the program computes."""
+    return with_fields(plain, reason=f"the reference is not valid for {plain.buffer}: {why}")
 
 
 def forward_part(module: GraphModule, inputs: Sequence[str]) -> GraphModule:

@@ -13,12 +13,11 @@ from inspect_compile.knowledge.numerics.verdicts import EXACT as SAME
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.exact import Exacts
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import depends_on_random, inputs_of, results_of
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import (
-    constants_of,
-)
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of
 from inspect_compile.lowering.intervention.numerics.left_behind.left import (
+    OwnResults,
     Pair,
     alone,
     changed,
@@ -27,10 +26,8 @@ from inspect_compile.lowering.intervention.numerics.left_behind.left import (
     with_sharing,
     with_strides,
 )
-from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
-from inspect_compile.lowering.intervention.numerics.upstream.beside import beside
+from inspect_compile.lowering.intervention.numerics.upstream.beside import beside, reproduced
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_edits import DynamoEdits
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
     Gradients,
@@ -43,7 +40,6 @@ from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import (
 from inspect_compile.lowering.intervention.numerics.upstream.first_wrong import FirstWrong
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin, Surroundings
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, Shadowed
-from inspect_compile.lowering.intervention.numerics.validity import reproduced
 from inspect_compile.probe import let_pass
 
 _MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
@@ -268,7 +264,7 @@ class DynamoCheck:
 
     def _changed(self, module: GraphModule, values: Results, args: Sequence[Any]) -> list[Checked]:
         """Rows of inputs that the graph changes in place."""
-        names = [node.name for node in module.graph.find_nodes(op="placeholder")]
+        names = inputs_of(module)
         written = dict.fromkeys((names[at] for at in self._lost(module, args)), "")
         written |= {node.args[0].name: node.name for node in module.graph.nodes if _is_copy(node)}
         afterwards = values.inputs

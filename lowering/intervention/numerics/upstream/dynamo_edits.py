@@ -12,7 +12,7 @@ from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import has_collectives
 from inspect_compile.lowering.intervention.numerics.graphs.offload import give_back
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
-from inspect_compile.lowering.intervention.numerics.left_behind.edited import constants_of, first_apart, with_edit
+from inspect_compile.lowering.intervention.numerics.left_behind.edited import by_edit, constants_of, first_apart
 from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, sharers, sharing, with_sharing
 from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Place
@@ -159,5 +159,4 @@ class DynamoEdits:
 
     def _by(self, number: int, row: Checked, *there: Place) -> Checked:
         """`row`, with this edit, counted from 1, and where it begins that changed what is `there`, if that is known."""
-        before, after = self._origin.dynamo[number - 1], self._origin.dynamo[number]
-        return with_edit(with_fields(row, level=after.name), before.module, after.module, *there)
+        return by_edit(row, self._origin.dynamo[number - 1], self._origin.dynamo[number], *there)

@@ -9,8 +9,8 @@ import torch
 from torch.func import functional_call
 from torch.fx import GraphModule, Interpreter, Node
 
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
 from inspect_compile.lowering.intervention.numerics.inputs import unseen
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Surroundings
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import BOTH, Shadow
 from inspect_compile.torch_compat import runtime as names

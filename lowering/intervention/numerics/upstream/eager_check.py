@@ -17,7 +17,7 @@ from torch.fx import GraphModule
 from inspect_compile.facts import Checked, Fact, NumericsCall, NumericsRequest
 from inspect_compile.knowledge.numerics.levels import CALL, COMPILED, DYNAMO, DYNAMO_GRAPH, FUNCTION, between
 from inspect_compile.knowledge.numerics.verdicts import EXACT, NEARER, NOT_COMPARABLE, ROUNDING, WRONG, verdict
-from inspect_compile.lowering.intervention.numerics.errors import is_equal
+from inspect_compile.lowering.intervention.numerics.elements import is_equal
 from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked
 from inspect_compile.lowering.intervention.numerics.judges import near

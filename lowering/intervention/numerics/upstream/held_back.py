@@ -12,11 +12,11 @@ from torch.fx import GraphModule
 from inspect_compile.facts import Checked, Fact, NumericsCall
 from inspect_compile.knowledge.numerics.levels import FUNCTION
 from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, WRONG, verdict
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
 from inspect_compile.lowering.intervention.numerics.graphs.shared import changed_inputs, memory_of
-from inspect_compile.lowering.intervention.numerics.levels import inputs_of
 from inspect_compile.lowering.intervention.numerics.results import Left
+from inspect_compile.lowering.intervention.numerics.upstream.beside import not_valid
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import memory_key
-from inspect_compile.lowering.intervention.numerics.validity import not_valid
 
 _NO_REFERENCE: Final = "the program's function gives what the compiled code gives, and {} does not"
 _SAYS_WHAT: Final = ("graph", "call", "index", "level", "against", "buffer", "node")

@@ -15,7 +15,7 @@ from inspect_compile.knowledge.numerics.verdicts import NOT_COMPARABLE, verdict
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, not_checked, unseen
-from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
+from inspect_compile.lowering.intervention.numerics.left_behind.left import OwnResults
 from inspect_compile.lowering.intervention.numerics.levels import FIRST, Level
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin

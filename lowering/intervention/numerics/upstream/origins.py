@@ -15,7 +15,8 @@ from torch.fx import GraphModule
 
 from inspect_compile.knowledge.numerics.levels import BACKEND, DYNAMO, PRE_GRAD
 from inspect_compile.lowering.core.scopes import compile_id
-from inspect_compile.lowering.intervention.numerics.levels import Level, copied, inputs_of, text_of
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of
+from inspect_compile.lowering.intervention.numerics.levels import Level, copied, text_of
 from inspect_compile.lowering.intervention.numerics.upstream.left_out import LeftOut
 from inspect_compile.probe import let_pass, replace
 from inspect_compile.torch_compat import call_path, dynamo, passes

@@ -1,7 +1,6 @@
 """The levels above one graph that Inductor compiled, in the checked calls of that graph."""
 
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,29 +10,48 @@ from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
 from inspect_compile.facts.numerics import ALL_RESULTS
-from inspect_compile.knowledge.numerics.levels import AOT, DYNAMO_GRAPH
+from inspect_compile.knowledge.numerics.levels import (
+    AOT,
+    BEFORE_PASSES,
+    DYNAMO_GRAPH,
+    JOINT_GRAPH,
+    JOINT_PASSES,
+    PARTITIONER,
+    between,
+)
+from inspect_compile.lowering.intervention.numerics.forced import with_fields
 from inspect_compile.lowering.intervention.numerics.graphs.nodes import (
     depends_on_random,
     has_collectives,
+    inputs_of,
+    names_of,
     results_of,
 )
 from inspect_compile.lowering.intervention.numerics.graphs.offload import Offload, give_back
 from inspect_compile.lowering.intervention.numerics.graphs.shared import Shared, changed_inputs, known_results
 from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies
-from inspect_compile.lowering.intervention.numerics.left_behind.left import Pair, alone, sharing
-from inspect_compile.lowering.intervention.numerics.left_behind.own_results import OwnResults
-from inspect_compile.lowering.intervention.numerics.levels import Level, inputs_of
+from inspect_compile.lowering.intervention.numerics.left_behind.left import (
+    OwnResults,
+    Pair,
+    alone,
+    changed,
+    sharers,
+    sharing,
+    with_sharing,
+)
+from inspect_compile.lowering.intervention.numerics.left_behind.passes import Passes, PassesCheck
+from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Results
 from inspect_compile.lowering.intervention.numerics.upstream.beside import forward_part
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_check import DynamoCheck
 from inspect_compile.lowering.intervention.numerics.upstream.dynamo_run import is_tangent
-from inspect_compile.lowering.intervention.numerics.upstream.joint_check import JointCheck, Stage, Stages, names_of
 from inspect_compile.lowering.intervention.numerics.upstream.origins import Origin
 from inspect_compile.probe import let_pass
 
 _WAITING: Final = 4
 """Maximum number of forward calls of one graph whose inputs are kept for their backward."""
 
+_RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
 _NO_FORWARD: Final = "its forward call was not checked, or saved other values"
 
 
@@ -63,6 +81,7 @@ class UpstreamCheck:
         self._always_exact = always_exact
         self._graph = graph
         self._module = level.module
+        self._is_collective = has_collectives(level.module)
         self._origin = origin
         self.is_backward = is_backward
         self._traced: Left | None = None
@@ -125,27 +144,29 @@ class UpstreamCheck:
             return rows
         if self._origin.backward_inputs:
             self._before = *_kept(args, None if shared.store is None else Offload()), state
-        check = self._joint(number, self._forward, values, 0, own)
         primals = self._origin.primals
 
-        def run(module: GraphModule) -> tuple[GraphModule, Results]:
-            part = forward_part(module, primals)
-            return part, Results(part, args, state, shared)
+        def run(module: GraphModule) -> Results:
+            return Results(forward_part(module, primals), args, state, shared)
 
-        stages = self._stages(run)
+        passes = self._passes(run)
+        check = self._joint(number, values, passes, own)
         ran = Results(self._module, args, state, shared, without=depends_on_random(self._module))
-        became = Left(ran.values(), ran.inputs)
-        rows += check.rows(became, stages) + check.inputs(args, became, stages)
-        if not dynamo.suspects or stages is None:
+        at = {*changed(args, values.inputs, ran.inputs), *(changed_inputs(self._forward) or ())}
+        rows += check.results(ran.left, names_of(self._module))
+        rows += check.inputs({each: ran.inputs[each] for each in sorted(at)}, {})
+        if not dynamo.suspects or self._is_collective:
             return rows
 
         def pairs(module: GraphModule) -> set[Pair]:
             return sharing(alone(module, args, state), inputs_of(module), self.visible)
 
-        def after(module: GraphModule) -> set[Pair]:
-            return pairs(forward_part(module, primals))
-
-        return rows + check.sharing(dynamo.suspects, pairs(self._module), stages, after)
+        shared_now = dynamo.suspects & pairs(self._module)
+        for buffer in sorted({one for one, _ in shared_now}):
+            row = with_fields(check.row, buffer=buffer, node=names_of(self._module)[sharers(buffer, shared_now)[0].at])
+            by_pass = passes.sharing(row, shared_now, lambda module: pairs(forward_part(module, primals)))
+            rows.append(by_pass or with_sharing(row, shared_now, PARTITIONER))
+        return rows
 
     def _of_backward(self, args: Sequence[Any], number: int, store: Offload | None, own: OwnResults) -> list[Checked]:
         joint, forward = self._origin.traced, self._origin.forward
@@ -165,15 +186,18 @@ class UpstreamCheck:
         unchanged = {
             name: one for name, one in self._written_in_backward(joint, call.args).items() if name not in lowered
         }
-        changed = [*lowered, *unchanged]
-        rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents, changed)
-        check = self._joint(number, joint, values, first, own)
-        stages = self._stages(lambda module: (module, Results(module, whole, call.state, shared)))
-        same = self._as_joint(forward, call.args, first, shared, check.compared) if not changed else None
+        changed_later = [*lowered, *unchanged]
+        rows = self._dynamo(number, call.state, own).gradients(joint, values, call.args, tangents, changed_later)
+        passes = self._passes(lambda module: Results(module, whole, call.state, shared))
+        check = self._joint(number, values, passes, own, first)
+        compared = list(map(check.is_compared, range(len(check.nodes))))
+        same = self._as_joint(forward, call.args, first, shared, compared) if not changed_later else None
         found = self._cut(forward, call, tangents, first, shared) if same is None else Left(same, ())
-        rows += check.rows(found, stages)
+        rows += check.results(found, names_of(self._module))
         left = dict(zip(names, found.inputs, strict=False)) | unchanged
-        return rows + check.inputs_of_backward(whole, {name: left[name] for name in changed}, stages)
+        places = {name: at for at, name in enumerate(inputs_of(joint))}
+        later = {places[name]: left[name] for name in changed_later if name in places}
+        return rows + check.inputs(later, {}, is_own=False)
 
     def _written_in_backward(self, joint: GraphModule, args: Sequence[Any]) -> dict[str, Any]:
         """The inputs that the joint graph changes and its forward part does not, as they are before: a pass can leave
@@ -187,18 +211,15 @@ class UpstreamCheck:
     def _dynamo(self, number: int, state: RandomState, own: OwnResults) -> DynamoCheck:
         return DynamoCheck(self._graph, number, self._origin, state, own, always_exact=self._always_exact)
 
-    def _joint(self, number: int, module: GraphModule, values: Results, first: int, own: OwnResults) -> JointCheck:
-        names = names_of(self._module)
-        return JointCheck(self._graph, number, module, values, first, names, own, always_exact=self._always_exact)
+    def _joint(self, number: int, values: Results, passes: Passes, own: OwnResults, first: int = 0) -> PassesCheck:
+        row = Checked(graph=self._graph, call=number, index=-1, level=JOINT_PASSES, against=JOINT_GRAPH)
+        return PassesCheck(row, values, passes, own, _RANDOM, always_exact=self._always_exact, first=first)
 
-    def _stages(self, compute: Callable[[GraphModule], tuple[GraphModule, Results]]) -> Stages | None:
-        """The passes over the joint graph, and what computes its results after each. None if one rank alone, whose
-        results are wrong, cannot compute them.
-        """
-        if has_collectives(self._module):
-            return None
-        pairs = itertools.pairwise(self._origin.joint)
-        return [Stage(to.name, of.module, to.module, functools.partial(compute, to.module)) for of, to in pairs]
+    def _passes(self, run: Callable[[GraphModule], Results]) -> Passes:
+        """The passes over the joint graph; none if one rank alone, whose results are wrong, cannot compute them."""
+        if self._is_collective:
+            return Passes((), run, between(JOINT_GRAPH, BEFORE_PASSES))
+        return Passes(self._origin.joint, run, PARTITIONER)
 
     def _as_joint(
         self, forward: GraphModule, args: Sequence[Any], first: int, shared: Shared, compared: Sequence[bool]

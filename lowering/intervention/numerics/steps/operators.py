@@ -1,4 +1,4 @@
-"""What an operation of a loop's body computes from given numbers: in fp64, and not by the generated code."""
+"""What the operations of a loop's body compute, by ATen: of tensors, and of numbers in fp64."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,33 +6,37 @@ from typing import Any, Final
 
 import torch
 
-Number = float | int | bool
-
-_NAMES: Final[Mapping[str, str]] = {
-    "truediv": "div",
-    "div": "div",
-    "and_": "logical_and",
-    "or_": "logical_or",
-    "floordiv": "floor_divide",
-    "inv": "reciprocal",
-    "round": "round",
-}
-"""Operators that torch has under another name than its `ops`."""
 _SAME: Final = frozenset((
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "ceil", "copysign", "cos", "cosh", "eq", "erf", "erfc", "erfinv", "exp", "exp2",
-    "expm1", "floor", "fmod", "ge", "gt", "hypot", "le", "lgamma", "log", "log10", "log1p", "log2", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "lt", "maximum", "minimum", "mul", "ne", "neg", "nextafter", "pow",
-    "reciprocal", "relu", "remainder", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "square", "sub", "tan",
-    "tanh", "trunc", "isnan", "isinf",
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "copysign", "cos", "cosh", "eq", "erf",
+    "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "fmod", "ge", "gt", "hypot", "isinf", "isnan", "ldexp", "le",
+    "lgamma", "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or", "logical_xor", "lt",
+    "maximum", "minimum", "mul", "ne", "neg", "nextafter", "pow", "reciprocal", "relu", "remainder", "round", "rsqrt",
+    "sigmoid", "sign", "signbit", "sin", "sinh", "sqrt", "square", "sub", "tan", "tanh", "trunc",
 ))  # fmt: skip
-_WHOLE: Final = frozenset({"bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor"})
-
-BY_MAGNITUDE: Final[Mapping[str, float]] = {"erf": 4.0, "erfc": 4.0}
-"""Operators whose vectorized form has an absolute error, of so many roundings of 1: it is a polynomial that is near the
-function, but not near to 0 where that is.
-"""
-
+"""Operations of torch's `ops` that ATen has under the same name."""
+_OTHER: Final[Mapping[str, Callable[..., Any]]] = {
+    "truediv": torch.true_divide,
+    "div": torch.true_divide,
+    "int_truediv": torch.true_divide,
+    "floordiv": torch.floor_divide,
+    "truncdiv": lambda one, other: torch.div(one, other, rounding_mode="trunc"),
+    "mod": torch.fmod,
+    "and_": torch.bitwise_and,
+    "or_": torch.bitwise_or,
+    "xor": torch.bitwise_xor,
+    "lshift": torch.bitwise_left_shift,
+    "rshift": torch.bitwise_right_shift,
+    "inv": torch.reciprocal,
+    "identity": lambda value: value,
+    "fma": lambda one, other, third: one * other + third,
+    "mul_rn": torch.mul,
+    "where": lambda mask, one, other: torch.where(mask.to(torch.bool), one, other),
+}
+_OF_BITS: Final = frozenset(("and_", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "or_", "xor"))
+"""Those of whole numbers."""
+_OF_WIDTH: Final = frozenset(("bitwise_left_shift", "bitwise_right_shift", "lshift", "rshift"))
+"""Those whose result depends on how many bits a whole number has, which a number does not say."""
 _COMBINED: Final[Mapping[str, Callable[[float, float], float]]] = {
     "sum": lambda one, other: one + other,
     "prod": lambda one, other: one * other,
@@ -47,6 +51,11 @@ _BOUNDED: Final = ("max", "min")
 """Reductions whose initial value is the end of the dtype's range, which integers have without infinity."""
 
 
+def operation(name: str) -> Callable[..., Any] | None:
+    """The function of tensors that the operation `name` of torch's `ops` is; None for one that is not known here."""
+    return getattr(torch, name) if name in _SAME else _OTHER.get(name)
+
+
 def computed(name: str, given: Sequence[Any]) -> float | None:
     """The value of the operation `name` of these operands, rounded to fp64; None for one that is not known here.
 
@@ -57,13 +66,12 @@ def computed(name: str, given: Sequence[Any]) -> float | None:
         return _converted(given[0], dtype)
     if name == "where":
         return None if given[0] is None else _as_number(given[1] if given[0] else given[2])
-    torch_name = _NAMES.get(name, name if name in _SAME else "")
-    if not torch_name or not all(isinstance(one, (float, int, bool)) for one in given):
+    function = None if name in _OF_WIDTH else operation(name)
+    if function is None or not all(isinstance(one, (float, int, bool)) for one in given):
         return None
-    kind = torch.int64 if name in _WHOLE else torch.float64
+    kind = torch.int64 if name in _OF_BITS else torch.float64
     with torch.no_grad():
-        found = getattr(torch, torch_name)(*(torch.tensor(one, dtype=kind, device="cpu") for one in given))
-    value = float(found)
+        value = float(function(*(torch.tensor(one, dtype=kind, device="cpu") for one in given)))
     return None if kind is torch.int64 and abs(value) >= _EXACT else value
 
 

@@ -1,7 +1,8 @@
 """Where NaN and Inf are made: the launch of the compiled code, and the node of the FX graph."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch.fx import Node
@@ -9,11 +10,17 @@ from torch.fx import Node
 from inspect_compile.facts import Checked, NonFinite, Operand
 from inspect_compile.knowledge.numerics.formats import HALF, INF, KINDS, NAN
 from inspect_compile.lowering.intervention.numerics.buffers import Buffers, Launch
-from inspect_compile.lowering.intervention.numerics.graphs.nodes import results_of
-from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
+from inspect_compile.lowering.intervention.numerics.graphs import philox
+from inspect_compile.lowering.intervention.numerics.graphs.nodes import inputs_of, results_of
+from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference, reference
 from inspect_compile.lowering.intervention.numerics.graphs.shared import index_at
+from inspect_compile.lowering.intervention.numerics.inputs import RandomState, copies, unseen
+from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
+
+_TOGETHER: Final = "it has collectives, which all ranks would have to make again"
+_NOT_AGAIN: Final = "made again on the same inputs, it has none"
 
 
 def kinds_of(value: Any) -> frozenset[str]:
@@ -27,15 +34,15 @@ def kinds_of(value: Any) -> frozenset[str]:
     return frozenset(kind for kind, is_there in ((NAN, value.isnan()), (INF, value.isinf())) if bool(is_there.any()))
 
 
-class FiniteLaunches:
+class _Launches:
     """Follows a call launch by launch. Its methods never raise: what goes wrong is in `trouble`."""
 
     def __init__(self, plan: Plan, aliases: dict[str, str], inputs: Sequence[Any]) -> None:
         """`inputs` are those of the call."""
         self._plan = plan
         self._buffers = Buffers(plan, aliases)
-        names = [node.name for node in plan.module.graph.nodes if node.op == "placeholder"]
-        self._kinds = {name: kinds_of(value) for name, value in zip(names, inputs, strict=False)}
+        named = zip(inputs_of(plan.module), inputs, strict=False)
+        self._kinds = {name: kinds_of(value) for name, value in named}
         """Buffer or input → what it has."""
         self._made: dict[str, tuple[Launch, int, tuple[str, ...]]] = {}
         """Buffer → the launch that wrote it last, the launch's position, and the buffers that it read."""
@@ -109,7 +116,7 @@ class FiniteLaunches:
         return written | self._bad.get(name, {}).get(kind, {})
 
 
-def first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
+def _first_in_graph(plan: Plan, plain: Reference, kind: str, output: int) -> dict[str, Any]:
     """The fields of a `NonFinite` that name the FX node which makes it in the reference, as far as it does."""
     return _first_above(plain, kind, results_of(plan.module)[output])
 
@@ -130,7 +137,7 @@ def of_eager_alone(plan: Plan, plain: Reference, row: Checked) -> Iterator[NonFi
             yield NonFinite(graph=row.graph, call=row.call, kind=its_kind, output=-1, of_node=row.node, **fields)
 
 
-def overflow_above(plan: Plan, plain: Reference, node: str) -> dict[str, Any]:
+def _overflow_above(plan: Plan, plain: Reference, node: str) -> dict[str, Any]:
     """The same for the Inf in the value of `node`, if it outgrew a half type: Inf may be meant, as in a mask."""
     start = next((one for one in plan.module.graph.nodes if one.name == node), None)
     found = _first_above(plain, INF, start)
@@ -211,3 +218,54 @@ def _operand(name: str, value: torch.Tensor, element: tuple[int, ...], shape: Se
         has_nan=NAN in kinds,
         has_inf=INF in kinds,
     )
+
+
+class Explained(NamedTuple):
+    """What was found of one call."""
+
+    rows: list[NonFinite]
+    launches: int
+    """Number of launches that were made again."""
+    seconds: float
+    reason: str
+    """Why nothing was found, or not all; empty if that is not so."""
+
+
+def explained(
+    plan: Plan, code: Any, inputs: Sequence[Any], state: RandomState | None, outputs: Mapping[str, int], number: int
+) -> Explained:
+    """What made the NaN, or the Inf, that is in a result of the call `number`.
+
+    `code` is that of `codegen.runtime.checked`. `inputs` are what the call was given, and stay as they are; `state` was
+    that of the generators of random numbers, None if it does not matter. `outputs`: kind → the first result that has
+    it. Inf that outgrew a half type and made the NaN is found, too. Never raises, unless the exception is the program's
+    own.
+    """
+    started, rows, launches = time.perf_counter(), list[NonFinite](), 0
+    reason = _TOGETHER if plan.has_collectives else ""
+    if not reason:
+        try:
+            with RandomState(inputs) as now, unseen(), torch.no_grad():
+                (state or now).restore()
+                plain = reference(plan.module, copies(inputs), philox.form_of(code.source))
+                (state or now).restore()
+                seen = _Launches(plan, code.aliases, inputs)
+                with code.watched(OneThread(seen)) as run:
+                    results = run(copies(inputs))
+                launches, reason = seen.launches, seen.trouble
+                for kind, output in outputs.items():
+                    if kind not in kinds_of(results[output]):
+                        reason = _NOT_AGAIN
+                        continue
+                    made = seen.first(kind, plan.outputs[output])
+                    fields = made | _first_in_graph(plan, plain, kind, output)
+                    row = NonFinite(graph=plan.graph, call=number, kind=kind, output=output, **fields)
+                    if row.from_inf and (before := _overflow_above(plan, plain, row.from_inf)):
+                        fields = seen.first_of_node(INF, before["node"]) | before
+                        rows.append(NonFinite(graph=plan.graph, call=number, kind=INF, output=output, **fields))
+                    rows.append(row)
+        except Exception as error:
+            let_pass(error)
+            reason = f"{type(error).__name__}: {error}"[:300]
+            error.__traceback__ = None
+    return Explained(rows, launches, round(time.perf_counter() - started, 6), reason)

@@ -1,18 +1,21 @@
-"""Operators that change their arguments, before the passes that call them: torch has a higher-order operator call each
-of them on copies, and a pass writes into the node's metadata which copies can be left out.
+"""Nodes that change their arguments, and whose schema does not say so: those that launch a Triton kernel which the
+program brings, and higher-order operators that call an operator on copies of what it changes. A pass writes into the
+metadata of the latter which copies can be left out.
 """
 
+import sys
 from typing import Any, Final
 
 import torch
 from torch.fx import Node
 
-from inspect_compile.torch_compat import inductor as names
+from inspect_compile.probe import let_pass
+from inspect_compile.torch_compat import inductor, user_kernels
 
-_DENSE: Final = {"auto_functionalized": names.FUNCTIONALIZED, "auto_functionalized_v2": names.FUNCTIONALIZED_V2}
+_DENSE: Final = {"auto_functionalized": inductor.FUNCTIONALIZED, "auto_functionalized_v2": inductor.FUNCTIONALIZED_V2}
 """Higher-order operator → what it does, given which arguments to copy."""
 _BASES: Final = "_all_bases"
-"""The argument of the newer one with the tensors that are changed; the older one has them under their own names."""
+"""The argument of the newer one with the tensors that are changed; the older one has them under their own inductor."""
 _COPIED: Final = "only_clone_these_tensors"
 """Which of the tensors a pass leaves as copies: their names, or of the newer one their positions."""
 
@@ -66,3 +69,32 @@ def _laid_out(value: Any, own: Any) -> Any:
     last = sum((size - 1) * step for size, step in zip(own.shape, own.stride(), strict=True)) if own.numel() else -1
     memory = value.new_zeros(own.storage_offset() + last + 1)
     return memory.as_strided(own.shape, own.stride(), own.storage_offset()).copy_(value)
+
+
+def launches_own_kernel(node: Node) -> bool:
+    """True if the node launches a kernel of the program's and returns nothing; those that write to copies return them,
+    as other nodes do.
+    """
+    is_operator = hasattr(node.target, "overloadpacket")  # most are, and looking the name up takes longer
+    if node.op != "call_function" or is_operator or user_kernels.MUTATING.module not in sys.modules:
+        return False
+    return node.target is user_kernels.MUTATING.load()
+
+
+def written_by_kernel(node: Node) -> list[Node]:
+    """The arguments that the kernel of such a node writes to; all tensors where torch cannot tell."""
+    kwargs: Any = node.kwargs
+    tensors = {
+        name: one
+        for name, one in kwargs["kwargs"].items()
+        if isinstance(one, Node) and isinstance(one.meta.get("val"), torch.Tensor)
+    }
+    given = {name: one.meta.get("val") if isinstance(one, Node) else one for name, one in kwargs["kwargs"].items()}
+    try:
+        found = user_kernels.WRITTEN.load()(
+            kwargs["kernel_idx"], kwargs["constant_args_idx"], given, kwargs["tma_descriptor_metadata"]
+        )
+    except Exception as error:
+        let_pass(error)
+        return list(tensors.values())
+    return [tensors[name] for name in found if name in tensors]
