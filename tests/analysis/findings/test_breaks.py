@@ -12,6 +12,7 @@ from inspect_compile.analysis.findings.frontend.breaks import found
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Fact, FailedGuard, Frame, GraphBreak, Guard, Location, Recompile
 from inspect_compile.graph import Graphs
+from inspect_compile.knowledge.overview.findings import BREAK, WORDS
 from inspect_compile.tables.overview.findings import cost_text
 from tests.conftest import DumpOf
 from tests.handmade import made
@@ -47,6 +48,20 @@ def test_the_rest_of_another_function_that_the_same_line_called_is_not_counted(t
 
     assert one.seconds is None  # compiling the whole takes no less than its parts
     assert one.names == ("0/0", "2/0")
+
+
+@pytest.mark.parametrize("rest", ["compiled", "no graph"])
+def test_nothing_is_said_to_be_compiled_where_no_part_is(tmp_path: Path, rest: str) -> None:
+    (row,) = told(
+        tmp_path,
+        broken("0/0", CALLS),
+        frame("0/0", "forward", 7, 1.0, at_main(), "no graph"),
+        frame("1/0", "torch_dynamo_resume_in_forward_at_9", 9, 1.0, CALLS, rest),
+        frame("2/0", "other", 30, 1.0, at_main()),
+    )
+
+    is_compiled = rest == "compiled"
+    assert (row.what == WORDS[BREAK].what, "cannot be fused" in row.each_call) == (is_compiled, is_compiled)
 
 
 def test_a_line_with_two_breaks_has_two_rests(tmp_path: Path) -> None:

@@ -14,7 +14,14 @@ from inspect_compile.facts import Frame, GraphBreak, Guard, Location
 from inspect_compile.facts.compile_id import compile_order, frame_id
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.frontend.own_code import is_library
-from inspect_compile.knowledge.overview.findings import BREAK, BREAK_BUILTIN, BREAK_MASK, BREAK_NUMBER, WORDS
+from inspect_compile.knowledge.overview.findings import (
+    BREAK,
+    BREAK_BUILTIN,
+    BREAK_MASK,
+    BREAK_NUMBER,
+    NOTHING_COMPILED,
+    WORDS,
+)
 
 _NO_USE: Final = "This graph break is fundamental"
 _NO_MESSAGE: Final = " Message: None"
@@ -53,6 +60,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
     """
     rows = dump.rows(GraphBreak)
     after, guards = _rests(dump, rows), Counter(row.graph for row in dump.rows(Guard))
+    compiled = {frame.graph for frame in dump.rows(Frame) if frame.status == "compiled"}
     for same in _causes(dump, rows):
         rests = tuple(dict.fromkeys(name for row in same for name in after.get(id(row), ())))
         row = same[0]
@@ -64,12 +72,12 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
         yield Finding(
             kind=BREAK,
             graph=row.graph,
-            what=WORDS[BREAK].what,
+            what=NOTHING_COMPILED if compiled.isdisjoint((*(row.graph for row in same), *rests)) else WORDS[BREAK].what,
             parts=parts_at(row.where),
             each_call=_loses(
                 f"{row.reason} {why}",
                 guards[rests[0]] if rests else 0,
-                is_split=bool(rests),
+                is_split=not compiled.isdisjoint(rests),
                 is_on_gpu=dump.run.device != "cpu",
             ),
             why=why.partition(_COMPUTED)[0],
