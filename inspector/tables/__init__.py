@@ -1,8 +1,8 @@
-"""Facts as tables for people and for programs: which there are, and where each is declared. Knows no torch or textual.
+"""Facts as tables for people and for programs: which there are, and where each is declared.
 
 A table is declared once, as `TABLE` in the module of its columns: what people see, its rows for `--json`, and the facts
-these are made of. What is known of it here needs no module of it: where it stands on a page, and the options that the
-command line takes. So `load` imports one table, in one line for each, and an editor and mypy follow it there.
+these are made of. Here stands what must be known before: its name and section, and where it is. `load` imports one
+table alone, by a line for each, which an editor and mypy follow. May not know torch or textual.
 """
 
 from typing import TYPE_CHECKING, Any, Final
