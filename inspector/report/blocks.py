@@ -74,11 +74,11 @@ def shown(block: Block) -> Shown:
     return Shown(joined(*parts, between="\n"), rows, line_count, words, characters)
 
 
-def table(found: Table[Any]) -> Markup:
+def table(block: Table[Any]) -> Markup:
     """The rows under their titles; columns that are flush right say so in its class, counted from 1."""
-    right = " ".join(f"r{place}" for place, column in enumerate(found.columns, 1) if column.right)
-    head = "".join(element("th", column.title, scope="col") for column in found.columns) if found.has_titles else ""
-    lines = [f"<tr>{''.join(map(_cell, cells(found.columns, row)))}" for row in found.rows]
+    right = " ".join(f"r{place}" for place, column in enumerate(block.columns, 1) if column.right)
+    head = "".join(element("th", column.title, scope="col") for column in block.columns) if block.has_titles else ""
+    lines = [f"<tr>{''.join(map(_cell, cells(block.columns, row)))}" for row in block.rows]
     parts = ("\n".join(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE))
     body = "".join(f"<tbody>\n{part}\n</tbody>" for part in parts)
     opened = f'<table class="{right}">' if right else "<table>"
