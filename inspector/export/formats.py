@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from inspect_compile.errors import CommandError
-from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.text import terminal_safe
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.facts import Checked
@@ -48,6 +49,8 @@ class Passes:
         for position in range(1, len(self._levels)):
             try:
                 left = self._results(position).left
+            except torch.OutOfMemoryError:  # says nothing of the pass
+                break
             except RuntimeError as error:  # such as a copy within one memory, which the pass before did not need
                 error.__traceback__ = None
                 return self._by(position, row, place)
