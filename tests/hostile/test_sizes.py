@@ -18,10 +18,11 @@ from pathlib import Path
 from inspect_compile.commands import main
 if sys.argv[1] == "output":
     from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
     from inspect_compile.tui.models.chain import Chain
     from inspect_compile.tui.models.wrapper import output
     dump = Dump(Path(sys.argv[2]))
-    found = output(dump, Chain(dump, "model__0_inference_0.0"), "generated")
+    found = output(dump, Chain(CompiledGraph(dump, "model__0_inference_0.0")), "generated")
     print(found.plain(len(found) - 1)[:200])
 else:
     sys.exit(main(sys.argv[1:]))
