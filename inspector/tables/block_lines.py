@@ -18,7 +18,7 @@ _LONGEST: Final = 10_000
 """Maximum length of a text that is wrapped in a cell."""
 _HANG: Final = 3
 """Blank columns before what of a claim goes on below."""
-_WORD: Final = re.compile(r"\s*\S+\s*")
+_WORD: Final = re.compile(r"\S+\s*")
 
 
 def laid_out(block: Block, width: int, *, is_wrapped: bool = True) -> Iterator[Cell]:
@@ -89,13 +89,14 @@ def wrapped(spans: Cell, width: int) -> list[Cell]:
 
 def _breaks(text: str, width: int) -> Iterator[int]:
     """Where lines begin that go on below."""
-    used = 0
-    for word in _WORD.finditer(text):
-        start, size = word.start(), cell_len(word[0].rstrip())
+    used = begin = 0
+    for found in _WORD.finditer(text):
+        word, start, begin = text[begin : found.end()], begin, found.end()
+        size = cell_len(word.rstrip())
         if size <= width - used:
-            used += cell_len(word[0])
+            used += cell_len(word)
         elif size > width:
-            pieces = chop_cells(word[0], width)
+            pieces = chop_cells(word, width)
             for piece in pieces:
                 if start:
                     yield start
@@ -103,7 +104,7 @@ def _breaks(text: str, width: int) -> Iterator[int]:
             used = cell_len(pieces[-1])
         elif used and start:
             yield start
-            used = cell_len(word[0])
+            used = cell_len(word)
 
 
 def _between(spans: Iterable[Span], start: int, end: int) -> Cell:
