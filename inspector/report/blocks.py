@@ -1,13 +1,12 @@
 """Blocks as HTML: tables as tables, all else as lines of text."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from inspect_compile.report.markup import Markup, element, escaped, joined
 from inspect_compile.tables.columns import Cell, cell, cells
 from inspect_compile.tables.layout import UNLIMITED
-from inspect_compile.tables.styled_text import Block, Claim, Fitted, Stack, StyledLine, Table, shortened
+from inspect_compile.tables.styled_text import Block, Claim, StyledLine, Table, flat, shortened
 
 PAGE: Final = 200
 """Rows of one part of a table: the page's script shows one part at a time."""
@@ -54,7 +53,7 @@ def shown(block: Block) -> Shown:
         characters += sum(len(line.plain) for line in lines)
         lines.clear()
 
-    for part in _flat(block):
+    for part in flat(block, UNLIMITED):
         if isinstance(part, Table):
             if part.title is not None:
                 lines.append(part.title)
@@ -65,9 +64,10 @@ def shown(block: Block) -> Shown:
                 rows += len(part.rows)
             lines.extend(part.notes)
         else:
-            words = words or part.plain
+            line = part.whole if isinstance(part, Claim) else part
+            words = words or line.plain
             line_count += 1
-            lines.append(part)
+            lines.append(line)
             if len(lines) >= _TOGETHER:
                 flush()
     flush()
@@ -104,23 +104,6 @@ def _breakable(text: str) -> Markup:
         return escaped(text)
     words = (word.replace("_", "_<wbr>") if len(word) > LONG_NAME else word for word in escaped(text).split(" "))
     return Markup(" ".join(words))
-
-
-def _flat(block: Block) -> Iterator[Table[Any] | StyledLine]:
-    """The tables and lines in it, in order."""
-    match block:
-        case Stack():
-            for index, part in enumerate(block.blocks):
-                if index and block.gap:
-                    yield StyledLine()
-                yield from _flat(part)
-        case Fitted():
-            for part in block.blocks(UNLIMITED):
-                yield from _flat(part)
-        case Claim():
-            yield block.whole
-        case _:
-            yield block
 
 
 def _line(line: StyledLine) -> Markup:

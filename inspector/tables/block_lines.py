@@ -11,7 +11,7 @@ from rich.cells import cell_len, chop_cells, set_cell_size
 
 from inspect_compile.tables.columns import Cell, Column, Span, cell, cells, plain, text_lines
 from inspect_compile.tables.layout import GAP, UNLIMITED, fitted, is_unlimited, natural_widths, widths_in
-from inspect_compile.tables.styled_text import Block, Claim, Fitted, Stack, StyledLine, Table
+from inspect_compile.tables.styled_text import Block, Claim, StyledLine, Table, between, flat
 from inspect_compile.tables.text import clean
 
 _LONGEST: Final = 10_000
@@ -25,26 +25,19 @@ def laid_out(block: Block, width: int, *, is_wrapped: bool = True) -> Iterator[C
     """The lines of a block, safe for a terminal and no wider than `width`; unless `is_wrapped`, lines of text are as
     long as they are.
     """
-    match block:
-        case StyledLine():
-            yield from _line(block, width if is_wrapped else UNLIMITED)
-        case Claim():
-            yield from _claim(block, width)
-        case Table():
-            if block.title is not None:
-                yield from _line(block.title, width)
-            if block.rows and block.columns:
-                yield from _unlimited_rows(block) if is_unlimited(width) else _rows(block, width)
-            for note in block.notes:
-                yield from _line(note, width)
-        case Stack():
-            for index, part in enumerate(block.blocks):
-                if index and block.gap:
-                    yield ()
-                yield from laid_out(part, width, is_wrapped=is_wrapped)
-        case Fitted():
-            for part in block.blocks(width):
-                yield from laid_out(part, width, is_wrapped=is_wrapped)
+    for part in flat(block, width):
+        match part:
+            case StyledLine():
+                yield from _line(part, width if is_wrapped else UNLIMITED)
+            case Claim():
+                yield from _claim(part, width)
+            case Table():
+                if part.title is not None:
+                    yield from _line(part.title, width)
+                if part.rows and part.columns:
+                    yield from _unlimited_rows(part) if is_unlimited(width) else _rows(part, width)
+                for note in part.notes:
+                    yield from _line(note, width)
 
 
 def plain_text(block: Block, width: int = UNLIMITED) -> str:
@@ -83,7 +76,7 @@ def wrapped(spans: Cell, width: int) -> list[Cell]:
     lines = []
     for start, end in zip([0, *ends], ends, strict=False):
         blank = end - start - len(text[start:end].rstrip())
-        lines.append(_between(spans, start, end - min(blank, max(0, end - start - width))))
+        lines.append(between(spans, start, end - min(blank, max(0, end - start - width))))
     return lines
 
 
@@ -107,20 +100,9 @@ def _breaks(text: str, width: int) -> Iterator[int]:
             used = cell_len(word)
 
 
-def _between(spans: Iterable[Span], start: int, end: int) -> Cell:
-    """The part of a line between two of its characters."""
-    shown: list[Span] = []
-    at = 0
-    for span in spans:
-        if text := span.text[max(0, start - at) : max(0, end - at)]:
-            shown.append(Span(text, span.role))
-        at += len(span.text)
-    return tuple(shown)
-
-
 def _without_end(spans: Cell) -> Cell:
     """A line without the blanks at its end."""
-    return _between(spans, 0, len(plain(spans).rstrip()))
+    return between(spans, 0, len(plain(spans).rstrip()))
 
 
 def _line(line: StyledLine, width: int) -> Iterator[Cell]:
@@ -138,7 +120,7 @@ def _line(line: StyledLine, width: int) -> Iterator[Cell]:
 def _lines_of(spans: Cell) -> Iterator[Cell]:
     start, text = 0, plain(spans)
     for line in text.removesuffix("\n").split("\n"):
-        yield _between(spans, start, start + len(line))
+        yield between(spans, start, start + len(line))
         start += len(line) + 1
 
 

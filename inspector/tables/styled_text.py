@@ -4,7 +4,7 @@ HTML and the app show it.
 May not know rich or textual, nor how wide what shows it is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic
 
@@ -123,12 +123,30 @@ def shortened(spans: Cell, most: int) -> Cell:
     """The first characters of a text that is longer, and `…`."""
     if sum(len(span.text) for span in spans) <= most:
         return spans
-    return (*_beginning(spans, most), Span("…"))
+    return (*between(spans, 0, most), Span("…"))
 
 
-def _beginning(spans: Cell, length: int) -> Iterable[Span]:
+def between(spans: Iterable[Span], start: int, end: int) -> Cell:
+    """The part of a line between two of its characters."""
+    shown: list[Span] = []
+    at = 0
     for span in spans:
-        if length <= 0:
-            return
-        yield Span(span.text[:length], span.role)
-        length -= len(span.text)
+        if text := span.text[max(0, start - at) : max(0, end - at)]:
+            shown.append(Span(text, span.role))
+        at += len(span.text)
+    return tuple(shown)
+
+
+def flat(block: Block, width: int) -> Iterator[StyledLine | Claim | Table[Any]]:
+    """What blocks of this width consist of, in order; an empty line for each gap."""
+    match block:
+        case Stack():
+            for index, part in enumerate(block.blocks):
+                if index and block.gap:
+                    yield StyledLine()
+                yield from flat(part, width)
+        case Fitted():
+            for part in block.blocks(width):
+                yield from flat(part, width)
+        case _:
+            yield block
