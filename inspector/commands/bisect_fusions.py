@@ -137,7 +137,7 @@ class _Search:
             self._check_again(runs[number], number, limits)
             self._check_again(runs[number - 1], number - 1, limits)
         found = [(Dump(part.root), row) for part, row in pairs]
-        print_table(bisection(found, number, count, self.count, mends=not confirmed.fails))
+        print_table(bisection(found, number, count, self.count, fixes=not confirmed.fails))
         for command in commands(found):
             say(f"  {command}")
         return 0

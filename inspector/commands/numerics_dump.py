@@ -56,7 +56,7 @@ def add_dump_options(parser: argparse.ArgumentParser) -> None:
         "--causes",
         action="store_true",
         help="compile the first wrong graph (or that of --graph) again, with one setting after the other, and tell "
-        "which mend it",
+        "which fix it",
     )
     group.add_argument("--json", action="store_true", help="what --causes finds as JSON, one object per line")
 
@@ -89,7 +89,7 @@ def of_dump(arguments: argparse.Namespace) -> int:
         return _caused(dump, arguments)
     if arguments.output is None:
         raise CommandError(
-            f"what of {path}? -o FILE.py writes a reproducer, --causes looks for what mends it; inspect-compile show"
+            f"what of {path}? -o FILE.py writes a reproducer, --causes looks for what fixes it; inspect-compile show"
             f" {path} numerics prints what was found"
         )
     return _reproduced(dump, arguments)
@@ -243,10 +243,10 @@ def _write_new(path: Path, data: IO[bytes]) -> None:
 
 
 def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
-    """Compile a wrong graph again with one setting after the other, and print which mend it."""
+    """Compile a wrong graph again with one setting after the other, and print which fix it."""
     import msgspec
 
-    from inspect_compile.analysis.numerics.causes import FAILED, NOT_WRONG, STILL, attempts, causes, mending
+    from inspect_compile.analysis.numerics.causes import FAILED, NOT_WRONG, STILL, attempts, causes, fixing
     from inspect_compile.commands.dump_selection import tell_it_runs
     from inspect_compile.commands.printing import print_json, print_table
     from inspect_compile.dump import Dump
@@ -289,7 +289,7 @@ def _caused(dump: "Dump", arguments: argparse.Namespace) -> int:
         print_json(rows)
     else:
         print_table(table.causes(again, rows, str(part.root)))
-    return 0 if mending(rows) else 1
+    return 0 if fixing(rows) else 1
 
 
 def _blamed(dump: "Dump", graphs: list[str]) -> "tuple[Dump, Graph, Path]":

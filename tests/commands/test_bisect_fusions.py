@@ -63,7 +63,7 @@ def test_a_fusion_that_takes_a_rounding_away(tmp_path: Path, inductor_cache: Pat
     assert "rounds_less.py:16   wave = torch.tanh(z.float() * 3)" in done.stdout
     (kernel,) = (row for row in everything.rows(Kernel) if "tanh" in row.name)
     assert f"kernel   {kernel.name}" in done.stdout
-    assert f"denying it alone mends the result   {len(runs)} runs" in done.stdout
+    assert f"denying it alone fixes the result   {len(runs)} runs" in done.stdout
     match = re.search(r"inspect-compile (replay runs/all --graph \S+ --deny \S+ \S+)", done.stdout)
     assert match is not None
     assert run([*COMMAND, *match[1].split()], tmp_path).returncode == 0
@@ -88,7 +88,7 @@ def test_a_fusion_of_a_backward_graph(graph: str | None, tmp_path: Path, inducto
     assert f"{whole.number - left_out} of {len(counted) - left_out}: {whole.a} and {whole.b} of {whole.graph}" in (
         done.stdout
     )
-    assert "denying it alone mends the result" in done.stdout
+    assert "denying it alone fixes the result" in done.stdout
 
 
 def _sums(group: str) -> set[str]:
@@ -115,7 +115,7 @@ def test_numerics_is_the_check(tmp_path: Path, inductor_cache: Path) -> None:
     assert "with none: nothing wrong" in done.stderr
     assert "total = (x * 7.0).sum(-1)" in done.stdout
     assert "largest = (x * 3.0).amax(-1)" in done.stdout
-    assert "denying it alone mends the result" in done.stdout
+    assert "denying it alone fixes the result" in done.stdout
     assert Dump(tmp_path / "runs" / "all").run.exit_code == 4
 
 

@@ -99,14 +99,14 @@ def test_a_script_makes_the_wrong_launch_again(
     assert "triton" in mended
 
 
-def test_no_setting_mends_a_bug(checked: Path, tmp_path: Path, inductor_cache: Path) -> None:
+def test_no_setting_fixes_a_bug(checked: Path, tmp_path: Path, inductor_cache: Path) -> None:
     done = numerics(tmp_path, inductor_cache, checked, "--causes", "--graph", "model__0")
 
     outcomes = {row.change: row.outcome for row in causes(Graphs(Dump(checked)))}
     assert done.returncode == 1, (done.stdout, done.stderr)
     assert outcomes["as it was"] == "still wrong", outcomes
-    assert set(outcomes.values()) <= {"still wrong", "does not mend it", "not tried"}, outcomes
-    assert "no setting mends it" in " ".join(done.stdout.split())
+    assert set(outcomes.values()) <= {"still wrong", "does not fix it", "not tried"}, outcomes
+    assert "no setting fixes it" in " ".join(done.stdout.split())
 
 
 def test_the_program_gets_the_reference(tmp_path: Path, inductor_cache: Path) -> None:

@@ -61,7 +61,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             if miss.code == _SIZES and any(part.operator == _JOINS for part in miss.parts):
                 continue  # a loop over all parts has another size than one over a part, however these are written
             saved = {(miss.graph, miss.b, buffer) for buffer in miss.buffers}
-            if saved <= covered:  # what the later of the two need not read is told of it and another one
+            if saved <= covered:  # findings before it save these reads already
                 continue
             covered |= saved
             both = [launches[Id(miss.graph, name)] for name in (miss.a, miss.b) if Id(miss.graph, name) in launches]

@@ -1,4 +1,4 @@
-"""A graph with wrong results compiled again and checked, with one setting after the other: which of them mend it."""
+"""A graph with wrong results compiled again and checked, with one setting after the other: which of them fix it."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ from inspect_compile.knowledge.numerics.verdicts import WORSE, WRONG
 STILL = "still wrong"
 NOT_WRONG = "not wrong"
 """Outcomes of the compile as it was."""
-MENDS = "mends it"
+FIXES = "fixes it"
 HELPS = "helps"
-MENDS_NOT = "does not mend it"
+FIXES_NOT = "does not fix it"
 FAILED = "failed"
 NOT_TRIED = "not tried"
 
@@ -59,7 +59,7 @@ class Counterfactual(msgspec.Struct, frozen=True, kw_only=True, tag_field="fact"
     about: str
     """What is suspected."""
     outcome: str
-    """mends it, helps, does not mend it, failed or not tried; of the compile without a change still wrong, not wrong or
+    """fixes it, helps, does not fix it, failed or not tried; of the compile without a change still wrong, not wrong or
     failed.
     """
     reason: str = ""
@@ -164,13 +164,13 @@ def _outcome(base: tuple[int, int], now: tuple[int, int]) -> str:
     """What `now`, numbers of wrong and of worse results, is beside those of the compile as it was."""
     before, after = (base[0], now[0]) if base[0] else (base[1], now[1])
     if not before:
-        return MENDS_NOT
-    return MENDS if not after else HELPS if after < before else MENDS_NOT
+        return FIXES_NOT
+    return FIXES if not after else HELPS if after < before else FIXES_NOT
 
 
-def mending(rows: list[Counterfactual]) -> list[Counterfactual]:
-    """Those that mend it, the cheapest first."""
-    found = [row for row in rows if row.outcome == MENDS]
+def fixing(rows: list[Counterfactual]) -> list[Counterfactual]:
+    """Those that fix it, the cheapest first."""
+    found = [row for row in rows if row.outcome == FIXES]
     return sorted(found, key=lambda row: (row.bytes or 0, row.launches or 0))
 
 

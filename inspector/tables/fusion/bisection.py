@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from inspect_compile.dump import Dump
 
 
-def bisection(found: "Sequence[tuple[Dump, Counted]]", number: int, count: int, runs: int, *, mends: bool) -> Block:
-    """What each pair computes and where it is in the program; `mends`: denying it alone makes the check succeed."""
+def bisection(found: "Sequence[tuple[Dump, Counted]]", number: int, count: int, runs: int, *, fixes: bool) -> Block:
+    """What each pair computes and where it is in the program; `fixes`: denying it alone makes the check succeed."""
     lines: list[Block] = []
     for dump, row in found:
         lines += _pair(dump, row, number, count)
-    verdict = ("denying it alone mends the result", "good")
-    if not mends:
-        verdict = ("denying it alone does not mend the result: a later fusion changes it too", "warn")
+    verdict = ("denying it alone fixes the result", "good")
+    if not fixes:
+        verdict = ("denying it alone does not fix the result: a later fusion changes it too", "warn")
     lines.append(joined(verdict, f"   {runs} runs"))
     return Stack(lines, gap=False)
 

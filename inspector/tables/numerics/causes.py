@@ -1,11 +1,11 @@
-"""Which setting mends a wrong graph, and what that costs."""
+"""Which setting fixes a wrong graph, and what that costs."""
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.numerics import causes as analysis
-from inspect_compile.analysis.numerics.causes import Counterfactual, mending
+from inspect_compile.analysis.numerics.causes import Counterfactual, fixing
 from inspect_compile.analysis.numerics.kept import kept_launches
 from inspect_compile.graph import grouped
 from inspect_compile.tables.columns import Cell, Column, Span, cell
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspect_compile.graph import Graphs
 
 _ROLES: Final = {
-    analysis.MENDS: "good",
+    analysis.FIXES: "good",
     analysis.NOT_WRONG: "good",
     analysis.HELPS: "warn",
     analysis.STILL: "bad",
@@ -99,11 +99,11 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     if first.outcome == analysis.FAILED:
         yield styled(f"{clean(first.graph)}: it can't be compiled again and checked: {one_line(first.reason)}")
         return
-    mends = mending(rows)
-    for row in mends:
+    fixes = fixing(rows)
+    for row in fixes:
         about = f" ({row.about})" if row.about else ""
-        yield styled(f"mends it: {one_line(row.change)}{about}, {_price(row)}", "good")
-    if mends:
+        yield styled(f"fixes it: {one_line(row.change)}{about}, {_price(row)}", "good")
+    if fixes:
         return
     tried = [row for row in rows if row.outcome not in (analysis.NOT_TRIED, analysis.STILL)]
     if not first.wrong:
@@ -113,4 +113,4 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     if any(kept.inputs.graph == first.graph and kept.inputs.file for kept in kept_launches(dump)):
         words = unbroken(dump_argument.strip() or str(dump.root)), "--graph", shlex.quote(unbroken(first.graph))
         how = f"; write a reproducer with inspect-compile numerics {' '.join(words)} -o repro.py"
-    yield styled(f"no setting mends it, of {len(tried):,} that were tried: a bug{how}", "strong")
+    yield styled(f"no setting fixes it, of {len(tried):,} that were tried: a bug{how}", "strong")

@@ -153,9 +153,9 @@ def numerics(request: Request) -> Block:
     if not request.names:
         notes = [*_eager_alone(request.graphs), *_other_strides(request.graphs)]
         tables += [Stack(notes, gap=False)] if notes else []
-    mended = cause_lines(request.graphs, request.dump_argument)
+    fixes = cause_lines(request.graphs, request.dump_argument)
     missing = uncompared_lines(uncompared(request.graphs))
-    return Stack([*tables, Stack([*summary_lines([whole]), *missing, *mended], gap=False)])
+    return Stack([*tables, Stack([*summary_lines([whole]), *missing, *fixes], gap=False)])
 
 
 def _concerns(row: KernelStatements, names: Sequence[str]) -> bool:
@@ -191,7 +191,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     kept = [row for dump in dumps for row in dump.rows(KeptInputs) if row.file]
     again = f"inspect-compile numerics {unbroken(dump_argument)}"
     if any(row.index < 0 for row in kept):
-        lines.append(joined("which setting mends it: ", (f"{again} --causes", "accent")))
+        lines.append(joined("which setting fixes it: ", (f"{again} --causes", "accent")))
     if any(row.index >= 0 for row in kept):
         lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "accent")))
     return Stack(lines, gap=False)

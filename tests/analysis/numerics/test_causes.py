@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from inspect_compile.analysis.numerics.causes import FAILED, HELPS, MENDS, MENDS_NOT, NOT_WRONG, STILL, causes, mending
+from inspect_compile.analysis.numerics.causes import FAILED, FIXES, FIXES_NOT, HELPS, NOT_WRONG, STILL, causes, fixing
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Checked, NumericsCall, Run
 from inspect_compile.graph import Graphs
@@ -60,13 +60,13 @@ def outcome(tmp_path: Path, recorded: str, before: str, after: str, change: dict
 @pytest.mark.parametrize(
     ("recorded", "before", "after", "first", "then"),
     [
-        ("wrong exact", "wrong exact", "exact exact", STILL, MENDS),
+        ("wrong exact", "wrong exact", "exact exact", STILL, FIXES),
         ("wrong wrong", "wrong wrong", "wrong exact exact", STILL, HELPS),
-        ("wrong", "wrong", "wrong wrong", STILL, MENDS_NOT),
-        ("wrong worse", "wrong worse", "worse worse", STILL, MENDS),
-        ("wrong", "worse", "exact", NOT_WRONG, MENDS),
-        ("worse exact", "worse exact", "exact exact", STILL, MENDS),
-        ("worse", "exact", "exact", NOT_WRONG, MENDS_NOT),
+        ("wrong", "wrong", "wrong wrong", STILL, FIXES_NOT),
+        ("wrong worse", "wrong worse", "worse worse", STILL, FIXES),
+        ("wrong", "worse", "exact", NOT_WRONG, FIXES),
+        ("worse exact", "worse exact", "exact exact", STILL, FIXES),
+        ("worse", "exact", "exact", NOT_WRONG, FIXES_NOT),
         ("wrong", "wrong", "none", STILL, FAILED),
     ],
 )
@@ -80,7 +80,7 @@ def test_the_outcome(recorded: str, before: str, after: str, first: str, then: s
 def test_the_operation_that_writes_the_wrong_result_is_kept_apart(tmp_path: Path) -> None:
     found = outcome(tmp_path, "wrong", "wrong", "exact", {"denied": (("op1", "op0_op2"),)})
 
-    assert found == {"as it was": STILL, "op1 and op0_op2 apart": MENDS}
+    assert found == {"as it was": STILL, "op1 and op0_op2 apart": FIXES}
 
 
 def test_the_latest_compile_with_a_change_counts(tmp_path: Path) -> None:
@@ -89,8 +89,8 @@ def test_the_latest_compile_with_a_change_counts(tmp_path: Path) -> None:
 
     rows = causes(Graphs(Dump(tmp_path)))
 
-    assert [(row.replay, row.outcome) for row in rows if row.replay is not None] == [(1, STILL), (3, MENDS_NOT)]
-    assert mending(rows) == []
+    assert [(row.replay, row.outcome) for row in rows if row.replay is not None] == [(1, STILL), (3, FIXES_NOT)]
+    assert fixing(rows) == []
 
 
 def test_a_replay_without_a_check_is_none_of_them(tmp_path: Path) -> None:
