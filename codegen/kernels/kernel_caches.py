@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspect_compile.facts import KernelLookup
-from inspect_compile.lowering.core.key_parts import PARTS, KeyPartLines
+from inspect_compile.knowledge.caches.key_lines import KeyPartLines
+from inspect_compile.lowering.core.key_parts import PARTS
 from inspect_compile.lowering.core.scopes import SCOPES, compile_id, torch_object
 from inspect_compile.probe import Probes, argument
 from inspect_compile.torch_compat import codegen as names

@@ -42,7 +42,20 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
 
-    return _of_rank(newest_dump() if path is None else open_dump(Path(path)), rank)
+    found = None if path is None else _of_log(Path(path))
+    return _of_rank(found or (newest_dump() if path is None else open_dump(Path(path))), rank)
+
+
+def _of_log(path: Path) -> "Dump | None":
+    """The dump of a log by others at `path`; None if there is none."""
+    from inspect_compile.dump import paths
+
+    if (path / paths.RUN).is_file() or not path.exists() or path.name == paths.RUN:
+        return None
+    from inspect_compile.origins.importing import cache_folder, imported, logs_at
+
+    logs = logs_at(path)
+    return imported(path, logs, cache_folder()) if logs else None
 
 
 def _of_rank(dump: "Dump", rank: int | None) -> "Dump":
@@ -147,6 +160,8 @@ def tell_it_runs(graph: "CompiledGraph") -> None:
     """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`."""
     from inspect_compile.dump import paths
 
+    if graph.dump.run.origin:  # of a stranger's text nothing is run
+        return
     file = graph.dump.folder(graph.name) / paths.FX_RUNNABLE
     tell(f"this runs code from the dump: {file}")
 

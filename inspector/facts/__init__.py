@@ -48,6 +48,7 @@ from inspect_compile.facts.numerics import (
     StatementsOf,
     StatementValue,
 )
+from inspect_compile.facts.origin import OriginRecords
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
 from inspect_compile.facts.run import (
@@ -93,6 +94,7 @@ FACTS: Final[tuple[type[Fact], ...]] = (
     CudaGraph, Collective, Checked, NumericsCall, KeptInputs, NonFinite, FlaggedCalls,
     StatementsOf, LoadedLine,
     TrialRun, Tuned, TriedChange,
+    OriginRecords,
 )  # fmt: skip
 """Every kind of fact; new ones are added here."""
 
@@ -109,7 +111,8 @@ __all__ = [
     "Imported",
     "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "LoadedLine",
     "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite",
-    "NumericsCall", "NumericsRequest", "Omission", "Operand", "Operation", "OperationCount", "Partition", "Pass",
+    "NumericsCall", "NumericsRequest", "Omission", "Operand", "Operation", "OperationCount", "OriginRecords",
+    "Partition", "Pass",
     "Realize", "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",

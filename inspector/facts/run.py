@@ -70,6 +70,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of a part that was compiled for a GPU that was not there: its architecture; else empty."""
     targets: tuple[str, ...] = ()
     """The GPUs that graphs were compiled for, each of which has a part."""
+    origin: str = ""
+    """Of a dump that was made of what others recorded, what that is: `TORCH_TRACE log`; else empty."""
     replay_of: str = ""
     """Of a part in which a recorded graph was compiled again: its name; else empty."""
     config: dict[str, str] = {}

@@ -197,6 +197,7 @@ def _description(graph: CompiledGraph) -> dict[str, Any]:
         "readable": graph.dump.text(name, paths.FX_READABLE) or "",
         "device": graph.fact.device or graph.dump.run.device,
         "recorded_target": there[0] if there is not None else "",
+        "is_of_strangers": bool(graph.dump.run.origin),
         "torch": graph.dump.run.versions.get("torch", ""),
         "known": known(graph),
     }

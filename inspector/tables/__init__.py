@@ -17,7 +17,7 @@ from inspect_compile.tables.parts import DeclaredTable
 from inspect_compile.tables.styled_text import Block
 
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
-    ("overview", "Overview", ("overview", "findings", "remarks", "summary")),
+    ("overview", "Overview", ("overview", "findings", "remarks", "summary", "origin")),
     (
         "frontend",
         "Program",
@@ -51,6 +51,8 @@ def load(name: str) -> "DeclaredTable":
             from inspect_compile.tables.overview.remarks import TABLE
         case "summary":
             from inspect_compile.tables.overview.summary import TABLE
+        case "origin":
+            from inspect_compile.tables.overview.origin import TABLE
         case "dynamo":
             from inspect_compile.tables.frontend.dynamo import TABLE
         case "caches":
@@ -146,9 +148,12 @@ def table(
     Only rows that concern all of `names`; of each graph at most `limit`. `dump_argument` is how the person named the
     dump, for the commands that the table names; `options` are the table's own.
     """
+    from inspect_compile.knowledge.origins import unknown_text
     from inspect_compile.tables.parts import Request, omitted
-    from inspect_compile.tables.styled_text import Stack
+    from inspect_compile.tables.styled_text import Stack, styled
 
+    if why := unknown_text(graphs.dump.run.origin, name):
+        return styled(why, "warn")
     found = load(name).show(Request(graphs, names, limit, dump_argument), **options)
     if not graphs.dump.run.omitted or name in ("overview", "summary", *PAGES):
         return found

@@ -62,6 +62,13 @@ FLIGHT_RECORDER = Name(
 )
 OF_NCCL: Final = "_dump_nccl_trace"
 """The same for NCCL, in builds of torch that have it."""
+FAKE_STORE = Name(
+    "torch.testing._internal.distributed.fake_pg", "FakeStore", "a process group of any size, in one process"
+)
+REGISTER_GROUP = Name(
+    "torch._C._distributed_c10d", "_register_process_group", "a group has the name that a recorded graph calls it"
+)
+UNREGISTER_GROUP = Name("torch._C._distributed_c10d", "_unregister_process_group", "another group had that name")
 MUTATED_INPUTS = Name(
     "torch._inductor.cudagraph_utils",
     "get_mutation_stack_trace",

@@ -12,8 +12,9 @@ from typing import Any, Final
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import CacheLookup
+from inspect_compile.knowledge.caches.key_lines import parts
 from inspect_compile.lowering.caches.reuse import REUSE
-from inspect_compile.lowering.core.key_parts import PARTS, parts
+from inspect_compile.lowering.core.key_parts import PARTS
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.probe import NOTHING, Probes, argument, let_pass
 from inspect_compile.torch_compat import inductor as names

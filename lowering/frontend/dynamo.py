@@ -2,7 +2,6 @@
 guards.
 """
 
-import re
 import sys
 import threading
 import traceback
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import Frame, GraphBreak, Guard, Location, Recompile, Remark, Skip
+from inspect_compile.knowledge.frontend.break_text import split_reason
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.frontend.skip_reasons import computes_nothing
 from inspect_compile.knowledge.overview.compiler_errors import brief
@@ -35,8 +35,6 @@ PROBE = "lowering.dynamo"
 
 _MOST_SKIPS: Final = 200
 _OURS: Final = __name__.partition(".")[0]
-
-_SECTION = re.compile(r"^[^\S\n]*(Explanation|Hint|Developer debug context):\s*", re.MULTILINE)
 
 
 class _Attempt:
@@ -363,17 +361,3 @@ def _guarded(reference: Any) -> str:
 def _place(own: Location) -> Location:
     """The line of a function, or of the program's call of it if the function is a library's (a compiled nn.Module)."""
     return (CALL_SITES.caller() or own) if is_library(own.file) else own
-
-
-def split_reason(text: str) -> tuple[str, str | None, tuple[str, ...]]:
-    """torch's break message → (what happened, explanation, hints)."""
-    parts = _SECTION.split(text)
-    explanation: str | None = None
-    hints: list[str] = []
-    for heading, body in zip(parts[1::2], parts[2::2], strict=False):
-        words = " ".join(body.split())
-        if heading == "Explanation":
-            explanation = words
-        elif heading == "Hint":
-            hints.append(words)
-    return parts[0].strip(), explanation, tuple(hints)

@@ -19,6 +19,8 @@ def nothing(dump: Dump) -> Why | None:
     everywhere = (dump, *of_targets)
     if any(where.graphs() for where in everywhere):
         return None
+    if dump.run.origin and not dump.other_processes and not dump.rows(Frame):
+        return Why(f"the {dump.run.origin} holds none that Inductor compiled", table="origin", head="no graph")
     frames, remarks = dump.rows(Frame), [row for where in everywhere for row in where.rows(Remark)]
     failed = [row for row in frames if row.status == "failed"]
     return why_nothing(

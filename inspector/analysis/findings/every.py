@@ -27,6 +27,7 @@ from inspect_compile.facts import Frame
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.graph import CompiledGraph, Graphs, outermost
 from inspect_compile.knowledge.frontend.own_code import own_line
+from inspect_compile.knowledge.origins import ORIGINS
 from inspect_compile.knowledge.overview.findings import ATTENTION, COPY, LAYOUT, MISSED_FUSION, PADDING
 
 Kind = Callable[[Dump, list[CompiledGraph], Costs], Iterator[Finding]]
@@ -71,6 +72,8 @@ def findings(graphs: Graphs) -> list[Finding]:
         return list(oddities.lacking(graphs.dump))
     wanted, costs = list(graphs), Costs(graphs.dump)
     found = [for_its_user(row) for kind in KINDS for row in kind(graphs.dump, wanted, costs)]
+    if (origin := ORIGINS.get(graphs.dump.run.origin)) is not None:
+        found = [row for row in found if row.kind in origin.findings]
     is_answered = tuned.answered(graphs.dump)
     found = [row for row in found if not is_answered(row)]
     if graphs.name is not None:

@@ -5,6 +5,7 @@ import msgspec
 from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, CudaGraph, Tuned
+from inspect_compile.knowledge.origins import ORIGINS
 from inspect_compile.knowledge.overview.findings import KINDS
 
 
@@ -28,4 +29,13 @@ def looked_for(dump: Dump) -> list[KindLookedFor]:
         "steps": "" if recorded_account(dump) is not None else "no step of the program was profiled",
         "gpu": "" if is_on_gpu or dump.rows(Binary) else "nothing was compiled for a GPU",
     }
-    return [KindLookedFor(one.kind, one.what, why_not.get(one.needs, "")) for one in KINDS]
+    held = ORIGINS.get(dump.run.origin)
+    not_held = "" if held is None else f"a {dump.run.origin} holds nothing of it"
+    return [
+        KindLookedFor(
+            one.kind,
+            one.what,
+            why_not.get(one.needs, "") if held is None else "" if one.kind in held.findings else not_held,
+        )
+        for one in KINDS
+    ]

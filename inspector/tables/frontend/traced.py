@@ -108,7 +108,10 @@ def metrics(request: Request) -> Block:
 def settings(request: Request) -> Block:
     """The settings; those that are not torch's defaults first."""
     rows = request.kept(setting_rows(request.dump))
-    return _listed(request, "settings", SETTINGS, rows, "no settings were recorded")
+    columns = SETTINGS
+    if request.dump.run.origin:  # a log does not tell torch's defaults
+        columns = tuple(column for column in SETTINGS if column.title != "default")
+    return _listed(request, "settings", columns, rows, "no settings were recorded")
 
 
 def _listed(request: Request, table: str, columns: Sequence[Column[Row]], rows: Sequence[Row], none: str) -> Block:

@@ -5,6 +5,7 @@ from typing import Final
 
 from inspect_compile.analysis.dumps.nothing import nothing_text
 from inspect_compile.analysis.findings.kept import summaries_of
+from inspect_compile.analysis.overview.logged import LoggedGraph, logged
 from inspect_compile.analysis.overview.records import GraphSummary
 from inspect_compile.facts import Graph, GraphEnd
 from inspect_compile.graph import Graphs
@@ -50,6 +51,23 @@ COLUMNS: Final[tuple[Column[GraphSummary], ...]] = (
 )
 
 
+LOGGED_COLUMNS: Final[tuple[Column[LoggedGraph], ...]] = (
+    Column("graph", lambda row: row.graph, stretch=True, least=20, middle=True),
+    Column("kind", lambda row: row.kind),
+    Column("compile", lambda row: row.compile_id or ""),
+    Column("device", lambda row: row.device or "not known"),
+    Column("inputs", lambda row: _known(row.inputs), right=True),
+    Column("nodes", lambda row: _known(row.nodes), right=True),
+    Column("kernels", lambda row: _known(row.kernels), right=True),
+    Column("calls", lambda row: _known(row.launches), right=True),
+)
+"""Of a dump that was made of a log."""
+
+
+def _known(count: int | None) -> str:
+    return "not known" if count is None else f"{count:,}"
+
+
 def graphs(request: Request) -> Block:
     """Each graph that was compiled on its own, and what became of it."""
     names = request.names
@@ -57,10 +75,14 @@ def graphs(request: Request) -> Block:
     if not wanted:
         return styled(nothing_text(request.dump), "dim")
     shown, notes = first_of(wanted, request.limit, request.every("graphs"))
+    if request.dump.run.origin:
+        return Table(LOGGED_COLUMNS, list(map(logged, shown)), notes=notes)
     return Table(COLUMNS, summaries_of(request.dump, shown), notes=notes)
 
 
-def _rows(graphs: Graphs) -> Iterator[GraphSummary]:
+def _rows(graphs: Graphs) -> Iterator[GraphSummary] | Iterator[LoggedGraph]:
+    if graphs.dump.run.origin:
+        return map(logged, graphs)
     from inspect_compile.analysis.overview.summary import summarize  # the table takes them from what the dump keeps
 
     return map(summarize, graphs)

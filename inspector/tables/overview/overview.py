@@ -13,6 +13,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.kept import overview_of
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
+from inspect_compile.analysis.overview.logged import logged
 from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
@@ -23,7 +24,7 @@ from inspect_compile.tables.layout import is_unlimited
 from inspect_compile.tables.options import KINDS
 from inspect_compile.tables.overview.findings import cost_text, no_findings_text, places_cell, to_do_text
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
-from inspect_compile.tables.overview.graphs import KIND_WORDS
+from inspect_compile.tables.overview.graphs import KIND_WORDS, LOGGED_COLUMNS
 from inspect_compile.tables.overview.run_text import break_text, eager_calls_text, others, run_text, warnings
 from inspect_compile.tables.parts import DeclaredTable, Request, command
 from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
@@ -76,6 +77,9 @@ class Section(NamedTuple):
 def overview_rows(graphs: "Graphs") -> Iterator[Any]:
     """The same one after the other, for programs."""
     found = overview_of(graphs)
+    if graphs.dump.run.origin:
+        yield from (found.run, *map(logged, graphs), *found.findings)
+        return
     yield from (found.run, found.totals, *found.graphs, *found.lines, *found.findings)
     if found.step is not None:
         yield found.step
@@ -109,6 +113,9 @@ def _code(row: LineCost) -> Cell:
 
 def sections(dump: "Dump", found: Overview) -> list[Section]:
     """The parts of the page, from what was compiled to what the dump itself lacks."""
+    if dump.run.origin:
+        of_log = [_logged_graphs(dump), _findings(dump, found), _dynamo(found)]
+        return [part for part in of_log if part is not None]
     parts = [
         _step(dump, found),
         _graphs(found),
@@ -166,6 +173,15 @@ def _graphs(found: Overview) -> Section:
         ("graphs",),
         GRAPH_PICK,
         rows if len(rows) > _MOST_GRAPHS else found.graphs,
+    )
+
+
+def _logged_graphs(dump: "Dump") -> Section:
+    """The graphs of a log."""
+    rows = [logged(graph) for graph in Graphs(dump)]
+    name, some = number_of(len(rows), "graph"), f"  in a {dump.run.origin}"
+    return Section(
+        "graphs", ((*cell(name, "title"), *cell(some)), cell(name, "title")), ("graphs",), LOGGED_COLUMNS, rows
     )
 
 
@@ -361,7 +377,8 @@ class _Page:
         self._more_warnings = len(lines) - len(self._warnings)
         held = [(_title(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
         self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
-        self._head = self._lead(tuple(map(_title, run_text(dump, found.run))), ("overhead",))
+        more = ("origin",) if dump.run.origin else ("overhead",)
+        self._head = self._lead(tuple(map(_title, run_text(dump, found.run))), more)
 
     def _lead(self, titles: tuple[StyledLine, ...], words: tuple[str, ...], other: str = "") -> _Lead:
         if not words:

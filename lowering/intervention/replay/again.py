@@ -12,6 +12,7 @@ from typing import Any, Final
 from inspect_compile.facts import Remark
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.lowering.intervention.replay.runnable import RefusedError, runnable
+from inspect_compile.lowering.intervention.replay.strangers import of_known_shape
 
 BACKENDS: Final = "torch.backends."
 """What the names of settings begin with that are none of Inductor's."""
@@ -24,6 +25,8 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
     RefusedError if it cannot be done, else what torch raises.
     """
     recorded = runnable(request["runnable"], request["readable"])
+    if request["is_of_strangers"]:
+        recorded = of_known_shape(recorded)
     os.environ.update(recorded.environment)
     import torch
 

@@ -22,6 +22,7 @@ from inspect_compile.lowering.intervention.cross_compile import by_device
 from inspect_compile.lowering.intervention.cross_compile.attention.attention import taken as decisions
 from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
+from inspect_compile.lowering.intervention.replay.groups import make_groups
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
 from inspect_compile.lowering.intervention.replay.replay_metadata import Known, annotate, keep_eager_inputs
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
@@ -53,6 +54,7 @@ def compile_again(
     Raises RefusedError, or what torch raises. `remark` receives code and sentence of what a reader should know.
     """
     asked = knobs.checked(wanted)
+    make_groups(recorded)
     namespace = _executed(recorded, remark)
     _define(known.operators)
     if call is None:

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from inspect_compile.facts import Location
+from inspect_compile.knowledge.frontend.break_text import split_reason
 from inspect_compile.lowering.core import values
 from inspect_compile.lowering.core.fx_nodes import NodeReader
-from inspect_compile.lowering.frontend.dynamo import split_reason
 
 TRACE = """  File "app.py", line 12, in forward
     y = self.up(x)

@@ -1,0 +1,95 @@
+"""`import`: make a dump of what torch itself logged."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspect_compile.commands.streams import say, tell
+from inspect_compile.errors import CommandError
+
+if TYPE_CHECKING:
+    from inspect_compile.dump import Dump
+
+
+class Import:
+    """Reads a log of others into a dump; with `--recompile` compiles its graphs again."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add its arguments."""
+        parser.usage = "inspect-compile import PATH -o DUMP [--recompile [--target GPU]]"
+        parser.add_argument("path", metavar="PATH", help="a TORCH_TRACE log, or the folder with one for each rank")
+        parser.add_argument("-o", "--output", metavar="DUMP", required=True, help="the dump; a new directory")
+        parser.add_argument(
+            "--recompile",
+            action="store_true",
+            help="compile its graphs again here, which tells what the log does not: lowering, fusion, memory",
+        )
+        parser.add_argument("--target", metavar="GPU", help="with --recompile: for which GPU (default: the log's)")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read it, and say what was in it."""
+        from inspect_compile.origins.importing import import_logs, logs_at
+
+        path, root = Path(arguments.path), Path(arguments.output)
+        if arguments.target and not arguments.recompile:
+            raise CommandError("--target goes with --recompile")
+        if not path.exists():
+            raise CommandError(f"{path}: no such file or folder")
+        if root.exists():
+            raise CommandError(f"{root}: is there already; name a new directory")
+        logs = logs_at(path)
+        if not logs:
+            raise CommandError(f"{path}: no TORCH_TRACE log (a program writes one with TORCH_TRACE=FOLDER)")
+        dump = import_logs(path, logs, root)
+        for part in (Path(part) for part in dump.other_processes or (dump.root,)):
+            _report(part)
+        say(f"look with: inspect-compile show {root}")
+        if arguments.recompile:
+            return _recompile(dump, arguments.target)
+        return 0
+
+
+def _report(root: Path) -> None:
+    """How many records became what, and which were not read."""
+    from inspect_compile.dump import Dump
+    from inspect_compile.facts import Frame
+    from inspect_compile.facts.origin import OriginRecords
+    from inspect_compile.tables.text import number_of
+
+    dump = Dump(root)
+    rows = dump.rows(OriginRecords)
+    read = [row for row in rows if row.became != "not read"]
+    frames, graphs = len({row.graph for row in dump.rows(Frame)}), len(dump.outermost())
+    say(
+        f"{root}: {number_of(sum(row.count for row in read), 'record')} of {number_of(len(read), 'kind')}, "
+        f"{number_of(frames, 'compiled frame')}, {number_of(graphs, 'graph')}"
+    )
+    for row in rows:
+        if row.became == "not read":
+            tell(f"{root}: {number_of(row.count, 'line')} not read: {row.what.removeprefix('lines: ')}")
+
+
+def _recompile(dump: "Dump", target: str | None) -> int:
+    """Compile each graph of the log again; 1 if one of them could not be."""
+    from inspect_compile.dump import Dump
+    from inspect_compile.graph import CompiledGraph
+    from inspect_compile.launch.recompile import architecture
+    from inspect_compile.launch.replay import replayed
+
+    done = total = 0
+    for part in [Dump(path) for path in dump.other_processes] or [dump]:
+        for fact in part.outermost():
+            graph = CompiledGraph(part, fact.graph)
+            total += 1
+            try:
+                again = replayed(graph, target=target or architecture(graph))
+            except CommandError as error:
+                tell(f"not compiled again: {error}")
+                continue
+            if again.failure:
+                tell(f"{graph.name}: the compile failed: {again.failure}; {again.part / 'compiler.log'} has more")
+                continue
+            done += 1
+            say(f"{graph.name} compiled again: inspect-compile show {part.root} fusion --replay {again.number}")
+    say(f"{done:,} of {total:,} graphs compiled again")
+    return 0 if done == total else 1

@@ -1,0 +1,43 @@
+"""What others' records of a compile hold, and what they do not."""
+
+from typing import Final, NamedTuple
+
+from inspect_compile.knowledge.overview.findings import BREAK, CACHE, CACHE_MISS, FAILED, RECOMPILE, RECOMPILE_LIMIT
+
+
+class Origin(NamedTuple):
+    """A kind of record that a dump can be made of."""
+
+    tables: frozenset[str]
+    """The tables of `show` that it has something for."""
+    findings: frozenset[str]
+    """The kinds of findings that can be seen in it."""
+    lacks: str
+    """What it does not hold, in words."""
+
+
+TORCH_TRACE: Final = "TORCH_TRACE log"
+
+_ALWAYS: Final = (
+    "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",
+    "node", "kernel",
+)  # fmt: skip
+
+ORIGINS: Final = {
+    TORCH_TRACE: Origin(
+        frozenset((*_ALWAYS, "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics")),
+        frozenset((FAILED, BREAK, RECOMPILE, RECOMPILE_LIMIT, CACHE, CACHE_MISS)),
+        "lowering, fusion decisions, schedule, memory plan, binaries or costs",
+    ),
+}
+"""Name of the origin, as run.json has it → what it holds."""
+
+RECOMPILE_WORDS: Final = "compile its graphs again to see that: inspect-compile import LOG -o DUMP --recompile"
+
+
+def unknown_text(origin: str, table: str) -> str:
+    """Why a table of a dump with that origin is not known; empty where it is."""
+    held = ORIGINS.get(origin)
+    if held is None or table in held.tables:
+        return ""
+    return f"{table}: not known, a {origin} holds no {held.lacks}; {RECOMPILE_WORDS}"

@@ -1,0 +1,2 @@
+def nodes_of(graph, stage, text):
+    return []

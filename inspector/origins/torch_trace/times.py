@@ -1,0 +1,92 @@
+"""torch's timers and cache look-ups in a TORCH_TRACE log."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from inspect_compile.facts import CacheLookup, Fact, KeyPart, Timed
+from inspect_compile.knowledge.caches.key_lines import parts
+from inspect_compile.origins.torch_trace.records import Record
+
+_MILLION: Final = 1e6
+_CACHES: Final = {"fx_graph_cache": "fx_graph", "aotautograd_cache": "aot_autograd"}
+_OUTCOMES: Final = ("hit", "miss", "bypass")
+_MOST_PARTS: Final = 5000
+
+
+@dataclass
+class Times:
+    """Pairs the begin and end of each timer."""
+
+    begun: dict[tuple[object, object], list[dict[str, Any]]] = field(default_factory=dict)
+    """Process and thread → events that have begun, outermost first."""
+    threads: dict[tuple[object, object], int] = field(default_factory=dict)
+
+    def facts(self, record: Record) -> Iterator[Timed]:
+        """The timer that an event ends."""
+        try:
+            event = msgspec.json.decode(record.payload)
+        except (msgspec.DecodeError, RecursionError):
+            return
+        if not isinstance(event, dict):
+            return
+        where = event.get("pid"), event.get("tid")
+        if not isinstance(where[0], (int, str, type(None))) or not isinstance(where[1], (int, str, type(None))):
+            return
+        match event:
+            case {"ph": "B"}:
+                self.begun.setdefault(where, []).append(event)
+            case {"ph": "E", "name": str(name), "ts": int() | float() as end}:
+                begun = self.begun.get(where, [])
+                while begun:
+                    start = begun.pop()
+                    if start.get("name") == name and isinstance(at := start.get("ts"), (int, float)):
+                        thread = self.threads.setdefault(where, len(self.threads))
+                        yield Timed(
+                            graph=_compile(event) or _compile(start) or record.compile_id, name=name,
+                            start=at / _MILLION, seconds=round((end - at) / _MILLION, 6), thread=thread,
+                        )  # fmt: skip
+                        return
+
+    @property
+    def unpaired(self) -> int:
+        """How many timers have no end in the log."""
+        return sum(map(len, self.begun.values()))
+
+
+def _compile(event: dict[str, Any]) -> str:
+    arguments = event.get("args")
+    found = arguments.get("compile_id") if isinstance(arguments, dict) else None
+    return found if isinstance(found, str) and found != "None" else ""
+
+
+@dataclass
+class Lookups:
+    """Makes facts of what torch writes of its caches; each part of a key is told once."""
+
+    known: set[tuple[str, str]] = field(default_factory=set)
+    """Name and checksum of the parts that were told."""
+
+    def facts(self, record: Record, compile_id: str) -> Iterator[Fact]:
+        """The look-up that an artifact such as `fx_graph_cache_miss` tells of, after the parts of its key."""
+        cache, _, outcome = record.name.rpartition("_")
+        if cache not in _CACHES or outcome not in _OUTCOMES:
+            return
+        try:
+            found = msgspec.json.decode(record.payload)
+        except (msgspec.DecodeError, RecursionError):
+            found = {}
+        details = found if isinstance(found, dict) else {}
+        key, reason, lines = (details.get(name) for name in ("key", "cache_bypass_reason", "components"))
+        made_of = parts(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else {}
+        checksums = {name: part.checksum for name, part in made_of.items()}
+        for part in checksums.items():
+            if part not in self.known and len(self.known) < _MOST_PARTS:
+                self.known.add(part)
+                yield KeyPart(name=part[0], checksum=part[1], members=made_of[part[0]].members())
+        yield CacheLookup(
+            graph=compile_id, cache=_CACHES[cache], outcome=outcome, key=key if isinstance(key, str) else "",
+            reason=reason if isinstance(reason, str) else None, components=checksums,
+        )  # fmt: skip

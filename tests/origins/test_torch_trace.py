@@ -1,0 +1,215 @@
+"""A TORCH_TRACE log beside a recording of the same process: what the log holds is what was recorded."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Fact, Frame, Graph, GraphBreak, Metrics, OriginRecords, Recompile, ShapeGuard, Timed
+from inspect_compile.origins.torch_trace.reader import Trace
+from tests.conftest import SAMPLES
+from tests.running import COMMAND, inspected, run
+
+
+@pytest.fixture(scope="module", params=["graph_breaks.py", "dynamic_shapes.py", "softmax_mlp.py"])
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
+    """The recorded dump, and the one that is read from the log of the same process."""
+    folder = tmp_path_factory.mktemp("traced")
+    environment = {"TORCH_TRACE": str(folder / "log")}
+    done = inspected([SAMPLES / request.param], folder, environment=environment)
+    assert done.returncode == 0, done.stderr
+    read = run([*COMMAND, "import", "log", "-o", "read"], folder)
+    assert read.returncode == 0, read.stderr
+    return Dump(folder / "dump"), Dump(folder / "read")
+
+
+def values(dump: Dump, kind: type[Fact], *names: str) -> list[Any]:
+    return [tuple(getattr(row, name) for name in names) for row in dump.rows(kind)]
+
+
+def test_frames_breaks_and_recompiles(both: tuple[Dump, Dump]) -> None:
+    recorded, read = both
+    for kind, names in (
+        (Frame, ("graph", "file", "line", "status", "attempt", "graphs", "nodes", "reason")),
+        (GraphBreak, ("graph", "reason", "explanation", "hints")),
+        (Recompile, ("graph", "file", "line", "reasons")),
+        (ShapeGuard, ("graph", "what", "expression", "reason")),
+        (Graph, ("graph", "kind", "compile_id", "inputs", "device")),
+    ):
+        assert values(read, kind, *names) == values(recorded, kind, *names)
+    # The log has names of functions without the class that they are in.
+    for ours, theirs in zip(recorded.rows(Frame), read.rows(Frame), strict=True):
+        assert ours.function.endswith(theirs.function)
+        assert (theirs.caller is None) == (ours.caller is None)
+
+
+def test_places_of_breaks(both: tuple[Dump, Dump]) -> None:
+    recorded, read = both
+
+    def places(dump: Dump) -> list[tuple[str, int] | None]:
+        return [None if row.where is None else (row.where.file, row.where.line) for row in dump.rows(GraphBreak)]
+
+    assert places(read) == places(recorded)
+
+
+def test_times(both: tuple[Dump, Dump]) -> None:
+    recorded, read = both
+    ours, theirs = ({(row.graph, row.name, round(row.start, 3)) for row in dump.rows(Timed)} for dump in both)
+
+    assert len(read.rows(Timed)) == len(recorded.rows(Timed)) > 20
+    assert len(ours ^ theirs) <= len(ours) // 10  # a start at the edge of a millisecond is rounded either way
+
+
+def test_metrics(both: tuple[Dump, Dump]) -> None:
+    recorded, read = both
+    for ours, theirs in zip(recorded.rows(Metrics), read.rows(Metrics), strict=True):
+        assert (ours.graph, ours.of) == (theirs.graph, theirs.of)
+        numbers = {key: value for key, value in ours.values.items() if not isinstance(value, str)}
+        assert numbers
+        assert {key: theirs.values.get(key) for key in numbers} == numbers
+
+
+def test_files(both: tuple[Dump, Dump]) -> None:
+    recorded, read = both
+    for graph in recorded.outermost():
+        for name in ("output_code.py", "fx_graph_runnable.py"):
+            assert read.text(graph.graph, name) == recorded.text(graph.graph, name) != ""
+
+
+def test_every_record_is_accounted_for(both: tuple[Dump, Dump]) -> None:
+    read = both[1]
+    log = next((read.root.parent / "log").iterdir())
+    lines = sum(not line.startswith(b"\t") for line in log.read_bytes().splitlines())
+
+    assert sum(row.count for row in read.rows(OriginRecords)) == lines
+    assert not [row for row in read.rows(OriginRecords) if row.became == "not read"]
+
+
+def test_what_a_log_lacks_is_not_known(both: tuple[Dump, Dump]) -> None:
+    root = both[1].root
+    shown = run([*COMMAND, "show", root, "fusion"], root.parent)
+    assert shown.returncode == 0
+    assert "fusion: not known" in shown.stdout
+    for table in ("flops", "memory", "traffic", "lowering", "schedule"):
+        assert "not known" in run([*COMMAND, "show", root, table], root.parent).stdout
+    as_json = run([*COMMAND, "show", root, "fusion", "--json"], root.parent)
+    assert (as_json.returncode, as_json.stdout) == (2, "")
+    overview = run([*COMMAND, "show", root], root.parent).stdout
+    assert "TORCH_TRACE log" in overview
+    assert " 0 B" not in overview
+
+
+def test_a_log_in_the_place_of_a_dump(both: tuple[Dump, Dump], tmp_path: Path) -> None:
+    log = both[1].root.parent / "log"
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    first = run([*COMMAND, "show", log, "dynamo"], tmp_path, environment=environment)
+    kept = list((tmp_path / "cache" / "inspect-compile" / "origins").iterdir())
+    again = run([*COMMAND, "show", log, "dynamo"], tmp_path, environment=environment)
+
+    assert first.returncode == 0, first.stderr
+    assert again.stdout == first.stdout
+    assert len(kept) == 1
+    assert list((tmp_path / "cache" / "inspect-compile" / "origins").iterdir()) == kept
+
+
+def test_compiled_again(both: tuple[Dump, Dump], tmp_path: Path) -> None:
+    """Without the program: the log alone tells of fusion then."""
+    folder = both[1].root.parent
+    done = run([*COMMAND, "import", folder / "log", "-o", tmp_path / "again", "--recompile"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = run([*COMMAND, "show", tmp_path / "again", "kernels", "--replay", "1", "--json"], tmp_path)
+
+    kernels = [json.loads(line) for line in rows.stdout.splitlines()]
+    recorded = both[0].outermost()[0].graph
+    assert [row["kind"] for row in kernels] == [
+        json.loads(line)["kind"]
+        for line in run(
+            [*COMMAND, "show", both[0].root, "kernels", "--graph", recorded, "--json"], tmp_path
+        ).stdout.splitlines()
+    ]
+
+
+def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    shutil.copytree(both[1].root.parent / "log", log)
+    file = next(log.iterdir())
+    evil = f"open({str(tmp_path / 'written')!r}, 'w').close()"
+    text = file.read_text()
+    assert "\tload_args._version = 0" in text
+    file.write_text(text.replace("\tload_args._version = 0", f"\tload_args._version = {evil}"))
+
+    done = run([*COMMAND, "import", log, "-o", tmp_path / "again", "--recompile"], tmp_path)
+
+    assert done.returncode == 1
+    assert "is none that torch writes there: load_args._version = open(" in done.stderr
+    assert not (tmp_path / "written").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "unread"),
+    [
+        ([b"nothing of the kind\n"], {"not of this format": 1}),
+        ([b'V1 x] {"str": ["a", 0]\n', b"\ttext\n"], {"JSON that is torn": 1}),
+        ([b'V1 x] {"frame_id": 0}\n'], {"no record in it": 1}),
+        ([b"V1 x] " + b"[" * 100_000 + b"{" + b"[" * 100_000 + b"\n"], {"JSON that is torn": 1}),
+        (
+            [b'V1 x] {"compilation_metrics": 5}\n', b'V1 x] {"dynamo_start": []}\n', b"\xff\xfe\n"],
+            {"not of this format": 1},
+        ),
+        ([b'V1 x] {"artifact": {"name": "recompile_reasons"}, "frame_id": 0, "frame_compile_id": 0}\n'], {}),
+        ([b'V1 x] {"chromium_event": {}, "has_payload": "0"}\n', b"\t{\n"], {}),
+        ([b'V1 x] {"inductor_output_code": {}, "frame_id": 0, "frame_compile_id": 0}\n', b"\t((((\n"], {}),
+    ],
+)
+def test_a_torn_log(lines: list[bytes], unread: dict[str, int]) -> None:
+    """What cannot be read is counted, and the rest is."""
+    trace = Trace()
+    facts = list(trace.facts(lines))
+
+    assert dict(trace.unread.lines) == unread
+    assert all(isinstance(row, OriginRecords) for row in facts[-len(unread) :] if unread)
+
+
+def test_ranks(tmp_path: Path) -> None:
+    """A folder with a log for each rank is a dump with a part for each; other files in it are left alone."""
+    line = (
+        'V1 x] {{"dynamo_start": {{"stack": []}}, "rank": {0}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0}}\n'
+    )
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for rank in range(3):
+        (logs / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_text(line.format(rank))
+    (logs / "notes.txt").write_text("not a log")
+    (logs / "empty.log").write_text("")
+    os.symlink("/etc/passwd", logs / "link.log")
+
+    done = run([*COMMAND, "import", "logs", "-o", "read"], tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    read = Dump(tmp_path / "read")
+    assert [path.name for path in read.other_processes] == ["rank_0", "rank_1", "rank_2"]
+    assert [Dump(path).run.rank for path in read.other_processes] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["missing", "-o", "d"], "missing: no such file or folder"),
+        (["notes.txt", "-o", "d"], "notes.txt: no TORCH_TRACE log"),
+        (["notes.txt", "-o", "there"], "there: is there already"),
+        (["notes.txt", "-o", "d", "--target", "sm_90"], "--target goes with --recompile"),
+    ],
+)
+def test_bad_input(words: list[str], said: str, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("a note\n")
+    (tmp_path / "there").mkdir()
+    done: subprocess.CompletedProcess[str] = run([*COMMAND, "import", *words], tmp_path)
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
