@@ -27,6 +27,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.lowering": SCREEN,
     "inspect_compile.codegen": SCREEN,
     "inspect_compile.profiles": (*COMPILER, *SCREEN, "graphviz"),
+    "inspect_compile.origins": (*COMPILER, *SCREEN),
     "inspect_compile.graph": (*COMPILER, *SCREEN),
     "inspect_compile.analysis": COMPILER,
     "inspect_compile.tables": COMPILER,

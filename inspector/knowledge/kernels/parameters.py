@@ -9,8 +9,8 @@ _POINTER: Final = re.compile(r"\b(?:in_out|in|out)_ptr\w*")
 
 def pointers_of(source: str) -> tuple[str, ...]:
     """The parameters that are memory, in order; empty if the source has no function of the usual form."""
-    found = _SIGNATURE.search(source)
-    return tuple(dict.fromkeys(_POINTER.findall(found[1]))) if found is not None else ()
+    signatures = (_POINTER.findall(found[1]) for found in _SIGNATURE.finditer(source))  # those of helpers come first
+    return next((tuple(dict.fromkeys(pointers)) for pointers in signatures if pointers), ())
 
 
 def split_arguments(text: str) -> list[str]:

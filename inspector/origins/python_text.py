@@ -1,0 +1,110 @@
+"""Python that torch generated, as a syntax tree: it is never run."""
+
+import ast
+import warnings
+from typing import Final
+
+LONGEST: Final = 32 << 20
+"""Maximum characters of a text."""
+MOST_CODE: Final = 4 << 20
+"""Maximum characters of it outside of strings of several lines: a tree takes hundreds of times as much memory."""
+_LARGEST: Final = 2**63
+
+
+class NotReadError(Exception):
+    """A text that is not read; says why."""
+
+
+def parsed(text: str) -> tuple[ast.Module, list[str]]:
+    """The tree of `text`, and its lines as the tree counts them; raises NotReadError."""
+    if len(text) > LONGEST or _outside_of_strings(text) > MOST_CODE:
+        raise NotReadError("it is too long to be read")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        with warnings.catch_warnings():  # a string of C++ has escapes that Python does not know
+            warnings.simplefilter("ignore")
+            return ast.parse(text), text.split("\n")
+    except SyntaxError as error:
+        raise NotReadError(f"line {error.lineno} is no Python: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise NotReadError(f"Python cannot parse it: {error or type(error).__name__}") from None
+
+
+def _outside_of_strings(text: str) -> int:
+    """Characters outside of strings in '''; more where it is not sure that they are in one."""
+    count, is_inside = 0, False
+    for line in text.split("\n"):
+        before, quotes, rest = line.partition("'''")
+        if is_inside:
+            is_inside, count = not quotes, count + len(rest)
+        elif quotes and not before.count("'") % 2 and not any(mark in before for mark in '#"\\'):
+            is_inside, count = "'''" not in rest, count + len(before)
+        else:
+            count += len(line) + 1
+    return count
+
+
+def dotted(node: ast.expr) -> str:
+    """`torch.ops.aten.mm.default` of the expression that says so; empty for any other."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""
+
+
+def source_of(node: ast.expr, lines: list[str]) -> str:
+    """The text of an expression, on one line."""
+    if node.end_lineno is None or node.end_col_offset is None:
+        return ""
+    found = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+    found[-1] = found[-1][: node.end_col_offset]
+    found[0] = found[0][node.col_offset :]
+    return " ".join(part.decode("utf-8", "replace").strip() for part in found)
+
+
+def number(node: ast.expr | None, symbols: dict[str, int]) -> int | None:
+    """The value of a size, symbols at their values in the example; None where that is not known."""
+    match node:
+        case ast.Constant(value=int(value)) if type(value) is int:
+            return value if abs(value) < _LARGEST else None
+        case ast.Name(id=name):
+            return symbols.get(name)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            positive = number(inner, symbols)
+            return None if positive is None else -positive
+        case ast.BinOp(left=left, op=operator, right=right):
+            return _combined(number(left, symbols), operator, number(right, symbols))
+        case ast.Call(func=ast.Name(id="max" | "min" as name), args=[_, *_] as arguments):
+            values = [number(argument, symbols) for argument in arguments]
+            known = [value for value in values if value is not None]
+            return None if len(known) < len(values) else max(known) if name == "max" else min(known)
+    return None
+
+
+def _combined(left: int | None, operator: ast.operator, right: int | None) -> int | None:
+    if left is None or right is None:
+        return None
+    match operator:
+        case ast.Add():
+            result = left + right
+        case ast.Sub():
+            result = left - right
+        case ast.Mult():
+            result = left * right
+        case ast.FloorDiv() if right:
+            result = left // right
+        case ast.Mod() if right:
+            result = left % right
+        case _:
+            return None
+    return result if abs(result) < _LARGEST else None
+
+
+def numbers(node: ast.expr | None, symbols: dict[str, int]) -> tuple[int, ...] | None:
+    """The values of a tuple of sizes; None where one is not known."""
+    if not isinstance(node, (ast.Tuple, ast.List)):
+        return None
+    values = [number(element, symbols) for element in node.elts]
+    known = tuple(value for value in values if value is not None)
+    return known if len(known) == len(values) else None
