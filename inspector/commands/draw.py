@@ -43,7 +43,7 @@ class Draw:
 
     @staticmethod
     def _draw(arguments: argparse.Namespace) -> int:
-        from inspect_compile.commands.dump_selection import needs_rank, selected, tell_left_out
+        from inspect_compile.commands.dump_selection import needs_rank, needs_recorded, selected, tell_left_out
         from inspect_compile.diagrams.render import MissingError
 
         words = asked(arguments.words)
@@ -55,6 +55,7 @@ class Draw:
             print_drawings(dump)
             needs_rank(dump, "other diagrams")
             return 0
+        needs_recorded(dump, f"draw {kind.name}")
         if not kind.is_of_ranks:
             needs_rank(dump, "diagrams")
         output = Output.of(arguments.output, arguments.format, arguments.timeout)

@@ -126,6 +126,14 @@ def needs_rank(dump: "Dump", what: str) -> None:
     raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
 
 
+def needs_recorded(dump: "Dump", table: str) -> None:
+    """Raises CommandError if the dump was made of a log that holds nothing of `table`."""
+    from inspect_compile.knowledge.origins import unknown_text
+
+    if why := unknown_text(dump.run.origin, table):
+        raise CommandError(f"{dump.root}: {why}")
+
+
 def needs_whole(*dumps: "Dump") -> None:
     """Raises CommandError if a dump lacks tables that its run left: what is missing would be told as a difference."""
     from inspect_compile.analysis.dumps.nothing import incomplete_text

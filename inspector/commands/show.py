@@ -62,10 +62,10 @@ class Show:
             dump_argument,
             graphs_named,
             needs_rank,
+            needs_recorded,
             selected,
         )
         from inspect_compile.commands.printing import print_json, print_table
-        from inspect_compile.knowledge.origins import unknown_text
         from inspect_compile.tables.styled_text import Stack
 
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
@@ -79,8 +79,8 @@ class Show:
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)
         limit = None if arguments.all else arguments.limit
         is_json = arguments.json or arguments.facts
-        if is_json and (why := unknown_text(dump.run.origin, name)):
-            raise CommandError(f"{dump.root}: {why}")
+        if is_json:
+            needs_recorded(dump, name)
         if arguments.facts:
             dump = dump.as_recorded()
         if name == "kernel" and (options or arguments.node is not None):

@@ -51,6 +51,7 @@ class Why:
             dump_argument,
             graphs_named,
             needs_rank,
+            needs_recorded,
             selected,
             tell_left_out,
         )
@@ -62,6 +63,7 @@ class Why:
         path, names = _split(arguments.words)
         dump = selected(path, arguments)
         needs_rank(dump, "fusion")
+        needs_recorded(dump, "fusion")
         graphs = graphs_named(dump, arguments.graph)
         meant = resolved(together(find_operations(Graphs(dump, graph), names) for graph in graphs))
         called = dump_argument(path, arguments.rank, arguments.target, arguments.replay)

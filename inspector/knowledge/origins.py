@@ -9,7 +9,7 @@ class Origin(NamedTuple):
     """A kind of record that a dump can be made of."""
 
     tables: frozenset[str]
-    """The tables of `show` that it has something for."""
+    """The tables of `show` that it has something for, and the pictures, `draw fx`."""
     findings: frozenset[str]
     """The kinds of findings that can be seen in it."""
     lacks: str
@@ -25,7 +25,10 @@ _ALWAYS: Final = (
 
 ORIGINS: Final = {
     TORCH_TRACE: Origin(
-        frozenset((*_ALWAYS, "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics")),
+        frozenset(
+            (*_ALWAYS, "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics")
+            + ("draw fx", "draw dynamo", "draw startup", "draw ranks")
+        ),
         frozenset((FAILED, BREAK, RECOMPILE, RECOMPILE_LIMIT, CACHE, CACHE_MISS)),
         "lowering, fusion decisions, schedule, memory plan, binaries or costs",
     ),
@@ -40,4 +43,4 @@ def unknown_text(origin: str, table: str) -> str:
     held = ORIGINS.get(origin)
     if held is None or table in held.tables:
         return ""
-    return f"{table}: not known, a {origin} holds no {held.lacks}; {RECOMPILE_WORDS}"
+    return f"{table}: not known, since a {origin} does not hold it; {RECOMPILE_WORDS}"

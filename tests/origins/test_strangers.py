@@ -129,7 +129,7 @@ def test_all_that_torch_writes_is_taken() -> None:
 def test_nothing_else_is(line: str, instead: str) -> None:
     assert line in WRITTEN
 
-    with pytest.raises(RefusedError, match=r"line \d+ of fx_graph_runnable.py is none that torch writes there"):
+    with pytest.raises(RefusedError, match=r"none that torch writes there|none of torch's own operators"):
         taken(WRITTEN.replace(line, instead, 1))
 
 

@@ -77,8 +77,8 @@ class Frames:
             case "dynamo_output_graph", _:
                 self._attempt(compile_id).graphs += 1
             case "artifact", "recompile_reasons":
-                found = _json(record)
-                texts = found if isinstance(found, list) else [found]
+                found = _json(record)  # torch 2.13 writes a text
+                texts = found if isinstance(found, list) else [record.text]
                 self.reasons[compile_id] = tuple(str(text) for text in texts if text)
             case "artifact", "dynamo_graph_break_reason":
                 yield from _break(compile_id, record.text)

@@ -1,16 +1,16 @@
 """Inductor's graphs in a TORCH_TRACE log: their FX texts at each stage, the generated code, and files beside them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Fact, Graph, GraphEnd, JointNode, Node
+from inspect_compile.facts import DynamoNode, Fact, Graph, GraphEnd, JointNode, Kernel, Location, Node, Remark
 from inspect_compile.origins.fx_text import nodes_of
-from inspect_compile.origins.output_code import code_facts
+from inspect_compile.origins.output_code import read_code
 from inspect_compile.origins.torch_trace.records import Record
 
 _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
@@ -109,7 +109,7 @@ class TracedGraphs:
         aot = self.aot.get(compile_id, {}).get(kind, "") or texts.get("readable", "")
         nodes = [*nodes_of(name, "aot", aot)] if aot else []
         final = [*nodes_of(name, "post_grad", texts["transformed"])] if "transformed" in texts else []
-        known = nodes or final
+        known = final or nodes
         devices = (value.device for node in known for value in node.values if value.device)
         yield Graph(
             graph=name, kind=kind, compile_id=compile_id or None, name=name.rpartition(".")[0],
@@ -118,9 +118,16 @@ class TracedGraphs:
         )  # fmt: skip
         yield from nodes
         yield from final
-        if code:
-            yield from code_facts(name, code)
         folder = paths.graph_folder(name)
+        generated = read_code(name, code)
+        lines = {node.name: node.where for node in known if node.where is not None}
+        mapped = _mapped(texts.get(paths.PROVENANCE, ""))
+        for fact in generated.facts:
+            yield _of_nodes(fact, mapped, lines) if isinstance(fact, Kernel) else fact
+        for path, source in generated.sources:
+            yield File(f"{folder}/{path}", source)
+        if code and generated.note:
+            yield Remark(graph=name, kind="analysis", code="not-read", message=generated.note)
         for what, file in (
             ("runnable", paths.FX_RUNNABLE), ("transformed", paths.FX_TRANSFORMED),
             ("code", f"{paths.OUTPUT_CODE}.py"), ("cpp", f"{paths.OUTPUT_CODE}.cpp"),
@@ -154,6 +161,28 @@ class TracedGraphs:
         self.number = number + 1
         self.order += 1
         return f"model__{aot_number}_{kind}_{number}.{self.order - 1}"
+
+
+def _mapped(text: str) -> dict[str, tuple[str, ...]]:
+    """Kernel → its post-grad nodes, from torch's own record of them."""
+    try:
+        found = msgspec.json.decode(text) if text else {}
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    kernels = found.get("cppCodeToPost") if isinstance(found, dict) else None
+    nodes: dict[str, tuple[str, ...]] = {}
+    for kernel, names in kernels.items() if isinstance(kernels, dict) else ():
+        if isinstance(kernel, str) and isinstance(names, list):
+            own = kernel.partition(":")[0]  # torch 2.9 and later add the number of the call
+            nodes[own] = tuple(dict.fromkeys((*nodes.get(own, ()), *(name for name in names if isinstance(name, str)))))
+    return nodes
+
+
+def _of_nodes(kernel: Kernel, mapped: Mapping[str, tuple[str, ...]], lines: Mapping[str, Location]) -> Kernel:
+    """The kernel with the nodes that torch recorded for it, if its code does not name them, and their lines."""
+    nodes = kernel.nodes or mapped.get(kernel.name, ())
+    where = dict.fromkeys(lines[node] for node in nodes if node in lines)
+    return msgspec.structs.replace(kernel, nodes=nodes, lines=tuple(where))
 
 
 def _fields(node: Node) -> dict[str, Any]:

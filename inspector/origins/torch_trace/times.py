@@ -40,20 +40,17 @@ class Times:
                 self.begun.setdefault(where, []).append(event)
             case {"ph": "E", "name": str(name), "ts": int() | float() as end}:
                 begun = self.begun.get(where, [])
-                while begun:
-                    start = begun.pop()
-                    if start.get("name") == name and isinstance(at := start.get("ts"), (int, float)):
-                        thread = self.threads.setdefault(where, len(self.threads))
-                        yield Timed(
-                            graph=_compile(event) or _compile(start) or record.compile_id, name=name,
-                            start=at / _MILLION, seconds=round((end - at) / _MILLION, 6), thread=thread,
-                        )  # fmt: skip
-                        return
-
-    @property
-    def unpaired(self) -> int:
-        """How many timers have no end in the log."""
-        return sum(map(len, self.begun.values()))
+                # Timers of several threads can have one number, so that they end in another order than they began.
+                position = next(
+                    (index for index in reversed(range(len(begun))) if begun[index].get("name") == name), None
+                )
+                if position is None or not isinstance(at := (start := begun.pop(position)).get("ts"), (int, float)):
+                    return
+                thread = self.threads.setdefault(where, len(self.threads))
+                yield Timed(
+                    graph=_compile(event) or _compile(start) or record.compile_id, name=name, start=at / _MILLION,
+                    seconds=round((end - at) / _MILLION, 6), thread=thread,
+                )  # fmt: skip
 
 
 def _compile(event: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from inspect_compile.graph import CompiledGraph, Id, outermost
 from inspect_compile.graph.passes.changes import edit_lines
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.reasons import UNKNOWN, words_of
+from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.tables.block_lines import wrapped
 from inspect_compile.tables.columns import Column, cell, plain, text_lines
 from inspect_compile.tables.cost.cost_text import total_words
@@ -153,7 +154,7 @@ def page_lines(dump: "Dump", story: NodeStory) -> Iterator[StyledLine]:
 def _texts(dump: "Dump", story: NodeStory) -> Iterator[str]:
     yield from _head(story)
     yield from ("", "Graphs: what it was made from, and what was made from it", *_graphs(story))
-    yield from ("", "Passes that changed it", *_passes(story))
+    yield from ("", "Passes that changed it", *_passes(dump, story))
     yield from ("", "Lowering", *_lowering(dump, story))
     if story.operations:
         operations = number_of(len(story.operations), "operation")
@@ -231,9 +232,9 @@ def _strides(values: tuple[Tensor, ...]) -> str:
     return f"({', '.join(map(str, values[0].stride))})" if values and values[0].stride else ""
 
 
-def _passes(story: NodeStory) -> Iterator[str]:
+def _passes(dump: "Dump", story: NodeStory) -> Iterator[str]:
     if not story.passes:
-        yield "  none"
+        yield f"  {unknown_text(dump.run.origin, 'passes') or 'none'}"
     last: Pass | None = None
     for row, edit in story.passes[:_MOST_EDITS]:
         if row is not last:
@@ -247,6 +248,9 @@ def _passes(story: NodeStory) -> Iterator[str]:
 
 def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
     printed: set[str] = set()
+    if unknown := unknown_text(dump.run.origin, "lowering"):
+        yield f"  {unknown}"
+        return
     if not story.lowered:
         yield "  nothing of it is left in a graph that was lowered"
     for one in story.lowered:

@@ -246,6 +246,8 @@ def _check(value: ast.expr, known: Iterable[str], *, is_constant: bool = False) 
                 check_parts(*(part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)))
             case ast.Attribute() if _is_allowed(_path(node)):
                 return
+            case ast.Call(func=ast.Attribute() as called) if _path(called)[:2] == ("torch", "ops"):
+                raise RefusedError(f"the graph calls {ast.unparse(called)}, which is none of torch's own operators")
             case ast.Call(func=called, args=arguments, keywords=keywords):
                 match called:
                     case ast.Name(
