@@ -19,6 +19,8 @@ _OWN = "inspect_compile"
 OURS = frozenset({_OWN, "msgspec", "resource"})
 """Packages that nobody but us may import in a program: ours, and what they need beside modules that torch imports."""
 IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
+REMOVED = "_call_with_frames_removed"
+"""The function of the import system whose frame Python removes from a traceback, with those of the import before it."""
 
 LONG = 0.01
 """Seconds from which on an import is told."""
@@ -31,8 +33,9 @@ class ImportWatch:
     `imported` is called with its name. `took` is called with name, start and seconds, as one tuple, of each import that
     took long and is not a part of another one; it should be no function written in Python, since Dynamo looks at each
     one that runs while it watches a frame. `passed` is called once, after `took` was told of the import that loaded
-    `gate`. It leaves nothing behind in those modules or in `sys.meta_path`. What is raised in a callback and is the
-    program's own propagates to the importer as if the module had raised it.
+    `gate`. It leaves nothing behind in those modules or in `sys.meta_path`, and no frame on the stack while a module is
+    found and loaded. What is raised in a callback and is the program's own propagates to the importer as if the module
+    had raised it.
     """
 
     def __init__(
@@ -53,43 +56,62 @@ class ImportWatch:
     def install(self) -> None:
         """Begin to watch."""
         system: Any = _frozen_importlib
-        plain = system._load_unlocked
+        lock_of = system._ModuleLockManager  # made before a module is found, and left when it was loaded or failed
+        plain_begin, plain_leave, plain_make = lock_of.__init__, lock_of.__exit__, system._new_module
         took, now, local = self._took, time.time, local_of_thread()
+        partition, remove = str.rpartition, _remove
 
-        def load(spec: "Any") -> "ModuleType":
-            name = spec.name
+        def begin(lock: "Any", name: str) -> None:
+            plain_begin(lock, name)
+            if name not in sys.modules:
+                loading = getattr(local, "loading", ())
+                # A package is imported on behalf of its module, and is no part of it.
+                if not loading or partition(loading[-1][1], ".")[0] == name:
+                    local.loading = (*loading, (lock, name, now()))
+
+        def make(name: str) -> "ModuleType":
             if name == self._gate:
+                local.is_passing = True
                 guarded(self.open)
-            module: ModuleType = plain(spec)
-            if name in self._awaited:
-                self._awaited.discard(name)
-                try:
-                    guarded(self._imported, name)
-                except BaseException:
-                    # As if the module itself had raised: it is not in sys.modules, and may be imported again.
-                    sys.modules.pop(name, None)
-                    self._awaited.add(name)
-                    raise
+            module: ModuleType = plain_make(name)
             return module
 
-        def timed(spec: "Any") -> "ModuleType":
-            if getattr(local, "is_inside", False):
-                return load(spec)
-            local.is_inside, start, was_closed = True, now(), self._gate is not None
+        def leave(lock: "Any", kind: "type[BaseException] | None" = None, *raised: "Any") -> None:
+            name = lock._name
+            is_awaited = False
             try:
-                module = load(spec)
+                if kind is None and name == self._gate:  # its loader has made the module
+                    local.is_passing = True
+                    guarded(self.open)
+                if kind is None and name in self._awaited:
+                    is_awaited = True
+                    self._awaited.discard(name)
+                    guarded(self._imported, name)
+            except BaseException:
+                # As if the module itself had raised: it is not there, and may be imported again.
+                guarded(remove, name)
+                if is_awaited:
+                    self._awaited.add(name)
+                raise
             finally:
-                local.is_inside = False
-                if (seconds := now() - start) >= LONG and took is not None:
-                    took((spec.name, start, seconds))
-            if was_closed and self._gate is None and self._passed is not None:
-                guarded(self._passed)
-            return module
+                plain_leave(lock, kind, *raised)
+                loading = getattr(local, "loading", ())
+                if loading and loading[-1][0] is lock:
+                    local.loading = loading[:-1]
+                    start, end = loading[-1][2], now()
+                    if end - start >= LONG and took is not None:
+                        took((name, start, end - start))
+                    if loading[:-1]:
+                        local.loading = (*loading[:-2], (*loading[-2][:2], end))
+            if kind is None and not getattr(local, "loading", ()) and getattr(local, "is_passing", False):
+                local.is_passing = False
+                if self._passed is not None:
+                    guarded(self._passed)
 
         # As frames of the import system they are left out of tracebacks and of the frames that warnings count.
-        for one in (load, timed):
-            one.__code__ = one.__code__.replace(co_filename=IMPORT_SYSTEM)
-        system._load_unlocked = load if took is None else timed
+        for hook in (begin, make, leave):
+            hook.__code__ = hook.__code__.replace(co_filename=IMPORT_SYSTEM, co_name=REMOVED)
+        lock_of.__init__, lock_of.__exit__, system._new_module = begin, leave, make
         if self._gate in sys.modules:
             guarded(self.open)
 
@@ -101,6 +123,14 @@ class ImportWatch:
         self._awaited.update(name for name in names if name not in sys.modules)
         for name in there:
             self._imported(name)
+
+
+def _remove(name: str) -> None:
+    """Leave a module as if it had never been loaded: its package would go on handing it out."""
+    sys.modules.pop(name, None)
+    package, _, child = name.rpartition(".")
+    if package in sys.modules:
+        vars(sys.modules[package]).pop(child, None)
 
 
 class FoundAsAtStart:

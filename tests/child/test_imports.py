@@ -21,6 +21,23 @@ ImportWatch("gate", lambda: ["gate.one", "gate.two", "gate.broken"], told.append
 """
 
 
+REFUSES = """
+import importlib.machinery, sys, traceback
+class Loader:
+    def create_module(self, spec):
+        return None
+    def exec_module(self, module):
+        traceback.print_stack()
+        raise PermissionError("held")
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        traceback.print_stack()
+        if name.endswith("held"):
+            return importlib.machinery.ModuleSpec(name, Loader())
+sys.meta_path.insert(0, Finder())
+"""
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     folder = tmp_path / "gate"
@@ -30,6 +47,7 @@ def package(tmp_path: Path) -> Path:
     (folder / "two.py").write_text("value = 2")
     (folder / "broken.py").write_text("import gate.two\n1 / 0")
     (folder / "missing.py").write_text("import no_such_module")
+    (tmp_path / "refuses.py").write_text(REFUSES)
     return tmp_path
 
 
@@ -69,6 +87,13 @@ def test_looking_for_a_module_is_no_import(package: Path) -> None:
         "import gate.missing",
         "try:\n    import gate.broken\nexcept ZeroDivisionError:\n    pass\nimport gate.broken",
         "import gate.nowhere",
+        "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (0, 4096))\nimport gate.one",
+        *(
+            f"import refuses\n{watched}import {name}"
+            for name in ("held", "gate.held")
+            for watched in ("", "import gate\n")
+        ),
+        "import refuses\ntry:\n    import gate.held\nexcept PermissionError:\n    import gate.two\nimport gate.held",
     ],
 )
 def test_a_watched_import_looks_as_it_would_alone(program: str, package: Path) -> None:
@@ -114,7 +139,7 @@ def test_a_finder_of_the_programs_own_hides_nothing(makes: bool, first: bool, pa
 def test_what_strikes_while_probes_are_installed_is_what_the_import_raises(where: str, package: Path) -> None:
     """The module is not there then, and is watched where it is imported once more."""
     code = f"""
-import signal, sys
+import signal, sys, traceback
 from inspect_compile.child.imports import ImportWatch
 told = []
 def handler(number, frame):
@@ -134,12 +159,15 @@ ImportWatch("gate", opened, imported).install()
 try:
     import gate.two
 except TimeoutError as error:
-    print(error, "gate.two" in sys.modules)
-import gate.two
-print(told, gate.two.value)
+    print(error, "gate.two" in sys.modules, hasattr(sys.modules.get("gate"), "two"))
+    print([frame.name for frame in traceback.extract_tb(error.__traceback__)])
+from gate import two
+print(told, two.value)
 """
     done = python(code, package)
-    assert done.stdout == "the program's own False\n['struck', 'gate.two'] 2\n", done.stderr
+    assert done.stdout == "the program's own False False\n['<module>', 'handler']\n['struck', 'gate.two'] 2\n", (
+        done.stderr
+    )
 
 
 @pytest.mark.parametrize("where", ["opened", "imported"])
@@ -180,6 +208,45 @@ print([(name, start > 1e9, seconds >= LONG) for name, start, seconds in took])
 """
     done = python(code, package)
     assert done.stdout == "[('outer', True, True), ('fails', True, True)]\n", done.stderr
+
+
+def test_a_package_and_its_module_are_told_for_themselves(package: Path) -> None:
+    """Both names stand in one statement; of the module is what it took after its package was there."""
+    (package / "gate" / "__init__.py").write_text("import time\ntime.sleep(0.02)")
+    (package / "gate" / "slow.py").write_text("import time\ntime.sleep(0.02)")
+    (package / "gate" / "third.py").write_text("import gate.slow")
+    code = """
+from inspect_compile.child.imports import ImportWatch
+took = []
+passed = lambda: print([name for name, *_ in took])
+ImportWatch("gate", lambda: [], print, took.append, passed).install()
+import gate.third
+(_, begun, seconds), (_, start, _) = took
+print(start >= begun + seconds)
+"""
+    done = python(code, package)
+    assert done.stdout == "['gate', 'gate.third']\nTrue\n", done.stderr
+
+
+OWN_MODULE = """
+import importlib.machinery, sys, types
+class Loader(importlib.machinery.SourceFileLoader):
+    def create_module(self, spec):
+        return types.ModuleType(spec.name)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if name == "gate":
+            spec.loader = Loader(name, spec.origin)
+        return spec
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_a_loader_that_makes_its_module_itself_opens_the_gate(package: Path) -> None:
+    (package / "gate" / "__init__.py").write_text("import gate.one")
+    code = f"{OWN_MODULE}{WATCH}\nimport gate\nprint(told)\nimport gate.two"
+    assert python(code, package).stdout == "['gate.one', 'gate.two']\n"
 
 
 WATCHED_BY_DYNAMO = """

@@ -279,7 +279,8 @@ if __name__ == "__main__":
     process.join()
 """
 WATCHED = (
-    "import importlib, os; print('ImportWatch' in importlib._bootstrap._load_unlocked.__qualname__, sorted(os.environ))"
+    "import importlib, os\n"
+    "print('ImportWatch' in importlib._bootstrap._ModuleLockManager.__exit__.__qualname__, sorted(os.environ))"
 )
 
 

@@ -68,7 +68,7 @@ OUTERMOST: Final = frozenset(
         *(f"outermost:{name}" for name in ("guarded", "leave_traceback", "of_program", "silent")),
         *(f"probe.harmless:Guard.{name}" for name in ("guard", "untimed")),
         *(f"probe.without_frame:Around.{name}" for name in ("from_param", "stop")),
-        *(f"child.imports:ImportWatch.install.<locals>.{name}" for name in ("load", "timed")),
+        *(f"child.imports:ImportWatch.install.<locals>.{name}" for name in ("begin", "make", "leave")),
         *(f"child.unseen.started:hide_ours.<locals>.{name}" for name in ("fork_exec", "execv")),
         *(f"{PROBES}.{way}.<locals>.watched.<locals>.watch" for way in ("wrap", "answer", "sift")),
         f"{PROBES}.follow.<locals>.followed.<locals>.watch",
@@ -87,8 +87,8 @@ ATTRIBUTES: Final = frozenset(
     {
         *("off", "calls", "state", "reason", "guard", "untimed", "_timed", "_report", "_sifted"),  # hooks and probes
         *("notes", "append", "flush"),  # the list of notes
-        *("name", "_gate", "open", "_awaited", "discard", "add", "_imported", "is_inside", "modules", "pop"),  # imports
-        "_passed",
+        *("name", "_gate", "open", "_awaited", "discard", "add", "_imported", "modules"),  # imports
+        *("_name", "loading", "is_passing", "_passed"),
         *("tags", "last", "tb_next", "traceback_of", "set_traceback", "_begins", "_ended", "__getattr__"),
     }
 )

@@ -99,6 +99,7 @@ LONG = {
     "goes on after breaks": case("goes_on_after_breaks"),
     "tasks": case("runs_tasks"),
     "traces its lines": case("traces_lines"),
+    "imports fail": case("fails_to_import"),
     **{f"closes its {how}": case("closes_streams", how) for how in ("streams", "descriptors")},
     "has no streams": case("closes_streams", "none"),
     "closes all else": case("closes_streams", "rest"),
