@@ -23,12 +23,14 @@ _ALWAYS: Final = (
     "node", "kernel",
 )  # fmt: skip
 
+_OF_TRACES: Final = (
+    "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics",
+    "draw fx", "draw dynamo", "draw startup", "draw ranks",
+)  # fmt: skip
+
 ORIGINS: Final = {
     TORCH_TRACE: Origin(
-        frozenset(
-            (*_ALWAYS, "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics")
-            + ("draw fx", "draw dynamo", "draw startup", "draw ranks")
-        ),
+        frozenset((*_ALWAYS, *_OF_TRACES)),
         frozenset((FAILED, BREAK, RECOMPILE, RECOMPILE_LIMIT, CACHE, CACHE_MISS)),
         "lowering, fusion decisions, schedule, memory plan, binaries or costs",
     ),

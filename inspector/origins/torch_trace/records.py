@@ -99,17 +99,17 @@ def _record(head: dict[str, Any], payload: list[bytes], names: dict[int, str], u
     value = head.get(kind)
     if kind == "str":
         match value:
-            case [str(name), int(number)]:
-                names[number] = name
+            case [str(file), int(number)]:
+                names[number] = file
     if not kind:
         unread.lines["no record in it"] += 1
         return
-    name: Any = value.get("name") if kind in _NAMED and isinstance(value, dict) else ""
+    title: Any = value.get("name") if kind in _NAMED and isinstance(value, dict) else ""
     text = b"".join(payload)
     rank, stack, attempt = head.get("rank"), head.get("stack"), head.get("attempt")
     yield Record(
         kind=kind,
-        name=name if isinstance(name, str) else "",
+        name=title if isinstance(title, str) else "",
         value=value,
         compile_id=_compile_id(head),
         attempt=attempt if type(attempt) is int else 0,

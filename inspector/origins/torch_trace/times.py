@@ -41,9 +41,8 @@ class Times:
             case {"ph": "E", "name": str(name), "ts": int() | float() as end}:
                 begun = self.begun.get(where, [])
                 # Timers of several threads can have one number, so that they end in another order than they began.
-                position = next(
-                    (index for index in reversed(range(len(begun))) if begun[index].get("name") == name), None
-                )
+                positions = (index for index in reversed(range(len(begun))) if begun[index].get("name") == name)
+                position = next(positions, None)
                 if position is None or not isinstance(at := (start := begun.pop(position)).get("ts"), (int, float)):
                     return
                 thread = self.threads.setdefault(where, len(self.threads))
