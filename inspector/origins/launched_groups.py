@@ -1,7 +1,9 @@
 """Which scheduler nodes a kernel computes: a call is given what its group writes."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -11,6 +13,8 @@ from inspect_compile.facts import Kernel, Operation, WrapperLine
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _LONGEST_CHAIN: Final = 100
 """Maximum number of names that one piece of memory has in one kernel."""
+_MOST_TRIES: Final = 10_000_000
+"""Maximum number of times that a group is held against a call."""
 _NO_CALL: Final = ("MultiOutput",)
 """Classes of extern operations that only name a part of what another one returned."""
 
@@ -80,24 +84,39 @@ def _add_left(
 
     Groups are called in their order, so that the call is between those of the groups before and after.
     """
-    order = {group.order: line for line, own in found.items() for group in own}
-    names = {launch.end: set(_NAME.findall(" ".join(launch.arguments))) for launch in launches}
-    for group in left:
-        written = set(group.buffers) | {write.into for write in group.writes if write.into}
-        for name in group.buffers:
-            for _ in range(_LONGEST_CHAIN):
-                if (other := in_place.get(name)) is None:
-                    break
-                written.add(other)
-                name = other
-        first = max((line for position, line in order.items() if position < group.order), default=0)
-        last = min((line for position, line in order.items() if position > group.order), default=None)
-        for launch in launches:
-            line = launch.end or 0
-            if line >= first and (last is None or line <= last) and written & names[launch.end]:
-                found[line] = [*found.get(line, ()), group]
-                order[group.order] = line
+    assigned = sorted((group.order, line) for line, own in found.items() for group in own)
+    lasts = list(accumulate((line for _, line in reversed(assigned)), min))[::-1]
+    lines = [launch.end or 0 for launch in launches]
+    names = [set(_NAME.findall(" ".join(launch.arguments))) for launch in launches]
+    first, position, tries = 0, 0, _MOST_TRIES
+    for group in sorted(left, key=lambda group: group.order):
+        while position < len(assigned) and assigned[position][0] < group.order:
+            first = max(first, assigned[position][1])
+            position += 1
+        last = lasts[position] if position < len(lasts) else None
+        written = _written(group, in_place)
+        for index in range(bisect_left(lines, first), len(lines)):
+            tries -= 1
+            if not tries or (last is not None and lines[index] > last):
                 break
+            if written & names[index]:
+                found.setdefault(lines[index], []).append(group)
+                first = lines[index]
+                break
+        if not tries:
+            return
+
+
+def _written(group: Operation, in_place: Mapping[str | None, str | None]) -> set[str]:
+    """All names of what the group writes."""
+    written = set(group.buffers) | {write.into for write in group.writes if write.into}
+    for name in group.buffers:
+        for _ in range(_LONGEST_CHAIN):
+            if (other := in_place.get(name)) is None:
+                break
+            written.add(other)
+            name = other
+    return written
 
 
 def _with_buffer(row: WrapperLine, of_call: dict[int, list[Operation]]) -> WrapperLine:
