@@ -1,6 +1,10 @@
 """torch's types of elements: their bytes, and how FX graphs abbreviate them."""
 
+from collections.abc import Iterable, Sequence
 from typing import Final
+
+LARGEST: Final = 2**63
+"""Numbers from here on are damage: no fact holds one."""
 
 ITEM_BYTES: Final[dict[str, int]] = {
     "bool": 1,
@@ -25,11 +29,24 @@ ABBREVIATED: Final[dict[str, str]] = {
 """Abbreviation in a printed graph → torch's name."""
 
 
-def storage_bytes(dtype: str, size: tuple[int, ...], stride: tuple[int, ...]) -> int | None:
-    """Bytes from the first element to the last; None for a type that is not known."""
+def storage_bytes(dtype: str, size: Sequence[int], stride: Sequence[int]) -> int | None:
+    """Bytes from the first element to the last; None for a type that is not known, and where there are too many."""
     item = ITEM_BYTES.get(dtype)
     if item is None:
         return None
     if 0 in size:
         return 0
-    return item * (1 + sum((length - 1) * step for length, step in zip(size, stride, strict=False)))
+    found = item * (1 + sum((length - 1) * step for length, step in zip(size, stride, strict=False)))
+    return found if 0 <= found < LARGEST else None
+
+
+def product(values: Iterable[int | None]) -> int | None:
+    """The product; None where a value is None, and where it is too large."""
+    found, known = 1, list(values)
+    if 0 in known:
+        return 0 if None not in known else None
+    for value in known:
+        if value is None or abs(found) >= LARGEST:
+            return None
+        found *= value
+    return found if abs(found) < LARGEST else None

@@ -5,7 +5,6 @@ the text does not say which; nor does it say which module ran a node, or what it
 """
 
 import ast
-import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Final
 
 from inspect_compile.facts import Location, Node, Tensor
 from inspect_compile.knowledge.kernels.parameters import split_arguments
-from inspect_compile.origins.dtypes import ABBREVIATED, ITEM_BYTES
+from inspect_compile.origins.dtypes import ABBREVIATED, ITEM_BYTES, product
 from inspect_compile.origins.python_text import dotted
 
 MOST_LINES: Final = 1_000_000
@@ -22,7 +21,6 @@ _LONGEST_LINE: Final = 1 << 20
 _LONGEST_ARGUMENT: Final = 200
 _DEEPEST: Final = 8
 """Maximum depth of nested graphs."""
-_LARGEST: Final = 2**63
 
 _CLASS: Final = re.compile(r"( *)class ([^\s(]+)\(")
 _TYPE: Final = re.compile(r"(\w+)\[")
@@ -295,15 +293,13 @@ def _tensors(annotation: ast.expr | None) -> tuple[Tensor, ...]:
     dtype = ABBREVIATED[kind[1]]
     size, rest = _dimensions(text[kind.end() :])
     stride, rest = _dimensions(rest[1:]) if rest.startswith("[") else ((), rest)
-    known = [length for length in size if isinstance(length, int)]
-    count = math.prod(known) if len(known) == len(size) else None
     return (
         Tensor(
             dtype=dtype,
             size=size,
             stride=stride,
             device=rest if _DEVICE.fullmatch(rest) else "",
-            bytes=None if count is None or count * ITEM_BYTES[dtype] >= _LARGEST else count * ITEM_BYTES[dtype],
+            bytes=product([ITEM_BYTES[dtype], *(length if isinstance(length, int) else None for length in size)]),
         ),
     )
 

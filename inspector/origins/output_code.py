@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from inspect_compile.dump import paths
@@ -28,6 +28,8 @@ class OutputCode:
     facts: tuple[Fact, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
     """Path of a kernel's source, relative to the graph's folder, and its text."""
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    """Symbol in the sizes → its value in the example."""
     note: str = ""
     """Why there is less than usual, in a sentence; empty if there is not."""
 
@@ -91,7 +93,7 @@ class _Reader:
                     sources[path] = kernel.source
                 facts.append(_kernel(graph, kernel, path, launches, functions))
             facts += [_extern(graph, launch) for function in functions for launch in function.externs]
-        return OutputCode(tuple(facts), tuple(sources.items()))
+        return OutputCode(tuple(facts), tuple(sources.items()), self._around.symbols)
 
     def _source_path(self, graph: str, kernel: Definition) -> str:
         if not kernel.source:

@@ -2,13 +2,15 @@
 
 import ast
 import warnings
+from collections.abc import Mapping
 from typing import Final
+
+from inspect_compile.origins.dtypes import LARGEST
 
 LONGEST: Final = 32 << 20
 """Maximum characters of a text."""
 MOST_CODE: Final = 4 << 20
 """Maximum characters of it outside of strings of several lines: a tree takes hundreds of times as much memory."""
-_LARGEST: Final = 2**63
 
 
 class NotReadError(Exception):
@@ -63,11 +65,11 @@ def source_of(node: ast.expr, lines: list[str]) -> str:
     return " ".join(part.decode("utf-8", "replace").strip() for part in found)
 
 
-def number(node: ast.expr | None, symbols: dict[str, int]) -> int | None:
+def number(node: ast.expr | None, symbols: Mapping[str, int]) -> int | None:
     """The value of a size, symbols at their values in the example; None where that is not known."""
     match node:
         case ast.Constant(value=int(value)) if type(value) is int:
-            return value if abs(value) < _LARGEST else None
+            return value if abs(value) < LARGEST else None
         case ast.Name(id=name):
             return symbols.get(name)
         case ast.UnaryOp(op=ast.USub(), operand=inner):
@@ -98,10 +100,10 @@ def _combined(left: int | None, operator: ast.operator, right: int | None) -> in
             result = left % right
         case _:
             return None
-    return result if abs(result) < _LARGEST else None
+    return result if abs(result) < LARGEST else None
 
 
-def numbers(node: ast.expr | None, symbols: dict[str, int]) -> tuple[int, ...] | None:
+def numbers(node: ast.expr | None, symbols: Mapping[str, int]) -> tuple[int, ...] | None:
     """The values of a tuple of sizes; None where one is not known."""
     if not isinstance(node, (ast.Tuple, ast.List)):
         return None

@@ -269,7 +269,7 @@ class _Reader:
             case ast.Subscript():
                 text = source_of(value, self._around.lines)
                 self._bytes.setdefault(name, None)
-                self._add("multi_output", statement.lineno, buffer=name, text=text, bytes=self._size(name))
+                self._add("multi_output", statement.lineno, buffer=name, text=text)
             case ast.Call(func=ast.Attribute(value=ast.Call() as inner, attr="as_strided" | "view")):
                 self._assigned(statement, name, inner, deletes=deletes)
             case ast.List(elts=elements):
@@ -297,7 +297,7 @@ class _Reader:
         elif f"{name} = " == _NEXT_ROUND:
             self._text("text", statement)
         else:
-            self._add("multi_output", line, buffer=name, text=other, bytes=size)
+            self._add("multi_output", line, buffer=name, text=other)
 
     def _bound(self, statement: ast.Assign, name: str, call: ast.Call, *, deletes: bool) -> None:
         function = dotted(call.func)
