@@ -57,7 +57,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     RUN,
     Listed("open", "browse a dump in the terminal, finished or still growing"),
     Listed("show", "print a summary of a dump, or one of its tables"),
-    Listed("import", "make a dump of a log that torch itself wrote (TORCH_TRACE)"),
+    Listed("import", "make a dump of what torch wrote: TORCH_TRACE, TORCH_COMPILE_DEBUG"),
     Listed("why", "explain why two operations are, or are not, in one kernel"),
     Listed("name", "find a kernel by the name that any tool prints"),
     Listed("attribute", "match a profile's kernels to launches and source lines"),

@@ -42,20 +42,19 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
 
-    found = None if path is None else _of_log(Path(path))
+    found = None if path is None else _of_others(Path(path))
     return _of_rank(found or (newest_dump() if path is None else open_dump(Path(path))), rank)
 
 
-def _of_log(path: Path) -> "Dump | None":
-    """The dump of a log by others at `path`; None if there is none."""
-    from inspect_compile.dump import paths
+def _of_others(path: Path) -> "Dump | None":
+    """The dump of what others wrote at `path`; None if it is a dump itself, or nothing that can be read."""
+    from inspect_compile.dump import find_dumps, paths
 
-    if (path / paths.RUN).is_file() or not path.exists() or path.name == paths.RUN:
+    if (path / paths.RUN).is_file() or not path.exists() or path.name == paths.RUN or find_dumps(path):
         return None
-    from inspect_compile.origins.importing import cache_folder, imported, logs_at
+    from inspect_compile.origins.importing import cache_folder, is_readable, kept
 
-    logs = logs_at(path)
-    return imported(path, logs, cache_folder()) if logs else None
+    return kept(path, cache_folder()) if is_readable(path) else None
 
 
 def _of_rank(dump: "Dump", rank: int | None) -> "Dump":

@@ -1,4 +1,4 @@
-"""`import`: make a dump of what torch itself logged."""
+"""`import`: make a dump of what torch itself wrote."""
 
 import argparse
 from pathlib import Path
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 
 
 class Import:
-    """Reads a log of others into a dump; with `--recompile` compiles its graphs again."""
+    """Reads what torch wrote into a dump; with `--recompile` compiles its graphs again."""
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
         parser.usage = "inspect-compile import PATH -o DUMP [--recompile [--target GPU]]"
-        parser.add_argument("path", metavar="PATH", help="a TORCH_TRACE log, or the folder with one for each rank")
+        parser.add_argument(
+            "path", metavar="PATH", help="a TORCH_TRACE log, a folder of them, or a TORCH_COMPILE_DEBUG folder"
+        )
         parser.add_argument("-o", "--output", metavar="DUMP", required=True, help="the dump; a new directory")
         parser.add_argument(
             "--recompile",
@@ -28,7 +30,7 @@ class Import:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read it, and say what was in it."""
-        from inspect_compile.origins.importing import import_logs, logs_at
+        from inspect_compile.origins.importing import is_readable, read_into
 
         path, root = Path(arguments.path), Path(arguments.output)
         if arguments.target and not arguments.recompile:
@@ -37,10 +39,9 @@ class Import:
             raise CommandError(f"{path}: no such file or folder")
         if root.exists():
             raise CommandError(f"{root}: is there already; name a new directory")
-        logs = logs_at(path)
-        if not logs:
-            raise CommandError(f"{path}: no TORCH_TRACE log (a program writes one with TORCH_TRACE=FOLDER)")
-        dump = import_logs(path, logs, root)
+        if not is_readable(path):
+            raise CommandError(f"{path}: no TORCH_TRACE log, and no folder that TORCH_COMPILE_DEBUG=1 writes")
+        dump = read_into(path, root)
         for part in (Path(part) for part in dump.other_processes or (dump.root,)):
             _report(part)
         say(f"look with: inspect-compile show {root}")
@@ -58,6 +59,9 @@ def _report(root: Path) -> None:
 
     dump = Dump(root)
     rows = dump.rows(OriginRecords)
+    if not rows:
+        say(f"{root}: {number_of(len(dump.outermost()), 'graph')}")
+        return
     read = [row for row in rows if row.became != "not read"]
     frames, graphs = len({row.graph for row in dump.rows(Frame)}), len(dump.outermost())
     say(

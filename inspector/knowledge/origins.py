@@ -17,6 +17,7 @@ class Origin(NamedTuple):
 
 
 TORCH_TRACE: Final = "TORCH_TRACE log"
+DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
 
 _ALWAYS: Final = (
     "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",
@@ -34,10 +35,20 @@ ORIGINS: Final = {
         frozenset((FAILED, BREAK, RECOMPILE, RECOMPILE_LIMIT, CACHE, CACHE_MISS)),
         "lowering, fusion decisions, schedule, memory plan, binaries or costs",
     ),
+    DEBUG_FOLDER: Origin(
+        frozenset((*_ALWAYS, "schedule", "draw fx", "draw schedule")),
+        frozenset(),
+        "frames, guards, passes, lowering, fusion decisions, binaries, times or costs",
+    ),
 }
 """Name of the origin, as run.json has it → what it holds."""
 
-RECOMPILE_WORDS: Final = "compile its graphs again to see that: inspect-compile import LOG -o DUMP --recompile"
+RECOMPILE_WORDS: Final = "compile its graphs again to see that: inspect-compile import PATH -o DUMP --recompile"
+
+
+def note(origin: str) -> str:
+    """What a reader of such a dump should know."""
+    return f"read from a {origin}, which holds no {ORIGINS[origin].lacks}; {RECOMPILE_WORDS}"
 
 
 def unknown_text(origin: str, table: str) -> str:

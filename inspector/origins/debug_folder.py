@@ -1,7 +1,7 @@
 """Makes a dump of a folder that torch wrote for TORCH_COMPILE_DEBUG."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -10,32 +10,15 @@ from inspect_compile.dump.files import text_inside
 from inspect_compile.dump.reader import MOST_GRAPHS
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
-from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Node, Operation, Run, Symbol, WrapperLine
-from inspect_compile.facts.nesting import enclosing, own_name
-from inspect_compile.origins.fx_text import nodes_of
-from inspect_compile.origins.ir_text import buffer_bytes, operations_of
-from inspect_compile.origins.launched_groups import joined
-from inspect_compile.origins.output_code import OutputCode, read_code
-from inspect_compile.origins.provenance import kernel_nodes, with_nodes
+from inspect_compile.facts import Run
+from inspect_compile.knowledge.origins import DEBUG_FOLDER, note
+from inspect_compile.origins.graph_texts import FILES, read_graph
 
-ORIGIN: Final = "TORCH_COMPILE_DEBUG folder"
-NOTE: Final = (
-    f"read from a {ORIGIN}, which holds no compile ids, guards, passes, lowering, decisions of the scheduler about "
-    "fusion, autotuning, binaries or times: these are not known"
-)
 _INDUCTOR: Final = "torchinductor"
 _RUN: Final = "run_"
-_CODE: Final = f"{paths.OUTPUT_CODE}.py"
-_CPP_CODE: Final = f"{paths.OUTPUT_CODE}.cpp"
-_FILES: Final = (
-    paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, _CODE,
-    _CPP_CODE, paths.PROVENANCE,
-)  # fmt: skip
-"""torch's files of a graph, which a dump has under the same names."""
 _OF_GRAPH: Final = re.compile(r"(.+)_(forward|backward|inference|joint)_(\d{1,9})\.(\d{1,9})")
 _OF_RUN: Final = re.compile(r"run_(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)_\d{1,9}-pid_(\d{1,9})")
 _VERSION: Final = re.compile(r"^# torch version: (\S{1,100})", re.MULTILINE)
-_SYMBOL: Final = re.compile(r"[su]\d+")
 _MOST_FOLDERS: Final = 100_000
 """Maximum number of entries of a folder that are looked at."""
 
@@ -63,7 +46,7 @@ def read_debug_folder(folder: Path, root: Path) -> None:
         part = root / paths.process_folder(None, int(process[7]) if process else number, number)
         part.mkdir()
         _read_run(folder, run, graphs, part)
-    Writer(root).run(Run(status="ranks", argv=(folder.name,), notes=(NOTE,)))
+    Writer(root).run(Run(status="ranks", origin=DEBUG_FOLDER, argv=(folder.name,), notes=(note(DEBUG_FOLDER),)))
     _mark_finished(root)
 
 
@@ -95,7 +78,7 @@ def _folders(root: Path, folder: Path) -> list[Path]:
 def _is_graph(root: Path, folder: Path) -> bool:
     named = _OF_GRAPH.fullmatch(folder.name) is not None
     try:
-        return named and paths.inside(root, folder) and any((folder / name).is_file() for name in _FILES)
+        return named and paths.inside(root, folder) and any((folder / name).is_file() for name in FILES)
     except OSError:
         return False
 
@@ -108,11 +91,10 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
     writer = Writer(root)
     versions: dict[str, str] = {}
     devices: dict[str, None] = {}
-    notes = [NOTE]
+    notes = [note(DEBUG_FOLDER)]
     for graph in graphs:
-        texts = {name: text for name in _FILES if (text := text_inside(folder, graph / name)) is not None}
-        code = _write_graph(writer, graph.name, texts, devices)
-        notes += [code.note] if code.note else []
+        texts = {name: text for name in FILES if (text := text_inside(folder, graph / name)) is not None}
+        notes += filter(None, (_write_graph(writer, graph.name, texts, devices),))
         if (version := _VERSION.search(texts.get(paths.FX_RUNNABLE, "")[:20_000])) is not None:
             versions["torch"] = version[1]
     writer.flush()
@@ -120,6 +102,7 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
     writer.run(
         Run(
             status="finished",
+            origin=DEBUG_FOLDER,
             argv=(run.name,),
             pid=int(began[7]) if began else 0,
             started=f"{began[1]}-{began[2]}-{began[3]}T{began[4]}:{began[5]}:{began[6]}" if began else "",
@@ -138,73 +121,13 @@ def _mark_finished(root: Path) -> None:
     (root / paths.FINISHED).write_text("", encoding="utf-8")
 
 
-def _write_graph(writer: Writer, name: str, texts: Mapping[str, str], devices: dict[str, None]) -> OutputCode:
-    """Write what is known of one graph; adds to `devices` where its tensors are."""
-    for file, text in texts.items():
-        writer.text(f"{paths.graph_folder(name)}/{file}", text)
-    nodes = nodes_of(name, "aot", texts.get(paths.FX_READABLE, ""))
-    final = nodes_of(name, "post_grad", texts.get(paths.FX_TRANSFORMED, ""))
-    after = texts.get(paths.IR_POST_FUSION, "")
-    code = OutputCode()
-    if _CODE in texts:
-        code = read_code(name, texts[_CODE])
-        code = read_code(name, texts[_CODE], buffer_bytes(after, code.symbols)) if after else code
-    inputs = {node.target: node.values[0] for node in final or nodes if node.op == "placeholder" and node.values}
-    operations = [
-        operation
-        for phase, text in (("pre_fusion", texts.get(paths.IR_PRE_FUSION, "")), ("post_fusion", after))
-        for operation in operations_of(name, phase, text, inputs, code.symbols)
-    ]
-    of_kernel = kernel_nodes(texts.get(paths.PROVENANCE, "{}"))
-    facts = list(_joined(code, texts.get(_CODE, ""), of_kernel, final, operations))
-    own = {operation.device: None for operation in operations if operation.device}
-    devices.update(own)
-    for fact in (*_graphs(name, code, texts, nodes or final, ", ".join(sorted(own))), *nodes, *final, *facts):
-        writer.add(fact)
-    for path, source in code.sources:
-        writer.text(f"{paths.graph_folder(name)}/{path}", source)
-    return code
-
-
-def _joined(
-    code: OutputCode,
-    text: str,
-    of_kernel: Mapping[str, tuple[str, ...]],
-    nodes: list[Node],
-    operations: list[Operation],
-) -> Iterator[Fact]:
-    """The facts of the code and of the schedule, each with what the other one says of it."""
-    for graph in dict.fromkeys(fact.graph for fact in (*code.facts, *operations)):
-        own = [fact for fact in code.facts if fact.graph == graph]
-        kernels = with_nodes(
-            [fact for fact in own if isinstance(fact, Kernel)],
-            text,
-            of_kernel,
-            [node for node in nodes if node.graph == graph],
-        )
-        lines = [fact for fact in own if isinstance(fact, WrapperLine)]
-        found = joined(kernels, lines, [operation for operation in operations if operation.graph == graph])
-        yield from found.operations
-        yield from found.lines
-        yield from (fact for fact in own if not isinstance(fact, (Kernel, WrapperLine)))
-        yield from found.kernels
-
-
-def _graphs(name: str, code: OutputCode, texts: Mapping[str, str], nodes: list[Node], device: str) -> Iterator[Fact]:
+def _write_graph(writer: Writer, name: str, texts: Mapping[str, str], devices: dict[str, None]) -> str:
+    """Write what is known of one graph, and return what is to be noted; adds to `devices` where its tensors are."""
     parts = _OF_GRAPH.fullmatch(name)
-    yield Graph(
-        graph=name,
-        kind=parts[2] if parts else "inference",
-        name=name.rpartition(".")[0],
-        inputs=sum(node.op == "placeholder" and node.graph == name for node in nodes),
-        is_cpp_wrapper=_CPP_CODE in texts,
-        device=device,
-    )
-    for nested in dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name):
-        count = sum(node.op == "placeholder" and node.graph == nested for node in nodes)
-        yield Graph(graph=nested, kind="subgraph", parent=enclosing(nested), name=own_name(nested), inputs=count)
-    for symbol, value in code.symbols.items():
-        if _SYMBOL.fullmatch(symbol):
-            yield Symbol(graph=name, name=symbol, hint=str(value))
-    if _CODE in texts or _CPP_CODE in texts:
-        yield GraphEnd(graph=name, status="compiled", seconds=0.0)
+    read = read_graph(name, parts[2] if parts else "inference", texts)
+    for fact in read.facts:
+        writer.add(fact)
+    for path, text in read.files.items():
+        writer.text(f"{paths.graph_folder(name)}/{path}", text)
+    devices.update(dict.fromkeys(read.devices))
+    return read.note

@@ -16,7 +16,8 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import Fact, Run
-from inspect_compile.knowledge.origins import ORIGINS, RECOMPILE_WORDS, TORCH_TRACE
+from inspect_compile.knowledge.origins import TORCH_TRACE, note
+from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
 from inspect_compile.origins.torch_trace.graphs import File
 from inspect_compile.origins.torch_trace.reader import Trace
 from inspect_compile.origins.torch_trace.records import Unread, records
@@ -31,6 +32,7 @@ _LOOKED_AT: Final = 4 << 20
 _MOST_LOGS: Final = 4096
 _RANK: Final = re.compile(r"_rank_(\d{1,6})(?=[_.]|$)")
 _PROCESS: Final = "process_"
+_MOST_FILES: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,18 @@ def _is_log(path: Path) -> bool:
     return any(record.kind in _KINDS for record in records(lines, Unread(), {}))
 
 
-def import_logs(path: Path, logs: Sequence[Log], root: Path) -> Dump:
-    """Make the dump `root`, a new directory, of the logs at `path`. Raises DumpError if one cannot be read."""
+def is_readable(path: Path) -> bool:
+    """Whether `path` is something that others wrote and that a dump can be made of."""
+    return bool(logs_at(path)) or (path.is_dir() and is_debug_folder(path))
+
+
+def read_into(path: Path, root: Path) -> Dump:
+    """Make the dump `root`, a new directory, of what is at `path`. Raises DumpError if it cannot be read."""
+    logs = logs_at(path)
     try:
-        if len(logs) == 1:
+        if not logs:
+            read_debug_folder(path, root)
+        elif len(logs) == 1:
             _import(logs[0], root)
         else:
             _import_ranks(path, logs, root)
@@ -87,7 +97,7 @@ def _import_ranks(path: Path, logs: Sequence[Log], root: Path) -> None:
             folder = f"{_PROCESS}{number}"
         taken.add(folder)
         _import(log, root / folder)
-    Writer(root).run(Run(status="ranks", origin=TORCH_TRACE, argv=(path.name,), notes=(_note(),)))
+    Writer(root).run(Run(status="ranks", origin=TORCH_TRACE, argv=(path.name,), notes=(note(TORCH_TRACE),)))
     _mark_finished(root)
 
 
@@ -114,7 +124,7 @@ def _import(log: Log, root: Path) -> None:
             versions=trace.versions,
             device=trace.device or "cpu",
             origin=TORCH_TRACE,
-            notes=(_note(),),
+            notes=(note(TORCH_TRACE),),
         )
     )
     if writer.trouble:
@@ -142,18 +152,14 @@ def _mark_finished(root: Path) -> None:
     (root / paths.FINISHED).write_text("", encoding="utf-8")
 
 
-def _note() -> str:
-    return f"read from a {TORCH_TRACE}, which holds no {ORIGINS[TORCH_TRACE].lacks}; {RECOMPILE_WORDS}"
-
-
-def imported(path: Path, logs: Sequence[Log], cache: Path) -> Dump:
-    """The dump of the logs at `path`, kept in the folder `cache` until a log changes."""
-    root = cache / f"{paths.safe_name(path.name)[:60]}-{_fingerprint(logs)}"
+def kept(path: Path, cache: Path) -> Dump:
+    """The dump of what others wrote at `path`, kept in the folder `cache` until a file of it changes."""
+    root = cache / f"{paths.safe_name(path.absolute().name)[:60]}-{_fingerprint(path)}"
     if not (root / paths.FINISHED).exists():
         beside = root.with_name(f"{root.name}.{os.getpid()}.tmp")
         shutil.rmtree(beside, ignore_errors=True)
         try:
-            import_logs(path, logs, beside)
+            read_into(path, beside)
             shutil.rmtree(root, ignore_errors=True)
             beside.replace(root)
         finally:
@@ -161,13 +167,14 @@ def imported(path: Path, logs: Sequence[Log], cache: Path) -> Dump:
     return Dump(root)
 
 
-def _fingerprint(logs: Sequence[Log]) -> str:
+def _fingerprint(path: Path) -> str:
+    """Changes with the size and time of each file at `path`."""
     digest = hashlib.sha256(__version__.encode())
-    for log in logs:
-        status = log.path.stat()
-        digest.update(
-            f"{log.path.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0".encode("utf-8", "surrogatepass")
-        )
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    for file in files[:_MOST_FILES]:
+        status = file.stat()
+        words = f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0"
+        digest.update(words.encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 
 

@@ -32,6 +32,7 @@ from inspect_compile.facts import (
     NonFinite,
     Operand,
     Recompile,
+    OriginRecords,
     Remark,
     Run,
     Settings,
@@ -45,6 +46,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.facts.trials import Change, Place, Repeated, Spent
 from inspect_compile.graph import Graphs
+from inspect_compile.knowledge.origins import TORCH_TRACE
 from inspect_compile.tables.terminal import Drawn
 from tests.conftest import DumpOf, Golden
 from tests.handmade import GRAPH, at, attempt, ended, graph, kernel, line, lowered, made, node, operation
@@ -93,6 +95,7 @@ _OF_OTHER_RUNS: Final = frozenset(
         "numerics",
         "nonfinite",
         "cudagraphs",
+        "origin",
         "ranks",
         "replays",
         "tried",
@@ -262,6 +265,9 @@ def test_text_of_a_dump_is_only_text(tmp_path: Path, name: str) -> None:
     if name == "replays":
         hostile = Run(status="raised", replay_of=GRAPH, target=HOSTILE, config={HOSTILE: HOSTILE}, exception=HOSTILE)
         made(tmp_path / "replay_1", Remark(kind="analysis", code="replay-by-device", message=HOSTILE), run=hostile)
+    if name == "origin":
+        hostile = Run(status="finished", origin=TORCH_TRACE)
+        dump = made(tmp_path / "log", OriginRecords(what=HOSTILE, count=1, became=HOSTILE), run=hostile)
     text = shown(dump, name, width=300)
 
     assert "[red]x[/red]" in text

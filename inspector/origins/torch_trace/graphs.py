@@ -1,29 +1,32 @@
 """Inductor's graphs in a TORCH_TRACE log: their FX texts at each stage, the generated code, and files beside them."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Fact, Graph, GraphEnd, JointNode, Kernel, Location, Node, Remark
+from inspect_compile.facts import DynamoNode, Fact, JointNode, Node, Remark
 from inspect_compile.origins.fx_text import nodes_of
-from inspect_compile.origins.output_code import read_code
+from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
 from inspect_compile.origins.torch_trace.records import Record
 
 _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
-_CPP: Final = "inductor_aot_wrapper_code"
 _BEFORE_CODE: Final = {
-    "fx_graph_runnable": "runnable",
-    "before_post_grad_graph": "readable",
-    "after_post_grad_graph": "transformed",
-    "inductor_post_grad_graph": "transformed",
+    "fx_graph_runnable": paths.FX_RUNNABLE,
+    "before_post_grad_graph": paths.FX_READABLE,
+    "after_post_grad_graph": paths.FX_TRANSFORMED,
+    "inductor_post_grad_graph": paths.FX_TRANSFORMED,
 }
-"""Records of a graph that is compiled → what of it they hold. Of the two names for the last torch 2.13 has one."""
-_AFTER: Final = {"inductor_provenance_tracking_node_mappings": paths.PROVENANCE}
-"""Records beside its code → their file."""
+"""Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one."""
+_AFTER: Final = {
+    "inductor_output_code": CODE,
+    "inductor_aot_wrapper_code": CPP_CODE,
+    "inductor_provenance_tracking_node_mappings": paths.PROVENANCE,
+}
+"""Records of its code, and beside it → their file."""
 _AOT_GRAPHS: Final = {
     "aot_forward_graph": "forward", "aot_backward_graph": "backward", "aot_inference_graph": "inference",
 }  # fmt: skip
@@ -43,11 +46,11 @@ class _Compiling:
 
     compile_id: str
     texts: dict[str, str] = field(default_factory=dict)
-    """What was met → its text: `runnable`, `readable`, `transformed`, `code`, `cpp`, and files beside them."""
+    """File → its text."""
 
     @property
     def has_code(self) -> bool:
-        return "code" in self.texts or "cpp" in self.texts
+        return CODE in self.texts or CPP_CODE in self.texts
 
 
 @dataclass
@@ -78,69 +81,39 @@ class TracedGraphs:
             self.aot.setdefault(compile_id, {})[_AOT_GRAPHS[name]] = record.text
         elif name in _BEFORE_CODE:
             yield from self._add(compile_id, _BEFORE_CODE[name], record.text, is_first=True)
-        elif record.kind == "inductor_output_code":
-            yield from self._add(compile_id, "code", record.text)
-        elif name == _CPP:
-            yield from self._add(compile_id, "cpp", record.text)
         elif name in _AFTER:
             yield from self._add(compile_id, _AFTER[name], record.text)
 
     def rest(self) -> Iterator[Fact | File]:
         """Graphs of which no further record came."""
         for compiling in self.current.values():
-            yield from self._told(compiling)
+            yield from self._whole(compiling)
         self.current.clear()
 
     def _add(self, compile_id: str, what: str, text: str, *, is_first: bool = False) -> Iterator[Fact | File]:
         compiling = self.current.get(compile_id)
         if compiling is not None and (what in compiling.texts or (is_first and compiling.has_code)):
             del self.current[compile_id]
-            yield from self._told(compiling)
+            yield from self._whole(compiling)
             compiling = None
         if compiling is None:
             compiling = self.current[compile_id] = _Compiling(compile_id)
         compiling.texts[what] = text
 
-    def _told(self, compiling: _Compiling) -> Iterator[Fact | File]:
+    def _whole(self, compiling: _Compiling) -> Iterator[Fact | File]:
+        """All that is known of a graph."""
         texts, compile_id = compiling.texts, compiling.compile_id
-        code = texts.get("code", "")
+        code = texts.get(CODE, "")
         aot_number, kind = self._kind(compile_id, code)
         name = self._name(aot_number, kind)
-        aot = self.aot.get(compile_id, {}).get(kind, "") or texts.get("readable", "")
-        nodes = [*nodes_of(name, "aot", aot)] if aot else []
-        final = [*nodes_of(name, "post_grad", texts["transformed"])] if "transformed" in texts else []
-        known = final or nodes
-        devices = (value.device for node in known for value in node.values if value.device)
-        yield Graph(
-            graph=name, kind=kind, compile_id=compile_id or None, name=name.rpartition(".")[0],
-            inputs=sum(node.op == "placeholder" for node in known), is_cpp_wrapper="cpp" in texts,
-            device=next(devices, "").partition(":")[0],
-        )  # fmt: skip
-        yield from nodes
-        yield from final
+        if paths.FX_READABLE not in texts and (aot := self.aot.get(compile_id, {}).get(kind)):
+            texts[paths.FX_READABLE] = aot
+        read = read_graph(name, kind, texts, compile_id or None)
+        yield from read.facts
         folder = paths.graph_folder(name)
-        generated = read_code(name, code)
-        lines = {node.name: node.where for node in known if node.where is not None}
-        mapped = _mapped(texts.get(paths.PROVENANCE, ""))
-        for fact in generated.facts:
-            yield _of_nodes(fact, mapped, lines) if isinstance(fact, Kernel) else fact
-        for path, source in generated.sources:
-            yield File(f"{folder}/{path}", source)
-        if code and generated.note:
-            yield Remark(graph=name, kind="analysis", code="not-read", message=generated.note)
-        for what, file in (
-            ("runnable", paths.FX_RUNNABLE), ("transformed", paths.FX_TRANSFORMED),
-            ("code", f"{paths.OUTPUT_CODE}.py"), ("cpp", f"{paths.OUTPUT_CODE}.cpp"),
-        ):  # fmt: skip
-            if what in texts:
-                yield File(f"{folder}/{file}", texts[what])
-        if readable := texts.get("readable") or aot:
-            yield File(f"{folder}/{paths.FX_READABLE}", readable)
-        for file in _AFTER.values():
-            if file in texts:
-                yield File(f"{folder}/{file}", texts[file])
-        if compiling.has_code:
-            yield GraphEnd(graph=name, status="compiled", seconds=0.0)
+        yield from (File(f"{folder}/{path}", text) for path, text in read.files.items())
+        if read.note:
+            yield Remark(graph=name, kind="analysis", code="not-read", message=read.note)
 
     def _kind(self, compile_id: str, code: str) -> tuple[int, str]:
         """AOTAutograd's number of the graph, and its kind: from its code, else the next that the compile has."""
@@ -161,28 +134,6 @@ class TracedGraphs:
         self.number = number + 1
         self.order += 1
         return f"model__{aot_number}_{kind}_{number}.{self.order - 1}"
-
-
-def _mapped(text: str) -> dict[str, tuple[str, ...]]:
-    """Kernel → its post-grad nodes, from torch's own record of them."""
-    try:
-        found = msgspec.json.decode(text) if text else {}
-    except (msgspec.DecodeError, RecursionError):
-        return {}
-    kernels = found.get("cppCodeToPost") if isinstance(found, dict) else None
-    nodes: dict[str, tuple[str, ...]] = {}
-    for kernel, names in kernels.items() if isinstance(kernels, dict) else ():
-        if isinstance(kernel, str) and isinstance(names, list):
-            own = kernel.partition(":")[0]  # torch 2.9 and later add the number of the call
-            nodes[own] = tuple(dict.fromkeys((*nodes.get(own, ()), *(name for name in names if isinstance(name, str)))))
-    return nodes
-
-
-def _of_nodes(kernel: Kernel, mapped: Mapping[str, tuple[str, ...]], lines: Mapping[str, Location]) -> Kernel:
-    """The kernel with the nodes that torch recorded for it, if its code does not name them, and their lines."""
-    nodes = kernel.nodes or mapped.get(kernel.name, ())
-    where = dict.fromkeys(lines[node] for node in nodes if node in lines)
-    return msgspec.structs.replace(kernel, nodes=nodes, lines=tuple(where))
 
 
 def _fields(node: Node) -> dict[str, Any]:

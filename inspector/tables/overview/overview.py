@@ -17,6 +17,7 @@ from inspect_compile.analysis.overview.logged import logged
 from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
+from inspect_compile.knowledge.origins import ORIGINS
 from inspect_compile.knowledge.overview.findings import FAILED
 from inspect_compile.tables.block_lines import cleaned, cut_off, wrapped
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
@@ -114,7 +115,9 @@ def _code(row: LineCost) -> Cell:
 def sections(dump: "Dump", found: Overview) -> list[Section]:
     """The parts of the page, from what was compiled to what the dump itself lacks."""
     if dump.run.origin:
-        of_log = [_logged_graphs(dump), _findings(dump, found), _dynamo(found)]
+        of_log = [_logged_graphs(dump), _dynamo(found)]
+        if (origin := ORIGINS.get(dump.run.origin)) is not None and origin.findings:
+            of_log.insert(1, _findings(dump, found))
         return [part for part in of_log if part is not None]
     parts = [
         _step(dump, found),

@@ -1,0 +1,122 @@
+"""What torch's texts of one graph tell together: its FX nodes, its schedule, its code, each joined with the others."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from inspect_compile.dump import paths
+from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Node, Operation, Symbol, WrapperLine
+from inspect_compile.facts.nesting import enclosing, own_name
+from inspect_compile.origins.fx_text import nodes_of
+from inspect_compile.origins.ir_text import buffer_bytes, operations_of
+from inspect_compile.origins.launched_groups import joined
+from inspect_compile.origins.output_code import OutputCode, read_code
+from inspect_compile.origins.provenance import kernel_nodes, with_nodes
+
+CODE: Final = f"{paths.OUTPUT_CODE}.py"
+CPP_CODE: Final = f"{paths.OUTPUT_CODE}.cpp"
+FILES: Final = (
+    paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, CODE,
+    CPP_CODE, paths.PROVENANCE,
+)  # fmt: skip
+"""torch's files of a graph, which a dump has under the same names."""
+_SYMBOL: Final = re.compile(r"[su]\d+")
+
+
+class ReadGraph(NamedTuple):
+    """What became of the texts of a graph."""
+
+    facts: list[Fact]
+    files: dict[str, str]
+    """Path in the graph's folder → text: those that were given, and the kernels' sources."""
+    devices: list[str]
+    """Where its tensors are."""
+    note: str
+    """What could not be read, in a sentence; else empty."""
+
+
+def read_graph(name: str, kind: str, texts: Mapping[str, str], compile_id: str | None = None) -> ReadGraph:
+    """Read the texts of a graph, by their names in `FILES`; any of them can be missing."""
+    nodes = nodes_of(name, "aot", texts.get(paths.FX_READABLE, ""))
+    final = nodes_of(name, "post_grad", texts.get(paths.FX_TRANSFORMED, ""))
+    after = texts.get(paths.IR_POST_FUSION, "")
+    code = OutputCode()
+    if CODE in texts:
+        code = read_code(name, texts[CODE])
+        code = read_code(name, texts[CODE], buffer_bytes(after, code.symbols)) if after else code
+    known = final or nodes
+    inputs = {node.target: node.values[0] for node in known if node.op == "placeholder" and node.values}
+    operations = [
+        operation
+        for phase, text in (("pre_fusion", texts.get(paths.IR_PRE_FUSION, "")), ("post_fusion", after))
+        for operation in operations_of(name, phase, text, inputs, code.symbols)
+    ]
+    of_nodes = (value.device for node in known for value in node.values)
+    devices = list(dict.fromkeys(filter(None, (*(operation.device for operation in operations), *of_nodes))))
+    of_kernel = kernel_nodes(texts.get(paths.PROVENANCE, "{}"))
+    facts = [
+        *_graphs(name, kind, compile_id, code, texts, nodes or final, ", ".join(sorted(devices))),
+        *nodes,
+        *final,
+        *_joined(code, texts.get(CODE, ""), of_kernel, final, operations),
+    ]
+    return ReadGraph(facts, {**texts, **dict(code.sources)}, devices, code.note)
+
+
+def _joined(
+    code: OutputCode,
+    text: str,
+    of_kernel: Mapping[str, tuple[str, ...]],
+    nodes: list[Node],
+    operations: list[Operation],
+) -> Iterator[Fact]:
+    """The facts of the code and of the schedule, each with what the other one says of it."""
+    for graph in dict.fromkeys(fact.graph for fact in (*code.facts, *operations)):
+        own = [fact for fact in code.facts if fact.graph == graph]
+        kernels = with_nodes(
+            [fact for fact in own if isinstance(fact, Kernel)],
+            text,
+            of_kernel,
+            [node for node in nodes if node.graph == graph],
+        )
+        lines = [fact for fact in own if isinstance(fact, WrapperLine)]
+        found = joined(kernels, lines, [operation for operation in operations if operation.graph == graph])
+        yield from found.operations
+        yield from found.lines
+        yield from (fact for fact in own if not isinstance(fact, (Kernel, WrapperLine)))
+        yield from found.kernels
+
+
+def _graphs(
+    name: str,
+    kind: str,
+    compile_id: str | None,
+    code: OutputCode,
+    texts: Mapping[str, str],
+    nodes: list[Node],
+    device: str,
+) -> Iterator[Fact]:
+    yield Graph(
+        graph=name,
+        kind=kind,
+        compile_id=compile_id,
+        name=name.rpartition(".")[0],
+        inputs=sum(node.op == "placeholder" and node.graph == name for node in nodes),
+        is_cpp_wrapper=CPP_CODE in texts,
+        device=device,
+    )
+    for nested in dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name):
+        count = sum(node.op == "placeholder" and node.graph == nested for node in nodes)
+        yield Graph(
+            graph=nested,
+            kind="subgraph",
+            compile_id=compile_id,
+            parent=enclosing(nested),
+            name=own_name(nested),
+            inputs=count,
+        )
+    for symbol, value in code.symbols.items():
+        if _SYMBOL.fullmatch(symbol):
+            yield Symbol(graph=name, name=symbol, hint=str(value))
+    if CODE in texts or CPP_CODE in texts:
+        yield GraphEnd(graph=name, status="compiled", seconds=0.0)
