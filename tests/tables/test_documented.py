@@ -56,6 +56,7 @@ from inspect_compile.analysis.numerics.coverage import Uncompared
 from inspect_compile.analysis.numerics.nonfinite import NonFiniteRow
 from inspect_compile.analysis.numerics.statements import KernelStatements
 from inspect_compile.analysis.numerics.verdicts import Judged
+from inspect_compile.analysis.overview.logged import LoggedGraph
 from inspect_compile.analysis.overview.looked_for import KindLookedFor
 from inspect_compile.analysis.overview.node_rows import NodeSummary
 from inspect_compile.analysis.overview.node_story import KinRow
@@ -93,6 +94,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Totals,
     RunSummary,
     GraphSummary,
+    LoggedGraph,
     Configuration,
     Autotuned,
     Annotated,

@@ -5,7 +5,6 @@ Each claim comes with the command that shows the evidence.
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from inspect_compile.analysis.cost.flops import HEAVY
@@ -13,10 +12,12 @@ from inspect_compile.analysis.dumps.nothing import nothing
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.dumps.parts import parts as parts_of
 from inspect_compile.analysis.findings.every import findings
+from inspect_compile.analysis.overview.logged import LoggedGraph, logged
 from inspect_compile.analysis.overview.records import GraphSummary, RunSummary
 from inspect_compile.analysis.overview.summary import incomplete, summarize, summarize_run
 from inspect_compile.facts import Collective, CudaGraph, Frame, Launched, Remark, Tuning
-from inspect_compile.graph import CompiledGraph, ShortNames, few, grouped
+from inspect_compile.graph import CompiledGraph, Graphs, ShortNames, few, grouped
+from inspect_compile.knowledge.origins import ORIGINS
 from inspect_compile.knowledge.overview.choices import CHOICES
 from inspect_compile.knowledge.overview.nothing import COMPILED_NOTHING, Why, advice_for
 from inspect_compile.tables.overview.findings import first_lines, kinds_command, no_findings_text, note
@@ -76,6 +77,9 @@ def summary(request: Request) -> Block:
     for found in shown:
         which = () if run.graphs == 1 else ("--graph", short.of(found.fact))
         of_graph = _Say(request.dump_argument, which, is_brief=True)
+        if dump.run.origin:
+            parts.append(Stack([*_logged(logged(found), of_graph), of_graph.form()], gap=False))
+            continue
         lines = _graph(summarize(found), of_graph)
         every: list[Block] = [*lines, *_tuned(found, of_graph), *_ran(found, of_graph), of_graph.form()]
         parts.append(Stack(every, gap=False))
@@ -86,7 +90,8 @@ def summary(request: Request) -> Block:
     parts.insert(0, Stack(_run(dump, run, say), gap=False))  # it also says what could not be read
     is_found = bool(graphs) or (bool(dump.rows(Frame)) and not dump.lacking)
     rows = findings(request.graphs) if is_found else []
-    if graphs or rows:
+    origin = ORIGINS.get(dump.run.origin)
+    if (graphs or rows) and (origin is None or origin.findings):
         parts.append(Stack(_findings(request, rows, say), gap=False))
     return Stack(parts)
 
@@ -149,6 +154,22 @@ def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[Block]:
         from inspect_compile.tables.runtime.collectives import claims
 
         yield from claims(dump, say.dump_argument)
+
+
+def _logged(row: LoggedGraph, say: _Say) -> Iterator[Claim]:
+    """A graph of a log."""
+    kind = f"  {row.kind} {row.compile_id or ''}".rstrip()
+    yield say(joined((row.graph, "strong"), (kind, "dim")))
+    yield say(" nodes not known" if row.nodes is None else f" {number_of(row.nodes, 'node')}", "", "nodes")
+    if row.kernels is None or row.launches is None:
+        yield say(" its generated code is not known")
+    else:
+        yield say(f" {number_of(row.kernels, 'kernel')}, {number_of(row.launches, 'call')}", "", "kernels")
+
+
+def _rows(graphs: Graphs) -> Iterator[RunSummary | GraphSummary | LoggedGraph]:
+    yield summarize_run(graphs.dump)
+    yield from map(logged if graphs.dump.run.origin else summarize, graphs)
 
 
 def _graph(row: GraphSummary, say: _Say) -> Iterator[Claim]:
@@ -267,4 +288,4 @@ def _nothing(dump: "Dump", why: Why, say: _Say) -> Iterator[Claim]:
         yield say(f"To do: {one_line(why.to_do)}", "warn")
 
 
-TABLE: Final = DeclaredTable(summary, lambda graphs: chain([summarize_run(graphs.dump)], map(summarize, graphs)))
+TABLE: Final = DeclaredTable(summary, _rows)
