@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from inspect_compile.dump import Dump
 from inspect_compile.graph.provenance.chain import Selection
+from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.tables.layout import UNLIMITED
 from inspect_compile.tables.styled_text import styled
 from inspect_compile.tables.text import number_of
@@ -26,6 +27,16 @@ from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
+
+_TABLES: Final = {
+    "passes": "passes",
+    "ir": "lowering",
+    "fusion": "fusion",
+    "cost": "flops",
+    "memory": "memory",
+    "numerics": "numerics",
+}
+"""View → the table of `show` that has the same rows, of those that not every dump has."""
 
 
 def failed(error: Exception) -> Code:
@@ -228,18 +239,25 @@ class View(TabView):
         arrangement = self.rows.arrangement
 
         def build(dump: Dump) -> tuple[Shown[Any], Arranged]:
-            shown = self.build(scope.chain, mode, dump)
+            shown = self._unknown(dump) or self.build(scope.chain, mode, dump)
             return shown, arranged(shown.sheet, arrangement).with_places()
 
         with self.guarded():
             if self._seen is None or self._seen[0].chain.graph != scope.chain.graph:
-                first = await self.reader.read(partial(self.beginning, scope.chain, mode))
+                first = await self.reader.read(
+                    lambda dump: self._unknown(dump) or self.beginning(scope.chain, mode, dump)
+                )
                 if first is not None:
                     self._show(scope, mode, first, None)
             shown, rows = await self.reader.read(build)
             self._show(scope, mode, shown, rows if arrangement == self.rows.arrangement else None)
         self._is_loading = False
         self.post_message(self.Loaded())
+
+    def _unknown(self, dump: Dump) -> Shown[Any] | None:
+        """Why there is nothing to show of a dump that was made of a log; None where there can be."""
+        text = unknown_text(dump.run.origin, _TABLES.get(self.tab.name, "graphs"))
+        return Shown(NOTHING, empty=text) if text else None
 
     def _show(self, scope: Scope, mode: str, shown: Shown[Any], arranged: Arranged | None) -> None:
         before = self._seen
