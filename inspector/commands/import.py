@@ -77,7 +77,7 @@ def _recompile(dump: "Dump", target: str | None) -> int:
     """Compile each graph of the log again; 1 if one of them could not be."""
     from inspect_compile.dump import Dump
     from inspect_compile.graph import CompiledGraph
-    from inspect_compile.launch.recompile import architecture
+    from inspect_compile.launch.recompile import agreement, agreement_text, architecture
     from inspect_compile.launch.replay import replayed
 
     done = total = 0
@@ -94,6 +94,7 @@ def _recompile(dump: "Dump", target: str | None) -> int:
                 tell(f"{graph.name}: the compile failed: {again.failure}; {again.part / 'compiler.log'} has more")
                 continue
             done += 1
-            say(f"{graph.name} compiled again: inspect-compile show {part.root} fusion --replay {again.number}")
+            how = agreement_text(agreement(graph, CompiledGraph(Dump(again.part), again.graph)))
+            say(f"{graph.name} compiled again, {how}: inspect-compile show {part.root} fusion --replay {again.number}")
     say(f"{done:,} of {total:,} graphs compiled again")
     return 0 if done == total else 1

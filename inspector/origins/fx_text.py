@@ -23,7 +23,7 @@ _DEEPEST: Final = 8
 """Maximum depth of nested graphs."""
 
 _CLASS: Final = re.compile(r"( *)class ([^\s(]+)\(")
-_TYPE: Final = re.compile(r"(\w+)\[")
+_TYPE: Final = re.compile(r"\b(\w{1,20})\[")
 _DEVICE: Final = re.compile(r"[a-z]{1,30}(?::\d{1,4})?")
 _HEAD: Final = "def forward("
 _FLATTEN: Final = "fx_pytree.tree_flatten_spec"

@@ -1,6 +1,5 @@
 """A TORCH_TRACE log beside a recording of the same process: what the log holds is what was recorded."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -10,18 +9,31 @@ from typing import Any
 import pytest
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Fact, Frame, Graph, GraphBreak, Metrics, OriginRecords, Recompile, ShapeGuard, Timed
+from inspect_compile.facts import (
+    Fact,
+    Frame,
+    Graph,
+    GraphBreak,
+    Kernel,
+    Metrics,
+    Operation,
+    OriginRecords,
+    Recompile,
+    ShapeGuard,
+    Timed,
+)
 from inspect_compile.origins.torch_trace.reader import Trace
-from tests.conftest import SAMPLES
 from tests.running import COMMAND, inspected, run
 
+PROGRAM = Path(__file__).parent / "programs" / "traced.py"
 
-@pytest.fixture(scope="module", params=["graph_breaks.py", "dynamic_shapes.py", "softmax_mlp.py"])
-def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, Dump]:
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> tuple[Dump, Dump]:
     """The recorded dump, and the one that is read from the log of the same process."""
     folder = tmp_path_factory.mktemp("traced")
-    environment = {"TORCH_TRACE": str(folder / "log")}
-    done = inspected([SAMPLES / request.param], folder, environment=environment)
+    environment = {"TORCH_TRACE": str(folder / "log"), "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = inspected([PROGRAM], folder, environment=environment)
     assert done.returncode == 0, done.stderr
     read = run([*COMMAND, "import", "log", "-o", "read"], folder)
     assert read.returncode == 0, read.stderr
@@ -45,7 +57,10 @@ def test_frames_breaks_and_recompiles(both: tuple[Dump, Dump]) -> None:
     # The log has names of functions without the class that they are in.
     for ours, theirs in zip(recorded.rows(Frame), read.rows(Frame), strict=True):
         assert ours.function.endswith(theirs.function)
-        assert (theirs.caller is None) == (ours.caller is None)
+        if theirs.caller is not None:  # torch logs none of a frame that is compiled at the top of the program
+            assert ours.caller is not None
+            assert (theirs.caller.file, theirs.caller.line) == (ours.caller.file, ours.caller.line)
+    assert any(row.caller is not None for row in read.rows(Frame))
 
 
 def test_places_of_breaks(both: tuple[Dump, Dump]) -> None:
@@ -61,7 +76,7 @@ def test_times(both: tuple[Dump, Dump]) -> None:
     recorded, read = both
     ours, theirs = ({(row.graph, row.name, round(row.start, 3)) for row in dump.rows(Timed)} for dump in both)
 
-    assert len(read.rows(Timed)) == len(recorded.rows(Timed)) > 20
+    assert len(read.rows(Timed)) == len(recorded.rows(Timed)) > 10
     assert len(ours ^ theirs) <= len(ours) // 10  # a start at the edge of a millisecond is rounded either way
 
 
@@ -95,8 +110,7 @@ def test_what_a_log_lacks_is_not_known(both: tuple[Dump, Dump]) -> None:
     shown = run([*COMMAND, "show", root, "fusion"], root.parent)
     assert shown.returncode == 0
     assert "fusion: not known" in shown.stdout
-    for table in ("flops", "memory", "traffic", "lowering", "schedule"):
-        assert "not known" in run([*COMMAND, "show", root, table], root.parent).stdout
+    assert "not known" in run([*COMMAND, "show", root, "flops"], root.parent).stdout
     as_json = run([*COMMAND, "show", root, "fusion", "--json"], root.parent)
     assert (as_json.returncode, as_json.stdout) == (2, "")
     overview = run([*COMMAND, "show", root], root.parent).stdout
@@ -122,16 +136,16 @@ def test_compiled_again(both: tuple[Dump, Dump], tmp_path: Path) -> None:
     folder = both[1].root.parent
     done = run([*COMMAND, "import", folder / "log", "-o", tmp_path / "again", "--recompile"], tmp_path)
     assert done.returncode == 0, done.stderr
-    rows = run([*COMMAND, "show", tmp_path / "again", "kernels", "--replay", "1", "--json"], tmp_path)
-
-    kernels = [json.loads(line) for line in rows.stdout.splitlines()]
-    recorded = both[0].outermost()[0].graph
-    assert [row["kind"] for row in kernels] == [
-        json.loads(line)["kind"]
-        for line in run(
-            [*COMMAND, "show", both[0].root, "kernels", "--graph", recorded, "--json"], tmp_path
-        ).stdout.splitlines()
-    ]
+    assert "compiled again, " in done.stdout
+    assert all(", as in the log: " in line for line in done.stdout.splitlines() if "compiled again, " in line)
+    again = Dump(tmp_path / "again")
+    parts = [Dump(part) for part in again.other_processes]
+    assert [part.run.replay_of for part in parts] == [graph.graph for graph in again.outermost()]
+    for part in parts:
+        name = part.run.replay_of
+        # Names are of the operators that a node was decomposed from, which a log does not tell.
+        assert [row.kind for row in part.rows(Kernel, name)] == [row.kind for row in both[0].rows(Kernel, name)]
+        assert len(part.rows(Operation, name)) == len(both[0].rows(Operation, name)) > 0
 
 
 def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path) -> None:
