@@ -37,7 +37,14 @@ _COUNTED = "what Dynamo counted"
 
 _CHANCE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b0x[0-9a-f]{6,}\b"), "ADDRESS"),
-    (re.compile(r"(?m)\b([VDIWEC])\d{4} \d\d:\d\d:\d\d\.\d{6} \d+ "), r"\1 TIME PROCESS "),
+    # `then` is what a program has put in the place of the date.
+    (re.compile(r"(?m)\b([VDIWEC])(?:\d{4} \d\d:\d\d:\d\d|then)\.\d{6} \d+ "), r"\1 TIME PROCESS "),
+    # The table of compile times.
+    (re.compile(r"(?m)(_dynamo/utils\.py:\d+\] [\w.]+) +\d[\d.e-]*$"), r"\1 SECONDS"),
+    # What autotuning measured: the order of the choices depends on it as well.
+    (re.compile(r'"best_kernel": "\w+", "best_time": [\d.e-]+'), "BEST"),
+    (re.compile(r"(?m)^  \w+ [\d.]+ ms [\d.]+% .*$"), "  CHOICE"),
+    (re.compile(r"(?<=AUTOTUNE benchmarking takes )[\d.]+ seconds and [\d.]+ seconds(?= precompiling)"), "TIME"),
     (re.compile(r"(?<!\d)20\d\d[_-]\d\d[_-]\d\d[_T ]\d\d[_:]\d\d[_:]\d\d[._,]\d{3,6}"), "TIME"),
     (re.compile(r"\bpid([ _=:]+)\d+"), r"pid\1PROCESS"),
     (re.compile(r"\b[Pp]rocess (\d+)\b"), "process PROCESS"),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import pytest
+import torch
 
 from tests.harmless.conftest import PROGRAMS
 from tests.harmless.harness import EVERYWHERE, SECONDS, Case, Outcome, Place, difference
@@ -54,6 +55,14 @@ OTHERS: Final = {
     "derived": Other(ONE_KERNEL, ()),
     **{name: Other(_sample(name)) for name in ("attention_block", "conditional", "conv_bias", "flex_attention")},
 }
+
+CRASHES: Final = {
+    "compiles_in_threads": pytest.mark.skipif(
+        torch.__version__ < "2.13",
+        reason="threads that compile backward graphs at once end torch by SIGSEGV, plain too",
+    )
+}
+"""Programs that torch itself may end."""
 
 TWICE: Final = {name: Other(Case(f"{name}.py", (f"{name}.py",))) for name in ("dynamic", "fullgraph")}
 """Those that compile one graph twice: alone they would take the second one from torch's cache."""
@@ -153,7 +162,8 @@ class SpoiledPlace(Place):
         """The functions that a run reaches, but for the outermost guard."""
         self.spoil(functions, "RuntimeError")
         self._reached.unlink(missing_ok=True)
-        self.inspected(case, options)
+        outcome = self.inspected(case, options)
+        assert self._reached.exists(), (outcome.ended, outcome.stderr)
         found = {name.removeprefix("inspect_compile.") for name in self._reached.read_text().splitlines()}
         return {name.replace("inspect_compile:", "__init__:") for name in found} - OUTERMOST
 
@@ -287,7 +297,7 @@ def _harms(place: SpoiledPlace, other: Other) -> None:
 
 
 @pytest.mark.harmless
-@pytest.mark.parametrize("program", OTHERS)
+@pytest.mark.parametrize("program", [pytest.param(name, marks=CRASHES.get(name, ())) for name in OTHERS])
 def test_each_function_that_only_another_program_reaches(program: str, spoiled: SpoiledPlace) -> None:
     _harms(spoiled, OTHERS[program])
 
@@ -301,7 +311,7 @@ def test_each_function_that_only_a_second_compile_reaches(program: str, uncached
 @pytest.mark.harmless
 def test_each_function_of_the_report(spoiled: SpoiledPlace, everywhere: Outcome) -> None:
     names = spoiled.reached(EVERYWHERE, [FAILS]) - spoiled.reached(EVERYWHERE)
-    assert len(names) > 5
+    assert {"interrupts:of_program", "probe.harmless:Guard._report"} <= names
     for number, name in enumerate(sorted(names)):
         kind = KINDS[number % len(KINDS)]
         assert (name, kind, spoiled.harm(EVERYWHERE, everywhere, [FAILS, name], kind)) == (name, kind, "")

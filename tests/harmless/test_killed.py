@@ -103,8 +103,10 @@ def test_what_a_child_recorded_is_there(seed: int, place: Place, tmp_path: Path)
     witness = tmp_path / "witness"
     environment = {"PYTHONPATH": str(FAULTY), "HARMLESS_WITNESS": str(witness)}
     program = "kills_children.py"
-    outcome = place.inspected(Case(program, (program, str(CHILDREN), str(seed)), environment))
-    assert (outcome.ended, outcome.stderr) == ("exit status 0", "")
+    case = Case(program, (program, str(CHILDREN), str(seed)), environment)
+    alone, outcome = place.plain(case), place.inspected(case)
+    assert (outcome.ended, outcome.stderr) == (alone.ended, alone.stderr)
+    assert outcome.ended == "exit status 0"
     ends = [line.split() for line in outcome.stdout.splitlines()]
     assert Counter(how for _, how in ends) == {"killed": CHILDREN, "ended": 1}
     facts = told(witness)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -186,6 +187,20 @@ def test_the_kernel_is_named_in_other_forms(words: tuple[str, ...], tmp_path: Pa
     counted = [one for one in found if one.matters]
     assert counted
     assert all(one.found for one in counted), "\n".join(map(str, counted))
+
+
+def test_no_mistake_moves_an_address(tmp_path: Path) -> None:
+    """What lies beside a buffer is no value, and may be no memory. One kernel of the program computes indices, and all
+    that the other one does with them is to read there.
+    """
+    done = run([sys.executable, PLANTED, "picked", "--count", "100"], tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    _, *planted = map(json.loads, done.stdout.splitlines())
+    kinds_of_mistakes = {row["fault"] for row in planted}
+    assert {row["kernel"] for row in planted} == {"cpp_fused_index_mul_1"}
+    assert {"constant", "index", "not written"} <= kinds_of_mistakes
+    assert kinds_of_mistakes & {"minus", "comparison", "mask", "choice"} == set()
 
 
 @pytest.mark.harmless

@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from addresses import lines_with_addresses
+
 Edit = Callable[[Sequence[str], int], str | None]
 
 _VALUE: Final = r"(?:tmp\w+)"
@@ -227,13 +229,16 @@ class Fault(NamedTuple):
 
 
 def faults(program: str, sources: Sequence[str], edits: Mapping[str, Edit], count: int) -> list[Fault]:
-    """Up to `count` of these mistakes in the kernels, of as many kinds as can be, the same each time."""
+    """Up to `count` of these mistakes in the kernels, of as many kinds as can be, the same each time.
+
+    With none of them a kernel reads or writes beside a buffer.
+    """
     by_kind: dict[str, list[Fault]] = {}
-    for kernel, source in enumerate(sources):
+    for kernel, (source, addresses) in enumerate(zip(sources, lines_with_addresses(sources), strict=True)):
         lines = source.split("\n")
         for kind, edit in edits.items():
             for at in range(len(lines)):
-                text = edit(lines, at)
+                text = None if at in addresses else edit(lines, at)
                 if text is not None:
                     by_kind.setdefault(kind, []).append(Fault(kind, kernel, at + 1, text))
     for kind, found in by_kind.items():

@@ -205,6 +205,11 @@ def focal(scores: Tensor, target: Tensor) -> Tensor:
     return -(hardness * mine).mean() + 1e-2 * torch.logsumexp(scores, -1).square().mean()
 
 
+def picked(x: Tensor, scores: Tensor) -> Tensor:
+    """Rows at indices that one kernel computes and another one reads; the rows are scaled."""
+    return x[scores.argmax(1)] * 1.5
+
+
 def scans(x: Tensor) -> Tensor:
     """Sums and products along a row, and a recurrence made of them."""
     decay = torch.sigmoid(x).cumprod(1)
@@ -300,6 +305,7 @@ PROGRAMS: dict[str, Program] = {
     "graph": Program(lambda: (Graph(), (torch.randn(20, 16), torch.randint(20, (2, 60)))), trains=True),
     "adam": Program(lambda: (adam, (*torch.randn(3, 40, 30), torch.rand(40, 30), torch.tensor(3.0)))),
     "focal": Program(lambda: (focal, (torch.randn(30, 20), torch.randint(20, (30,)))), trains=True),
+    "picked": Program(lambda: (picked, (torch.randn(9, 40), torch.randn(12, 9))), apart=True),
     "scans": Program(lambda: (scans, (torch.randn(10, 40),))),
     "normed": Program(lambda: (normed, (torch.randn(12, 20),))),
     "cached": Program(lambda: (cached, (torch.randn(2, 9, 8), torch.randn(2, 2, 8), torch.tensor([3, 5])))),
