@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.dump.reader import MOST_GRAPHS
@@ -150,10 +152,11 @@ def _write_graph(writer: Writer, name: str, texts: Mapping[str, str], devices: d
         code = read_code(name, texts[_CODE])
         code = read_code(name, texts[_CODE], buffer_bytes(after, code.symbols)) if after else code
     inputs = {node.target: node.values[0] for node in final or nodes if node.op == "placeholder" and node.values}
+    graphs = [name, *dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name)]
     operations = [
         operation
         for phase, text in (("pre_fusion", texts.get(paths.IR_PRE_FUSION, "")), ("post_fusion", after))
-        for operation in operations_of(name, phase, text, inputs, code.symbols)
+        for operation in _of_their_graph(operations_of(name, phase, text, inputs, code.symbols), graphs)
     ]
     of_kernel = kernel_nodes(texts.get(paths.PROVENANCE, "{}"))
     facts = list(_joined(code, texts.get(_CODE, ""), of_kernel, final, operations))
@@ -164,6 +167,16 @@ def _write_graph(writer: Writer, name: str, texts: Mapping[str, str], devices: d
     for path, source in code.sources:
         writer.text(f"{paths.graph_folder(name)}/{path}", source)
     return code
+
+
+def _of_their_graph(operations: list[Operation], graphs: list[str]) -> list[Operation]:
+    """The operations with the graph that they are of: torch writes the schedules of all nested graphs to one file, and
+    the last one remains. What is in a nested graph has its name in front.
+    """
+    for graph in graphs[1:]:
+        if all(operation.name.startswith(f"{own_name(graph)}_") for operation in operations):
+            return [replace(operation, graph=graph) for operation in operations]
+    return operations
 
 
 def _joined(
