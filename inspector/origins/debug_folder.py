@@ -14,6 +14,7 @@ from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Node, Operation, Run, Symbol, WrapperLine
 from inspect_compile.facts.nesting import enclosing, own_name
+from inspect_compile.origins.fusion_log import fusion_rows
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.ir_text import buffer_bytes, operations_of
 from inspect_compile.origins.launched_groups import joined
@@ -29,11 +30,13 @@ _INDUCTOR: Final = "torchinductor"
 _RUN: Final = "run_"
 _CODE: Final = f"{paths.OUTPUT_CODE}.py"
 _CPP_CODE: Final = f"{paths.OUTPUT_CODE}.cpp"
+_LOG: Final = "debug.log"
+"""Of a graph, where `torch._inductor.config.trace.debug_log` is set."""
 _FILES: Final = (
     paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, _CODE,
-    _CPP_CODE, paths.PROVENANCE,
+    _CPP_CODE, paths.PROVENANCE, _LOG,
 )  # fmt: skip
-"""torch's files of a graph, which a dump has under the same names."""
+"""torch's files of a graph, which the dump has under the same names."""
 _OF_GRAPH: Final = re.compile(r"(.+)_(forward|backward|inference|joint)_(\d{1,9})\.(\d{1,9})")
 _OF_RUN: Final = re.compile(r"run_(\d{4})_(\d\d)_(\d\d)_(\d\d)_(\d\d)_(\d\d)_\d{1,9}-pid_(\d{1,9})")
 _VERSION: Final = re.compile(r"^# torch version: (\S{1,100})", re.MULTILINE)
@@ -162,7 +165,8 @@ def _write_graph(writer: Writer, name: str, texts: Mapping[str, str], devices: d
     facts = list(_joined(code, texts.get(_CODE, ""), of_kernel, final, operations))
     own = {operation.device: None for operation in operations if operation.device}
     devices.update(own)
-    for fact in (*_graphs(name, code, texts, nodes or final, ", ".join(sorted(own))), *nodes, *final, *facts):
+    looks = fusion_rows(name, texts.get(_LOG, ""), operations)
+    for fact in (*looks, *_graphs(name, code, texts, nodes or final, ", ".join(sorted(own))), *nodes, *final, *facts):
         writer.add(fact)
     for path, source in code.sources:
         writer.text(f"{paths.graph_folder(name)}/{path}", source)
