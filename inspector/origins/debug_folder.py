@@ -23,8 +23,12 @@ from inspect_compile.origins.provenance import kernel_nodes, with_nodes
 
 ORIGIN: Final = "TORCH_COMPILE_DEBUG folder"
 NOTE: Final = (
-    f"read from a {ORIGIN}, which holds no compile ids, guards, passes, lowering, decisions of the scheduler about "
-    "fusion, autotuning, binaries or times: these are not known"
+    f"read from a {ORIGIN}, which holds no compile ids, guards, passes, lowering, autotuning, binaries or times: these "
+    "are not known"
+)
+NO_FUSION: Final = (
+    "why the scheduler fused or did not is not known: torch writes that for TORCH_LOGS=fusion, and into this folder if "
+    "torch._inductor.config.trace.debug_log is set"
 )
 _INDUCTOR: Final = "torchinductor"
 _RUN: Final = "run_"
@@ -114,10 +118,12 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
     versions: dict[str, str] = {}
     devices: dict[str, None] = {}
     notes = [NOTE]
+    has_log = False
     for graph in graphs:
         texts = {name: text for name in _FILES if (text := text_inside(folder, graph / name)) is not None}
         code = _write_graph(writer, graph.name, texts, devices)
         notes += [code.note] if code.note else []
+        has_log = has_log or _LOG in texts
         if (version := _VERSION.search(texts.get(paths.FX_RUNNABLE, "")[:20_000])) is not None:
             versions["torch"] = version[1]
     writer.flush()
@@ -130,7 +136,7 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
             started=f"{began[1]}-{began[2]}-{began[3]}T{began[4]}:{began[5]}:{began[6]}" if began else "",
             versions=versions,
             device=next((name for name in devices if name != "cpu"), "cpu"),
-            notes=tuple(dict.fromkeys(notes)),
+            notes=tuple(dict.fromkeys([*notes, *([] if has_log else [NO_FUSION])])),
         )
     )
     if writer.trouble:

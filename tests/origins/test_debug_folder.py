@@ -12,7 +12,7 @@ from inspect_compile.dump import Dump, open_dump, paths
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, MemoryPlan, Node, Operation, WrapperLine
 from inspect_compile.graph import Graphs
-from inspect_compile.origins.debug_folder import NOTE, is_debug_folder, read_debug_folder
+from inspect_compile.origins.debug_folder import NO_FUSION, NOTE, is_debug_folder, read_debug_folder
 from inspect_compile.tables import TABLES
 from tests.conftest import SAMPLES, DumpOf, run_once
 from tests.running import run
@@ -124,7 +124,7 @@ def test_it_says_what_it_is_and_has_the_files_of_torch(debug_of: DebugOf, tmp_pa
     folder = debug_of("softmax_mlp")
     read_debug_folder(folder, tmp_path / "dump")
     dump = open_dump(tmp_path / "dump")
-    assert dump.run.notes == (NOTE,)
+    assert dump.run.notes == (NOTE, NO_FUSION)
     assert dump.run.versions["torch"].startswith("2.")
     [graph], [end] = dump.rows(Graph), dump.rows(GraphEnd)
     assert (graph.kind, graph.name, graph.inputs, graph.device) == ("inference", "model__0_inference_0", 5, "cpu")
