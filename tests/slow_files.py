@@ -111,6 +111,7 @@ SLOWEST: Final = frozenset(
         "lowering/intervention/test_recorder.py",
         "lowering/intervention/test_reproducer.py",
         "lowering/intervention/test_walk.py",
+        "origins/test_debug_folder.py",
         "targets/test_lacking.py",
         "testing/test_plugin.py",
         "tui/test_actions.py",

@@ -18,6 +18,8 @@ class Origin(NamedTuple):
 
 TORCH_TRACE: Final = "TORCH_TRACE log"
 DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
+DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
+"""Written where `torch._inductor.config.trace.debug_log` is set."""
 
 _ALWAYS: Final = (
     "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",
@@ -39,6 +41,11 @@ ORIGINS: Final = {
         frozenset((*_ALWAYS, "schedule", "draw fx", "draw schedule")),
         frozenset(),
         "frames, guards, passes, lowering, fusion decisions, binaries, times or costs",
+    ),
+    DEBUG_FOLDER_WITH_LOG: Origin(
+        frozenset((*_ALWAYS, "schedule", "fusion", "draw fx", "draw schedule")),
+        frozenset(),
+        "frames, guards, passes, lowering, binaries, times or costs",
     ),
 }
 """Name of the origin, as run.json has it → what it holds."""

@@ -11,8 +11,8 @@ from inspect_compile.dump.reader import MOST_GRAPHS
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import Run
-from inspect_compile.knowledge.origins import DEBUG_FOLDER, note
-from inspect_compile.origins.graph_texts import FILES, read_graph
+from inspect_compile.knowledge.origins import DEBUG_FOLDER, DEBUG_FOLDER_WITH_LOG, note
+from inspect_compile.origins.graph_texts import FILES, LOG, read_graph
 
 _INDUCTOR: Final = "torchinductor"
 _RUN: Final = "run_"
@@ -91,24 +91,27 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
     writer = Writer(root)
     versions: dict[str, str] = {}
     devices: dict[str, None] = {}
-    notes = [note(DEBUG_FOLDER)]
+    notes: list[str] = []
+    has_log = False
     for graph in graphs:
         texts = {name: text for name in FILES if (text := text_inside(folder, graph / name)) is not None}
         notes += filter(None, (_write_graph(writer, graph.name, texts, devices),))
+        has_log |= LOG in texts
         if (version := _VERSION.search(texts.get(paths.FX_RUNNABLE, "")[:20_000])) is not None:
             versions["torch"] = version[1]
     writer.flush()
+    origin = DEBUG_FOLDER_WITH_LOG if has_log else DEBUG_FOLDER
     began = _OF_RUN.match(run.name)
     writer.run(
         Run(
             status="finished",
-            origin=DEBUG_FOLDER,
+            origin=origin,
             argv=(run.name,),
             pid=int(began[7]) if began else 0,
             started=f"{began[1]}-{began[2]}-{began[3]}T{began[4]}:{began[5]}:{began[6]}" if began else "",
             versions=versions,
             device=next((name for name in devices if name != "cpu"), "cpu"),
-            notes=tuple(dict.fromkeys(notes)),
+            notes=(note(origin), *dict.fromkeys(notes)),
         )
     )
     if writer.trouble:

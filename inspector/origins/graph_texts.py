@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Node, Operation, Symbol, WrapperLine
 from inspect_compile.facts.nesting import enclosing, own_name
+from inspect_compile.origins.fusion_log import fusion_rows
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.ir_text import buffer_bytes, operations_of
 from inspect_compile.origins.launched_groups import joined
@@ -15,9 +18,11 @@ from inspect_compile.origins.provenance import kernel_nodes, with_nodes
 
 CODE: Final = f"{paths.OUTPUT_CODE}.py"
 CPP_CODE: Final = f"{paths.OUTPUT_CODE}.cpp"
+LOG: Final = "debug.log"
+"""Of a graph, where `torch._inductor.config.trace.debug_log` is set: why the scheduler fused or did not."""
 FILES: Final = (
     paths.FX_RUNNABLE, paths.FX_READABLE, paths.FX_TRANSFORMED, paths.IR_PRE_FUSION, paths.IR_POST_FUSION, CODE,
-    CPP_CODE, paths.PROVENANCE,
+    CPP_CODE, paths.PROVENANCE, LOG,
 )  # fmt: skip
 """torch's files of a graph, which a dump has under the same names."""
 _SYMBOL: Final = re.compile(r"[su]\d+")
@@ -46,21 +51,33 @@ def read_graph(name: str, kind: str, texts: Mapping[str, str], compile_id: str |
         code = read_code(name, texts[CODE], buffer_bytes(after, code.symbols)) if after else code
     known = final or nodes
     inputs = {node.target: node.values[0] for node in known if node.op == "placeholder" and node.values}
+    graphs = [name, *dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name)]
     operations = [
         operation
         for phase, text in (("pre_fusion", texts.get(paths.IR_PRE_FUSION, "")), ("post_fusion", after))
-        for operation in operations_of(name, phase, text, inputs, code.symbols)
+        for operation in _of_their_graph(operations_of(name, phase, text, inputs, code.symbols), graphs)
     ]
     of_nodes = (value.device for node in known for value in node.values)
     devices = list(dict.fromkeys(filter(None, (*(operation.device for operation in operations), *of_nodes))))
     of_kernel = kernel_nodes(texts.get(paths.PROVENANCE, "{}"))
     facts = [
+        *fusion_rows(name, texts.get(LOG, ""), operations),
         *_graphs(name, kind, compile_id, code, texts, nodes or final, ", ".join(sorted(devices))),
         *nodes,
         *final,
         *_joined(code, texts.get(CODE, ""), of_kernel, final, operations),
     ]
     return ReadGraph(facts, {**texts, **dict(code.sources)}, devices, code.note)
+
+
+def _of_their_graph(operations: list[Operation], graphs: list[str]) -> list[Operation]:
+    """The operations with the graph that they are of: torch writes the schedules of all nested graphs to one file, and
+    the last one remains. What is in a nested graph has its name in front.
+    """
+    for graph in graphs[1:]:
+        if all(operation.name.startswith(f"{own_name(graph)}_") for operation in operations):
+            return [replace(operation, graph=graph) for operation in operations]
+    return operations
 
 
 def _joined(

@@ -71,17 +71,20 @@ class Definition(NamedTuple):
 def definitions(module: ast.Module, lines: list[str]) -> dict[str, Definition]:
     """Every kernel that `module` defines, by name."""
     found: dict[str, Definition] = {}
+    last = 0
     for statement in module.body:
+        before, last = last, statement.end_lineno or statement.lineno
+        if statement.lineno == before:
+            continue  # torch writes one statement a line: the time is that of the lines
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function) as call):
                 compiler, _, method = dotted(function).rpartition(".")
                 if compiler == "async_compile" or method == _SHADER:
-                    found[name] = _definition(name, _KINDS.get(method, "other"), call, statement, lines)
+                    found[name] = _definition(name, _KINDS.get(method, "other"), call, statement.lineno, last, lines)
     return found
 
 
-def _definition(name: str, kind: str, call: ast.Call, statement: ast.Assign, lines: list[str]) -> Definition:
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
+def _definition(name: str, kind: str, call: ast.Call, first: int, last: int, lines: list[str]) -> Definition:
     comment = _comment_above(first, lines)
     text = "\n".join(lines[first - 1 : last])
     source = _bare(text)

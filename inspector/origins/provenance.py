@@ -52,6 +52,7 @@ def with_nodes(
         keys = [handles.get(line, "") for line in kernel.launches] if handles else calls.get(kernel.name, [])
         for key in (*keys, kernel.name):
             named.update(dict.fromkeys(of_kernel.get(key, ())))
+        named = {name: None for name in named if name in order} or named  # a nested graph's kernel may have that name
         words = kernel.name.split(".")[-2:] if kernel.kind == "extern" else []
         called = [name for name in named if operators.get(name) in words]  # the others make its arguments
         own = sorted(called or named, key=lambda name: order.get(name, len(order)))

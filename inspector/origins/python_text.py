@@ -9,8 +9,10 @@ from inspect_compile.origins.dtypes import LARGEST
 
 LONGEST: Final = 32 << 20
 """Maximum characters of a text."""
-MOST_CODE: Final = 4 << 20
-"""Maximum characters of it outside of strings of several lines: a tree takes hundreds of times as much memory."""
+MOST_CODE: Final = 2 << 20
+"""Maximum characters of it outside of comments and strings of several lines: a tree takes hundreds of times as much
+memory.
+"""
 
 
 class NotReadError(Exception):
@@ -33,7 +35,7 @@ def parsed(text: str) -> tuple[ast.Module, list[str]]:
 
 
 def _outside_of_strings(text: str) -> int:
-    """Characters outside of strings in '''; more where it is not sure that they are in one."""
+    """Characters outside of comments and of strings in '''; more where it is not sure that they are in one."""
     count, is_inside = 0, False
     for line in text.split("\n"):
         before, quotes, rest = line.partition("'''")
@@ -41,7 +43,7 @@ def _outside_of_strings(text: str) -> int:
             is_inside, count = not quotes, count + len(rest)
         elif quotes and not before.count("'") % 2 and not any(mark in before for mark in '#"\\'):
             is_inside, count = "'''" not in rest, count + len(before)
-        else:
+        elif not line.lstrip().startswith("#"):
             count += len(line) + 1
     return count
 
@@ -57,12 +59,10 @@ def dotted(node: ast.expr) -> str:
 
 def source_of(node: ast.expr, lines: list[str]) -> str:
     """The text of an expression, on one line."""
-    if node.end_lineno is None or node.end_col_offset is None:
-        return ""
-    found = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
-    found[-1] = found[-1][: node.end_col_offset]
-    found[0] = found[0][node.col_offset :]
-    return " ".join(part.decode("utf-8", "replace").strip() for part in found)
+    first, last = node.lineno, node.end_lineno or node.lineno
+    if first == last and lines[first - 1].isascii():  # columns count bytes
+        return lines[first - 1][node.col_offset : node.end_col_offset]
+    return ast.unparse(node)
 
 
 def number(node: ast.expr | None, symbols: Mapping[str, int]) -> int | None:

@@ -136,6 +136,9 @@ class _Reader:
         position = 0
         while position < len(statements):
             statement = statements[position]
+            if statement.lineno == self._line:  # torch writes one statement a line: the time is that of the lines
+                position += 1
+                continue
             after = statements[position + 1] if position + 1 < len(statements) else None
             self._comments(statement.lineno)
             deletes = isinstance(after, ast.Delete) and after.lineno == statement.lineno
