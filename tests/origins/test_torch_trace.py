@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from inspect_compile.dump import Dump
@@ -57,10 +58,21 @@ def test_frames_breaks_and_recompiles(both: tuple[Dump, Dump]) -> None:
     # The log has names of functions without the class that they are in.
     for ours, theirs in zip(recorded.rows(Frame), read.rows(Frame), strict=True):
         assert ours.function.endswith(theirs.function)
-        if theirs.caller is not None:  # torch logs none of a frame that is compiled at the top of the program
-            assert ours.caller is not None
-            assert (theirs.caller.file, theirs.caller.line) == (ours.caller.file, ours.caller.line)
-    assert any(row.caller is not None for row in read.rows(Frame))
+
+
+def test_who_called_a_frame_is_known_where_torch_tells() -> None:
+    """It leaves out frames next to the one that it compiles; where its own is there, the caller is the next."""
+
+    def callers(*stack: tuple[int, int]) -> list[tuple[str, int] | None]:
+        entries = [{"line": line, "name": "f", "filename": file} for file, line in stack]
+        start = {"dynamo_start": {"stack": entries}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0}
+        names = [{"str": ["net.py", 0]}, {"str": ["/x/torch/_dynamo/eval_frame.py", 1]}]
+        rows = Trace().facts([b"V1 x] " + msgspec.json.encode(one) + b"\n" for one in (*names, start)])
+        return [row.caller and (row.caller.file, row.caller.line) for row in rows if isinstance(row, Frame)]
+
+    assert callers((0, 30), (0, 20), (1, 736), (0, 5)) == [("net.py", 20)]
+    assert callers((0, 30), (0, 5)) == [None]
+    assert callers((0, 5)) == [None]
 
 
 def test_places_of_breaks(both: tuple[Dump, Dump]) -> None:

@@ -35,6 +35,8 @@ _SETTINGS: Final = {
 """What torch calls the settings among its metrics → the module that they are of."""
 _ELSEWHERE: Final = frozenset({*_SETTINGS, "exception_stack_trace", "stack_trace", "compile_id"})
 _LONGEST: Final = 2000
+_BETWEEN: Final = "torch/_dynamo/eval_frame.py"
+"""What runs between a call and the compiled function."""
 _BREAK_AT: Final = re.compile(r"Graph break in user code at ([^\n]{1,4000}):(\d{1,9})\n")
 _BREAK_REASON: Final = "Graph Break Reason: "
 _BREAK_STACK: Final = "\nUser code traceback:\n"
@@ -185,7 +187,7 @@ class Frames:
             nodes=nodes if is_last and type(nodes) is int else 0,
             seconds=took if is_last else 0.0,
             reason=reason or None,
-            caller=_chained(attempt.stack[:-1]),
+            caller=_caller(attempt.stack[:-1]),
             guard_seconds=latency / 1e6 if is_last and isinstance(latency, (int, float)) else None,
             failed_at=Location(file, line) if isinstance(file, str) and type(line) is int else None,
         )
@@ -214,10 +216,19 @@ class Frames:
         )  # fmt: skip
 
 
-def _chained(stack: Sequence[Location]) -> Location | None:
-    """The innermost line, with what called it and so on."""
+def _caller(stack: Sequence[Location]) -> Location | None:
+    """The line that called the frame below `stack`, with what called it and so on; None where that is not known.
+
+    torch leaves out some frames next to the one that it compiles: the caller is there only if what torch put between
+    the two is.
+    """
+    above = len(stack)
+    while above and stack[above - 1].file.endswith(_BETWEEN):
+        above -= 1
+    if above in (0, len(stack)):
+        return None
     found: Location | None = None
-    for place in stack:
+    for place in stack[:above]:
         found = Location(place.file, place.line, place.function, place.code, caller=found)
     return found
 
