@@ -57,6 +57,14 @@ def _of_others(path: Path) -> "Dump | None":
     return kept(path, cache_folder()) if is_readable(path) else None
 
 
+def name_of(dump: "Dump") -> str:
+    """What commands call the dump: its folder; the name of the log or folder that it was read from, if it is kept."""
+    from inspect_compile.origins.importing import cache_folder
+
+    root = dump.root.resolve()
+    return dump.run.argv[0] if dump.run.argv and cache_folder().resolve() in root.parents else root.name
+
+
 def _of_rank(dump: "Dump", rank: int | None) -> "Dump":
     if rank is None:
         return dump

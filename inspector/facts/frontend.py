@@ -40,6 +40,8 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     """Of a frame that was not compiled."""
     caller: Location | None = None
     """Who called it; for the rest of a function behind a graph break the line that ended the part before."""
+    within: Location | None = None
+    """Where its caller is not known: the nearest frame above it in torch's own log, which leaves out some between."""
     guard_seconds: float | None = None
     """One check of its guards, as torch times it in every compile, right after it has flushed the caches: calls in a
     loop pay less. What it takes to enter the compiled code is not measured.

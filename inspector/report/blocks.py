@@ -1,5 +1,6 @@
 """Blocks as HTML: tables as tables, all else as lines of text."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -40,8 +41,8 @@ class Shown:
     """Length of its text outside of tables."""
 
 
-def shown(block: Block) -> Shown:
-    """Everything in a block."""
+def shown(block: Block, links: Mapping[str, str] = {}) -> Shown:
+    """Everything in a block. `links`: what a cell or a word of a line says → the place in the page that it leads to."""
     parts: list[Markup] = []
     lines: list[StyledLine] = []
     rows, line_count, words, characters = 0, 0, "", 0
@@ -49,7 +50,7 @@ def shown(block: Block) -> Shown:
     def flush() -> None:
         nonlocal characters
         if any(line.plain for line in lines):
-            parts.append(element("pre", joined(*map(_line, lines), between="\n"), class_="text"))
+            parts.append(element("pre", joined(*(_line(line, links) for line in lines), between="\n"), class_="text"))
         characters += sum(len(line.plain) for line in lines)
         lines.clear()
 
@@ -60,7 +61,7 @@ def shown(block: Block) -> Shown:
                 words = words or part.title.plain
             if part.rows and part.columns:
                 flush()
-                parts.append(table(part))
+                parts.append(table(part, links))
                 rows += len(part.rows)
             lines.extend(part.notes)
         else:
@@ -74,28 +75,34 @@ def shown(block: Block) -> Shown:
     return Shown(joined(*parts, between="\n"), rows, line_count, words, characters)
 
 
-def table(block: Table[Any]) -> Markup:
+def table(block: Table[Any], links: Mapping[str, str] = {}) -> Markup:
     """The rows under their titles; columns that are flush right say so in its class, counted from 1."""
     right = " ".join(f"r{place}" for place, column in enumerate(block.columns, 1) if column.right)
     head = "".join(element("th", column.title, scope="col") for column in block.columns) if block.has_titles else ""
-    lines = [f"<tr>{''.join(map(_cell, cells(block.columns, row)))}" for row in block.rows]
+    lines = [f"<tr>{''.join(_cell(one, links) for one in cells(block.columns, row))}" for row in block.rows]
     parts = ("\n".join(lines[start : start + PAGE]) for start in range(0, len(lines), PAGE))
     body = "".join(f"<tbody>\n{part}\n</tbody>" for part in parts)
     opened = f'<table class="{right}">' if right else "<table>"
     return Markup(f'<div class="wide">{opened}{f"<thead><tr>{head}</thead>" if head else ""}{body}</table></div>')
 
 
-def _cell(found: Cell) -> str:
+def _cell(found: Cell, links: Mapping[str, str]) -> str:
     """A cell; the end tag of a table's cells and rows is optional in HTML."""
     parts, left = [], LONGEST
     for span in found:
         text = span.text if len(span.text) <= left else f"{span.text[:left]}…"
-        html = _breakable(text)
+        html = _linked(text, _breakable(text), links)
         parts.append(f"<i class={span.role}>{html}</i>" if span.role in _CLASSES else html)
         left -= len(text)
         if left <= 0:
             break
     return f"<td>{''.join(parts)}"
+
+
+def _linked(text: str, html: Markup, links: Mapping[str, str]) -> Markup:
+    """`html`, which is that of `text`, as a link where the text is a name with a place in the page."""
+    place = links.get(text.strip())
+    return html if place is None else Markup(f'<a href="{escaped(place)}">{html}</a>')
 
 
 def _breakable(text: str) -> Markup:
@@ -106,10 +113,11 @@ def _breakable(text: str) -> Markup:
     return Markup(" ".join(words))
 
 
-def _line(line: StyledLine) -> Markup:
+def _line(line: StyledLine, links: Mapping[str, str]) -> Markup:
     """A line of text with its styles."""
     parts = []
     for span in (*cell(" " * line.indent), *shortened(line.spans, LONGEST)):
         classes = _OF_LINES.get(span.role, span.role if span.role in _CLASSES else "")
-        parts.append(element("i", span.text, class_=classes) if classes else escaped(span.text))
+        html = _linked(span.text, escaped(span.text), links)
+        parts.append(element("i", html, class_=classes) if classes else html)
     return joined(*parts)

@@ -90,6 +90,16 @@ class Rows {
     this.draw();
   }
 
+  // The row comes into view, whatever is filtered.
+  reveal(row) {
+    if (!this.shown.includes(row)) {
+      if (this.filter) this.filter.value = "";
+      this.shown = this.rows;
+    }
+    this.page = Math.floor(this.shown.indexOf(row) / PAGE);
+    this.draw();
+  }
+
   turn(by) {
     this.page += by;
     this.draw();
@@ -108,14 +118,125 @@ class Rows {
   }
 }
 
+// Search in everything, whether it is folded or not: a hit is a line of text, or a row of a table.
+const MOST_HITS = 200;
+const SHOWN = 180;
+
+function* places(section) {
+  for (const table of section.querySelectorAll("table")) {
+    const rows = tables.get(table);
+    for (const row of rows ? rows.rows : [...table.tBodies].flatMap((body) => [...body.rows])) {
+      yield { text: [...row.cells].map((one) => one.textContent).join("  "), show: () => (tables.get(table)?.reveal(row), row), in: table };
+    }
+  }
+  for (const pre of section.querySelectorAll("pre")) {
+    for (const [number, text] of pre.textContent.split("\n").entries()) yield { text, show: () => lineOf(pre, number), in: pre };
+  }
+  for (const line of section.querySelectorAll(".pane > div, .pane .source > div")) {
+    yield { text: [...line.children].map((one) => one.textContent).join("  "), show: () => line, in: line };
+  }
+}
+
+// A line of a text, as what the browser marks as selected.
+function lineOf(pre, number) {
+  const walk = document.createTreeWalker(pre, NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  let left = number;
+  let started = false;
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    for (let at = 0; ; ) {
+      const end = node.data.indexOf("\n", at);
+      if (left === 0 && !started) {
+        range.setStart(node, at);
+        started = true;
+      }
+      if (end < 0) break;
+      if (left === 0) {
+        range.setEnd(node, end);
+        return range;
+      }
+      left -= 1;
+      at = end + 1;
+    }
+    if (started) range.setEnd(node, node.data.length);
+  }
+  return range;
+}
+
+function search(words, list) {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const hits = [];
+  let count = 0;
+  for (const section of wanted.length ? document.querySelectorAll("main > section") : []) {
+    for (const place of places(section)) {
+      const text = place.text.toLowerCase();
+      if (!wanted.every((word) => text.includes(word))) continue;
+      count += 1;
+      if (hits.length < MOST_HITS) hits.push([section, place]);
+    }
+  }
+  list.replaceChildren(...hits.map(([section, place]) => {
+    const fold = place.in.closest("details");
+    const title = [section.querySelector("h2").textContent, fold ? fold.querySelector("summary b")?.textContent : ""].filter(Boolean).join(" › ");
+    const item = made("li");
+    const button = made("button");
+    const from = place.text.length <= SHOWN ? 0 : Math.max(0, place.text.toLowerCase().indexOf(wanted[0]) - SHOWN / 3);
+    button.append(made("i", `${title}  `), made("code", place.text.slice(from, from + SHOWN).trim()));
+    button.addEventListener("click", () => reveal(section, place));
+    item.append(button);
+    return item;
+  }));
+  return count;
+}
+
+function reveal(section, place) {
+  if (decodeURIComponent(location.hash.slice(1)) !== section.id) history.pushState(null, "", `#${section.id}`);
+  turnTo(section);
+  for (let fold = place.in.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  prepare(section);
+  const found = place.show();
+  const element = found instanceof Range ? found.startContainer.parentElement : found;
+  element.scrollIntoView();
+  const selection = getSelection();
+  selection.removeAllRanges();
+  if (found instanceof Range) selection.addRange(found);
+  else selection.selectAllChildren(found);
+  const box = selection.getRangeAt(0).getBoundingClientRect();
+  scrollBy(0, box.top - innerHeight / 3);
+}
+
+function searchBar() {
+  const bar = made("div");
+  bar.className = "tools search";
+  const box = made("input");
+  box.type = "search";
+  box.placeholder = "search everything";
+  box.setAttribute("aria-label", box.placeholder);
+  const told = made("span");
+  told.setAttribute("role", "status");
+  const list = made("ol");
+  list.className = "hits";
+  let waiting = 0;
+  box.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => {
+      const count = search(box.value, list);
+      told.textContent = !box.value.trim() ? "" : count > MOST_HITS ? `${MOST_HITS} of ${count.toLocaleString("en")} places` : count === 1 ? "1 place" : `${count.toLocaleString("en")} places`;
+    }, 150);
+  });
+  bar.append(box, told);
+  document.querySelector("nav").after(bar, list);
+}
+
 // Tables and pictures are prepared when they are first seen: a page has hundreds, and thousands of rows.
 const prepared = new WeakSet();
+const tables = new WeakMap();
 function prepare(within) {
   for (const table of within.querySelectorAll("table")) {
     const fold = table.closest("details");
     if (prepared.has(table) || !table.tBodies.length || (fold && !fold.open)) continue;
     prepared.add(table);
-    new Rows(table);
+    tables.set(table, new Rows(table));
   }
   for (const canvas of within.querySelectorAll(".canvas")) {
     if (prepared.has(canvas) || !canvas.clientWidth) continue; // not yet unfolded
@@ -198,16 +319,20 @@ function movable(canvas) {
   readable();
 }
 
+function turnTo(section) {
+  for (const one of document.querySelectorAll("main > section")) one.classList.toggle("on", one === section);
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash.slice(1) === section.id) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+}
+
 function shown() {
   const sections = [...document.querySelectorAll("main > section")];
   const wanted = decodeURIComponent(location.hash.slice(1));
   const target = wanted && document.getElementById(wanted);
   const section = (target && target.closest("section")) || sections[0];
-  for (const one of sections) one.classList.toggle("on", one === section);
-  for (const link of document.querySelectorAll("nav a")) {
-    if (link.hash.slice(1) === section.id) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
+  turnTo(section);
   if (target && target.tagName === "DETAILS") target.open = true;
   prepare(section);
   if (target && target !== section) target.scrollIntoView();
@@ -215,6 +340,7 @@ function shown() {
 }
 
 document.addEventListener("DOMContentLoaded", () => {
+  searchBar();
   addEventListener("hashchange", shown);
   document.addEventListener("toggle", (event) => { if (event.target.open) prepare(event.target); }, true);
   document.addEventListener("click", (event) => {

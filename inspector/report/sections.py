@@ -1,14 +1,16 @@
 """The sections of the page: the tables of each, and what else."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from inspect_compile import tables
 from inspect_compile.analysis.dumps.parts import is_only_parts
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
+from inspect_compile.facts import Artifact
 from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.report import pictures
 from inspect_compile.report.blocks import Shown, shown
@@ -70,8 +72,9 @@ TEXTS: Final = (
 
 def sections(asked: ReportRequest) -> Iterator[Section]:
     """All sections, in order. Code, pictures and texts stand after the overview."""
+    places = _places(asked)
     for name, title, there in tables.SECTIONS:
-        blocks = list(_tables(asked, there))
+        blocks = list(_tables(asked, there, places))
         if name == "graph":
             blocks += stages(asked.dump, list(Graphs(asked.dump))[:FEW_GRAPHS], asked.rows, asked.budget)
         if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
@@ -87,7 +90,7 @@ def sections(asked: ReportRequest) -> Iterator[Section]:
             found = [drawn for one in graphs for drawn in pictures.pictures(CompiledGraph(asked.dump, one.graph))]
             found = [*pictures.of_run(asked.dump), *found]
             yield Section("pictures", "Pictures", _more(asked, found))
-    yield Section("texts", "Texts", list(_texts(asked)))
+    yield Section("texts", "Texts", list(_texts(asked, places)))
 
 
 def program(dump: "Dump") -> str:
@@ -105,14 +108,14 @@ def folded(title: str, found: Shown) -> Markup:
     return element("details", head, found.html, open=not long, class_="table", id=f"table-{title}")
 
 
-def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
+def _tables(asked: ReportRequest, names: Sequence[str], places: Mapping[str, str]) -> Iterator[Markup]:
     """The tables; those without a row are told in a line at the end."""
     empty: list[Markup] = []
     for name in names:
         if name not in tables.OF_ALL_RANKS and is_only_parts(asked.dump):
             continue
         try:
-            found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name))
+            found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name), places)
         except CommandError as error:
             empty.append(element("li", element("b", name), f"  {error}"))
             continue
@@ -124,6 +127,24 @@ def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
         yield element("ul", *empty, class_="empty")
 
 
+def _places(asked: ReportRequest) -> dict[str, str]:
+    """A graph or a compile → where its texts are in the page: for a compile without texts of its own its graph's."""
+    dump = asked.dump
+    shown = [one for one in dump.outermost()[:FEW_GRAPHS] if any(dump.text(one.graph, name) for name in TEXTS)]
+    found = {one.compile_id: _graph_place(one.graph) for one in reversed(shown) if one.compile_id}
+    found |= {row.graph: _compile_place(row.graph) for row in dump.rows(Artifact)}
+    found |= {one.graph: _graph_place(one.graph) for one in shown}
+    return {name: f"#{quote(place)}" for name, place in found.items()}
+
+
+def _graph_place(graph: str) -> str:
+    return f"texts-{graph}"
+
+
+def _compile_place(compile_id: str) -> str:
+    return f"compile-{compile_id}"
+
+
 def _more(asked: ReportRequest, blocks: list[Markup]) -> list[Markup]:
     """The blocks, and how many graphs are left out."""
     left = len(asked.dump.outermost()) - FEW_GRAPHS
@@ -133,7 +154,7 @@ def _more(asked: ReportRequest, blocks: list[Markup]) -> list[Markup]:
     return found or [element("p", "nothing was compiled", class_="dim")]
 
 
-def _texts(asked: ReportRequest) -> Iterator[Markup]:
+def _texts(asked: ReportRequest, places: Mapping[str, str]) -> Iterator[Markup]:
     """The files of each graph."""
     for graph in asked.dump.outermost()[:FEW_GRAPHS]:
         rows: list[Markup] = []
@@ -148,15 +169,19 @@ def _texts(asked: ReportRequest) -> Iterator[Markup]:
             else:
                 rows.append(asked.budget.too_long(name))
         if rows:
-            yield joined(element("h3", f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()), *rows)
-    yield from _artifacts(asked)
+            title = f"{graph.graph}  {graph.kind} {graph.compile_id or ''}".rstrip()
+            yield joined(element("h3", title, id=_graph_place(graph.graph)), *rows)
+    yield from _artifacts(asked, places)
 
 
-def _artifacts(asked: ReportRequest) -> Iterator[Markup]:
+def _artifacts(asked: ReportRequest, places: Mapping[str, str]) -> Iterator[Markup]:
     """What torch made or would print about each compile."""
     for compile_id, rows in grouped(artifact_rows(Graphs(asked.dump)), lambda row: row.graph).items():
         shown = [_artifact(asked, row) for row in rows[: asked.rows]]
-        yield joined(element("h3", f"compile {one_line(compile_id)}"), *shown)
+        made = [one.graph for one in asked.dump.graphs_of_compile(compile_id) if one.graph in places]
+        graphs = (joined(" ", element("a", graph, href=places[graph])) for graph in made)
+        title = element("h3", f"compile {one_line(compile_id)}", *graphs, id=_compile_place(compile_id))
+        yield joined(title, *shown)
 
 
 def _artifact(asked: ReportRequest, row: ArtifactRow) -> Markup:

@@ -21,7 +21,7 @@ SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (
         "frontend",
         "Program",
-        ("dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
+        ("compiles", "dynamo", "caches", "guards", "aot", "calls", "graphs", "symbols", "artifacts", "settings"),
     ),
     ("graph", "Graph", ("passes", "nodes", "lowering", "realize")),
     ("fusion", "Fusion", ("schedule", "fusion")),
@@ -53,6 +53,8 @@ def load(name: str) -> "DeclaredTable":
             from inspect_compile.tables.overview.summary import TABLE
         case "origin":
             from inspect_compile.tables.overview.origin import TABLE
+        case "compiles":
+            from inspect_compile.tables.frontend.compiles import TABLE
         case "dynamo":
             from inspect_compile.tables.frontend.dynamo import TABLE
         case "caches":

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from inspect_compile.analysis.frontend.call_tree import compile_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
     Fact,
@@ -23,6 +24,7 @@ from inspect_compile.facts import (
     ShapeGuard,
     Timed,
 )
+from inspect_compile.graph import Graphs
 from inspect_compile.origins.torch_trace.reader import Trace
 from tests.running import COMMAND, inspected, run
 
@@ -63,16 +65,29 @@ def test_frames_breaks_and_recompiles(both: tuple[Dump, Dump]) -> None:
 def test_who_called_a_frame_is_known_where_torch_tells() -> None:
     """It leaves out frames next to the one that it compiles; where its own is there, the caller is the next."""
 
-    def callers(*stack: tuple[int, int]) -> list[tuple[str, int] | None]:
+    def callers(*stack: tuple[int, int]) -> list[tuple[tuple[str, int] | None, tuple[str, int] | None]]:
         entries = [{"line": line, "name": "f", "filename": file} for file, line in stack]
         start = {"dynamo_start": {"stack": entries}, "frame_id": 0, "frame_compile_id": 0, "attempt": 0}
         names = [{"str": ["net.py", 0]}, {"str": ["/x/torch/_dynamo/eval_frame.py", 1]}]
         rows = Trace().facts([b"V1 x] " + msgspec.json.encode(one) + b"\n" for one in (*names, start)])
-        return [row.caller and (row.caller.file, row.caller.line) for row in rows if isinstance(row, Frame)]
+        told = [(row.caller, row.within) for row in rows if isinstance(row, Frame)]
+        return [tuple(one and (one.file, one.line) for one in both) for both in told]  # type: ignore[misc]
 
-    assert callers((0, 30), (0, 20), (1, 736), (0, 5)) == [("net.py", 20)]
-    assert callers((0, 30), (0, 5)) == [None]
-    assert callers((0, 5)) == [None]
+    assert callers((0, 30), (0, 20), (1, 736), (0, 5)) == [(("net.py", 20), None)]
+    assert callers((0, 30), (0, 5)) == [(None, ("net.py", 30))]
+    assert callers((0, 5)) == [(None, None)]
+    [(_, within)] = callers(*[(0, line) for line in range(100_000)])
+    assert within == ("net.py", 99_998)
+
+
+def test_compiles(both: tuple[Dump, Dump]) -> None:
+    names = ("graph", "file", "line", "status", "reason", "again", "restarts", "graphs", "nodes", "breaks")
+    recorded, read = (
+        [tuple(getattr(row, name) for name in names) for row in compile_rows(Graphs(one))] for one in both
+    )
+
+    assert sorted(read) == sorted(recorded)
+    assert len(read) > 2
 
 
 def test_places_of_breaks(both: tuple[Dump, Dump]) -> None:

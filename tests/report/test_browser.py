@@ -99,6 +99,34 @@ async def test_a_chosen_line_marks_its_nodes_and_statements(tmp_path: Path) -> N
         assert not await page.says(there(".marked"))
 
 
+async def test_search_finds_what_is_folded_and_goes_there(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        box = "document.querySelector('.search input')"
+        await page.says(f"{box}.value = 'runnable softmax'; {box}.dispatchEvent(new Event('input'))")
+        await page.is_so("document.querySelector('.search [role=status]').textContent === '0 places'")
+        await page.says(f"{box}.value = '_SOFTMAX'; {box}.dispatchEvent(new Event('input'))")
+        await page.is_so(there(".hits button"))
+        hits = json.loads(await page.says(texts(".hits button")))
+        assert all("_softmax" in hit for hit in hits)
+        assert {"Texts", "Fusion"} <= {hit.partition(" › ")[0] for hit in hits}
+        of_text = "[...document.querySelectorAll('.hits button')].find(one => one.textContent.startsWith('Texts'))"
+        await page.says(f"{of_text}.click()")
+        await page.is_so(there("#texts.on details[open]"))
+        assert "_softmax" in await page.says("getSelection().toString()")
+        place = "(() => { const box = getSelection().getRangeAt(0).getBoundingClientRect(); return "
+        assert await page.says(f"{place} 0 <= box.top && box.bottom <= innerHeight; }})()")
+
+
+async def test_a_compile_leads_to_its_texts(tmp_path: Path) -> None:
+    async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
+        links = json.loads(await page.says(texts("#table-compiles td a", "decodeURIComponent(one.hash)")))
+        assert links
+        await page.says("document.querySelector('#table-compiles td a').click()")
+        await page.is_so(there("#texts.on"))
+        top = f"document.getElementById({json.dumps(links[0][1:])}).getBoundingClientRect().top"
+        await page.is_so(f"0 <= {top} && {top} < innerHeight")
+
+
 async def test_a_picture_is_enlarged(tmp_path: Path) -> None:
     async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
         await page.says("location.hash = '#pictures'")

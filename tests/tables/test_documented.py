@@ -32,6 +32,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.frontend.aot_rows import AotRow
 from inspect_compile.analysis.frontend.call_path import CallRow
+from inspect_compile.analysis.frontend.call_tree import CompileRow
 from inspect_compile.analysis.frontend.dynamo_rows import FrameRow, RecompileRow, SkipRow
 from inspect_compile.analysis.frontend.frames import Cause
 from inspect_compile.analysis.frontend.guards import GuardRow
@@ -118,6 +119,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     MemoryStep,
     Holder,
     NeededActivation,
+    CompileRow,
     FrameRow,
     SkipRow,
     RecompileRow,

@@ -76,6 +76,7 @@ def test_the_convolution(dump_of: DumpOf, tmp_path: Path, golden: Golden, name: 
 
 
 _SAMPLE_OF: Final = dict.fromkeys(tables.TABLES, "training_step") | {
+    "compiles": "graph_breaks",
     "dynamo": "graph_breaks",
     "calls": "graph_breaks",
     "remarks": "graph_breaks",

@@ -54,7 +54,7 @@ class Export:
 
 
 def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "ExportRequest":
-    from inspect_compile.commands.dump_selection import graphs_named, needs_rank
+    from inspect_compile.commands.dump_selection import graphs_named, name_of, needs_rank
     from inspect_compile.export.formats import ExportRequest
     from inspect_compile.facts.nesting import outermost
     from inspect_compile.graph import Graphs
@@ -64,4 +64,4 @@ def _asked(dump: "Dump", form: "Form", arguments: argparse.Namespace) -> "Export
     names = graphs_named(dump, arguments.graph)
     around = {outermost(name) for name in names if name is not None}
     graphs = [graph for graph in Graphs(dump) if arguments.graph is None or graph.name in around]
-    return ExportRequest(dump, dump.root.resolve().name, graphs, names)
+    return ExportRequest(dump, name_of(dump), graphs, names)

@@ -53,7 +53,7 @@ class Report:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Write the page, and say how large it is."""
-        from inspect_compile.commands.dump_selection import chosen, tell_left_out
+        from inspect_compile.commands.dump_selection import chosen, name_of, tell_left_out
         from inspect_compile.commands.output_file import write
         from inspect_compile.tables.text import byte_text, unbroken
 
@@ -61,9 +61,9 @@ class Report:
             raise CommandError(f"--rows {arguments.rows}: at least 1")
         paths = arguments.dumps or [None]
         whole = [chosen(path, None) for path in paths]
-        output = Path(arguments.output or f"{whole[0].root.resolve().name}.html")
+        output = Path(arguments.output or f"{name_of(whole[0])}.html")
         if output.is_dir():
-            output /= f"{whole[0].root.resolve().name}.html"
+            output /= f"{name_of(whole[0])}.html"
         sentences: dict[str, None] = {}
         with contextlib.ExitStack() as stack:
             copies = [stack.enter_context(_copied(dump, arguments)) for dump in whole]
@@ -99,8 +99,10 @@ class _Copy(NamedTuple):
 @contextlib.contextmanager
 def _copied(dump: "Dump", arguments: argparse.Namespace) -> "Iterator[_Copy]":
     """The dump itself, or a copy without what is not to be seen."""
+    from inspect_compile.commands.dump_selection import name_of
+
     if not arguments.redact and not arguments.no_source:
-        yield _Copy(dump, dump.root.resolve().name, (), lambda text: "")
+        yield _Copy(dump, name_of(dump), (), lambda text: "")
         return
     from inspect_compile.commands.outputs.share import this_machine
     from inspect_compile.dump import open_dump
@@ -126,7 +128,9 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     name, dump = sides[0]
     there = ranks(dump)
     title = program(dump)
-    about = [f"dump {name}, torch {one_line(dump.run.versions.get('torch', '?'))}, {one_line(dump.run.device)}"]
+    version = dump.run.versions.get("torch")
+    what = f"{dump.run.origin or 'dump'} {name}"
+    about = [", ".join(map(one_line, filter(None, (what, version and f"torch {version}", dump.run.device))))]
     if is_only_parts(dump) and there:
         first = min(there)
         about.append(f"{number_of(len(there), 'rank')}; code, pictures and tables are those of rank {first}")

@@ -9,7 +9,7 @@ _LIBRARY: Final = re.compile(
     r"[/\\](?:site|dist)-packages[/\\]"
     r"|(?:^|[/\\])(?:lib(?:32|64)?|~env)[/\\]python\d(?:\.\d+)?t?[/\\]"
     r"|(?:^|[/\\])Python3\d+[/\\]Lib[/\\]"
-    r"|(?:^|[/\\])torch[/\\](?:_[a-z]\w*(?:\.py)?|autograd|cuda|distributed|export|functional\.py|fx|nn|optim|utils)(?:[/\\]|$)"
+    r"|(?:^|[/\\])torch[/\\](?:_[a-z]\w*(?:\.py)?|autograd|cuda|distributed|export|functional\.py|fx|nn|optim|testing|utils)(?:[/\\]|$)"
     r"|(?:^|[/\\])inspect_compile[/\\]"
     r"|^<(?!stdin>|string>|ipython-input)",
 )

@@ -45,6 +45,8 @@ _GUARD: Final = re.compile(r"^[ |]*\+- ([A-Z][A-Z_0-9]{1,60}): ([^\n]{1,20000})$
 _MANAGER: Final = re.compile(r"^([ |]*)\+- [A-Za-z]{1,60}Manager: source=([^\n]{1,4000}?)(?:, accessed_by=|, type=|$)")
 _GUARD_LINE: Final = re.compile(r"  # ([^\n#]{0,2000})  # ([^\n:#]{1,1000}):(\d{1,9}) in ([^\n]{1,200})$")
 _MOST_GUARDS: Final = 100_000
+_MOST_LINES: Final = 200
+"""Lines of a stack that are kept, the innermost: each holds the one that called it."""
 
 
 @dataclass
@@ -105,7 +107,7 @@ class Frames:
     def locations(self, stack: Any) -> list[Location]:
         """A stack as torch writes it, outermost first."""
         found = []
-        for entry in stack if isinstance(stack, list) else ():
+        for entry in stack[-_MOST_LINES:] if isinstance(stack, list) else ():
             match entry:
                 case {"line": int(line), "name": str(function), "filename": int(number)}:
                     code = entry.get("loc")
@@ -176,6 +178,7 @@ class Frames:
             seconds / 1e6 if isinstance(seconds, (int, float)) else entire if isinstance(entire, (int, float)) else 0.0
         )
         nodes = metrics.get("graph_op_count")
+        caller, within = _above(attempt.stack[:-1])
         return Frame(
             graph=compile_id,
             function=name if isinstance(name, str) else own.function,
@@ -187,7 +190,8 @@ class Frames:
             nodes=nodes if is_last and type(nodes) is int else 0,
             seconds=took if is_last else 0.0,
             reason=reason or None,
-            caller=_caller(attempt.stack[:-1]),
+            caller=caller,
+            within=within,
             guard_seconds=latency / 1e6 if is_last and isinstance(latency, (int, float)) else None,
             failed_at=Location(file, line) if isinstance(file, str) and type(line) is int else None,
         )
@@ -216,8 +220,9 @@ class Frames:
         )  # fmt: skip
 
 
-def _caller(stack: Sequence[Location]) -> Location | None:
-    """The line that called the frame below `stack`, with what called it and so on; None where that is not known.
+def _above(stack: Sequence[Location]) -> tuple[Location | None, Location | None]:
+    """The line that called the frame below `stack`, and where that is not known the nearest one above it; each with
+    what called it and so on.
 
     torch leaves out some frames next to the one that it compiles: the caller is there only if what torch put between
     the two is.
@@ -225,12 +230,10 @@ def _caller(stack: Sequence[Location]) -> Location | None:
     above = len(stack)
     while above and stack[above - 1].file.endswith(_BETWEEN):
         above -= 1
-    if above in (0, len(stack)):
-        return None
     found: Location | None = None
     for place in stack[:above]:
         found = Location(place.file, place.line, place.function, place.code, caller=found)
-    return found
+    return (found, None) if above < len(stack) else (None, found)
 
 
 def _break(compile_id: str, text: str) -> Iterator[Fact]:
@@ -261,13 +264,8 @@ def _traceback(text: str) -> Iterator[Location]:
             if next_frame is None:
                 return
             frame = next_frame
-        elif frame is not None:
-            if line.strip(" ^~"):
-                yield Location(frame[1], int(frame[2]), frame[3], line.strip())
-            elif not line.strip():
-                continue
-            else:
-                continue
+        elif frame is not None and line.strip(" ^~"):
+            yield Location(frame[1], int(frame[2]), frame[3], line.strip())
             frame = None
 
 

@@ -70,7 +70,7 @@ class Trace:
             compile_id = numbering.name(record)
             name = record.name or record.kind
             if name == "chromium_event":
-                for timed in times.facts(record):
+                for timed in times.facts(record, numbering.count):
                     self.began = timed.start if self.began is None else min(self.began, timed.start)
                     yield timed
                 continue

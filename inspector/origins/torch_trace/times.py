@@ -7,6 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from inspect_compile.facts import CacheLookup, Fact, KeyPart, Timed
+from inspect_compile.facts.compile_id import compile_name
 from inspect_compile.knowledge.caches.key_lines import parts
 from inspect_compile.origins.torch_trace.records import Record
 
@@ -24,8 +25,8 @@ class Times:
     """Process and thread → events that have begun, outermost first."""
     threads: dict[tuple[object, object], int] = field(default_factory=dict)
 
-    def facts(self, record: Record) -> Iterator[Timed]:
-        """The timer that an event ends."""
+    def facts(self, record: Record, numbering: int) -> Iterator[Timed]:
+        """The timer that an event ends, in torch's so many-th numbering of compiles."""
         try:
             event = msgspec.json.decode(record.payload)
         except (msgspec.DecodeError, RecursionError):
@@ -46,8 +47,9 @@ class Times:
                 if position is None or not isinstance(at := (start := begun.pop(position)).get("ts"), (int, float)):
                     return
                 thread = self.threads.setdefault(where, len(self.threads))
+                torch_id = _compile(event) or _compile(start) or record.compile_id
                 yield Timed(
-                    graph=_compile(event) or _compile(start) or record.compile_id, name=name, start=at / _MILLION,
+                    graph=compile_name(torch_id, numbering) if torch_id else "", name=name, start=at / _MILLION,
                     seconds=round((end - at) / _MILLION, 6), thread=thread,
                 )  # fmt: skip
 
