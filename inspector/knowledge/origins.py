@@ -27,7 +27,7 @@ _ALWAYS: Final = (
 )  # fmt: skip
 
 _OF_TRACES: Final = (
-    "compiles", "dynamo", "caches", "guards", "artifacts", "settings", "time", "metrics",
+    "compiles", "dynamo", "caches", "guards", "symbols", "artifacts", "settings", "time", "metrics",
     "draw fx", "draw dynamo", "draw startup", "draw ranks",
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ the text does not say which; nor does it say which module ran a node, or what it
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -286,7 +287,11 @@ def _tensors(annotation: ast.expr | None) -> tuple[Tensor, ...]:
     """`f32[8, s0][s0, 1]cuda:0`, of torch's subclasses with their name around it; nothing for a number."""
     if not isinstance(annotation, ast.Constant) or not isinstance(annotation.value, str):
         return ()
-    text = annotation.value
+    return _tensor(annotation.value)
+
+
+@functools.lru_cache(1024)  # a graph has few that differ
+def _tensor(text: str) -> tuple[Tensor, ...]:
     kind = next((found for found in _TYPE.finditer(text) if found[1] in ABBREVIATED), None)
     if kind is None:
         return ()

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Node, Operation, Symbol, WrapperLine
+from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Location, Node, Operation, Symbol, WrapperLine
 from inspect_compile.facts.nesting import enclosing, own_name
 from inspect_compile.origins.fusion_log import fusion_rows
 from inspect_compile.origins.fx_text import nodes_of
@@ -25,7 +26,7 @@ FILES: Final = (
     CPP_CODE, paths.PROVENANCE, LOG,
 )  # fmt: skip
 """torch's files of a graph, which a dump has under the same names."""
-_SYMBOL: Final = re.compile(r"[su]\d+")
+_SYMBOL: Final = re.compile(r"\b[su]\d+\b")
 
 
 class ReadGraph(NamedTuple):
@@ -40,8 +41,16 @@ class ReadGraph(NamedTuple):
     """What could not be read, in a sentence; else empty."""
 
 
-def read_graph(name: str, kind: str, texts: Mapping[str, str], compile_id: str | None = None) -> ReadGraph:
-    """Read the texts of a graph, by their names in `FILES`; any of them can be missing."""
+def read_graph(
+    name: str,
+    kind: str,
+    texts: Mapping[str, str],
+    compile_id: str | None = None,
+    symbols: Mapping[str, Symbol] = MappingProxyType({}),
+) -> ReadGraph:
+    """Read the texts of a graph, by their names in `FILES`; any of them can be missing. `symbols` is what is known of
+    the symbols of its compile.
+    """
     nodes = nodes_of(name, "aot", texts.get(paths.FX_READABLE, ""))
     final = nodes_of(name, "post_grad", texts.get(paths.FX_TRANSFORMED, ""))
     after = texts.get(paths.IR_POST_FUSION, "")
@@ -63,6 +72,7 @@ def read_graph(name: str, kind: str, texts: Mapping[str, str], compile_id: str |
     facts = [
         *fusion_rows(name, texts.get(LOG, ""), operations),
         *_graphs(name, kind, compile_id, code, texts, nodes or final, ", ".join(sorted(devices))),
+        *_symbols(name, code.symbols, symbols, final or nodes),
         *nodes,
         *final,
         *_joined(code, texts.get(CODE, ""), of_kernel, final, operations),
@@ -104,6 +114,29 @@ def _joined(
         yield from found.kernels
 
 
+def _symbols(
+    graph: str, hints: Mapping[str, object], known: Mapping[str, Symbol], nodes: list[Node]
+) -> Iterator[Symbol]:
+    """The symbols in the sizes of a graph, each with the first line whose value or inputs hold it."""
+    of_node = {node.name: _in_sizes(node) for node in nodes if node.graph == graph}
+    lines: dict[str, Location] = {}
+    for node in nodes:
+        if node.graph == graph and node.where is not None:
+            for symbol in (*of_node[node.name], *(one for other in node.inputs for one in of_node.get(other, ()))):
+                lines.setdefault(symbol, node.where)
+    there = dict.fromkeys(symbol for found in of_node.values() for symbol in found)
+    there |= dict.fromkeys(filter(_SYMBOL.fullmatch, hints))
+    for symbol in there:
+        found = known.get(symbol, Symbol(graph=graph, name=symbol))
+        hint = found.hint or str(hints.get(symbol, ""))
+        yield replace(found, graph=graph, hint=hint, where=lines.get(symbol))
+
+
+def _in_sizes(node: Node) -> tuple[str, ...]:
+    sizes = (length for value in node.values for length in value.size if isinstance(length, str))
+    return tuple(dict.fromkeys(symbol for length in sizes for symbol in _SYMBOL.findall(length)))
+
+
 def _graphs(
     name: str,
     kind: str,
@@ -132,8 +165,5 @@ def _graphs(
             name=own_name(nested),
             inputs=count,
         )
-    for symbol, value in code.symbols.items():
-        if _SYMBOL.fullmatch(symbol):
-            yield Symbol(graph=name, name=symbol, hint=str(value))
     if CODE in texts or CPP_CODE in texts:
         yield GraphEnd(graph=name, status="compiled", seconds=0.0)

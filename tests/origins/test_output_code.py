@@ -37,7 +37,11 @@ def fields(fact: Fact, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def lines(facts: list[WrapperLine]) -> list[dict[str, Any]]:
-    return [fields(row, _OF_LINE) for row in facts if row.line is not None and row.what not in _NOT_RECORDED]
+    found = [fields(row, _OF_LINE) for row in facts if row.line is not None and row.what not in _NOT_RECORDED]
+    for row in found:
+        if row["what"] == "assert":  # torch 2.15 has objects for them, without a text
+            del row["text"], row["torch_type"]
+    return found
 
 
 @pytest.mark.parametrize("sample", ["softmax_mlp", "training_step", "conditional", "attention_block"])

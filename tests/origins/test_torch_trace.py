@@ -12,6 +12,7 @@ import pytest
 from inspect_compile.analysis.frontend.call_tree import compile_rows
 from inspect_compile.dump import Dump
 from inspect_compile.facts import (
+    Artifact,
     Fact,
     Frame,
     Graph,
@@ -22,6 +23,7 @@ from inspect_compile.facts import (
     OriginRecords,
     Recompile,
     ShapeGuard,
+    Symbol,
     Timed,
 )
 from inspect_compile.graph import Graphs
@@ -80,6 +82,19 @@ def test_who_called_a_frame_is_known_where_torch_tells() -> None:
     assert within == ("net.py", 99_998)
 
 
+def test_symbols(both: tuple[Dump, Dump]) -> None:
+    def told(dump: Dump, graph: str) -> list[Any]:
+        rows = sorted(dump.rows(Symbol, graph), key=lambda row: row.name)
+        assert all(row.where is not None for row in rows)
+        places = [(row.where.file, row.where.line, row.where.code) for row in rows if row.where is not None]
+        return [places, [(row.name, row.hint, row.lower, row.upper, row.source) for row in rows]]
+
+    recorded, read = both
+    assert read.rows(Symbol)
+    for graph in recorded.outermost():
+        assert told(read, graph.graph) == told(recorded, graph.graph)
+
+
 def test_compiles(both: tuple[Dump, Dump]) -> None:
     names = ("graph", "file", "line", "status", "reason", "again", "restarts", "graphs", "nodes", "breaks")
     recorded, read = (
@@ -130,6 +145,9 @@ def test_every_record_is_accounted_for(both: tuple[Dump, Dump]) -> None:
 
     assert sum(row.count for row in read.rows(OriginRecords)) == lines
     assert not [row for row in read.rows(OriginRecords) if row.became == "not read"]
+    described = next(row.count for row in read.rows(OriginRecords) if row.what == "describe_tensor")
+    texts = [row.text for row in read.rows(Artifact) if row.name == "describe_tensor"]
+    assert sum(len(text.splitlines()) for text in texts) == described > 0
 
 
 def test_what_a_log_lacks_is_not_known(both: tuple[Dump, Dump]) -> None:

@@ -12,6 +12,7 @@ from inspect_compile.facts import DynamoNode, Fact, JointNode, Node, Remark
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
 from inspect_compile.origins.torch_trace.records import Record
+from inspect_compile.origins.torch_trace.symbols import TracedSymbols
 
 _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
 _BEFORE_CODE: Final = {
@@ -67,10 +68,12 @@ class TracedGraphs:
     number: int = 0
     """torch's count of the graphs that AOTAutograd compiles."""
     aot_number: int = 0
+    symbols: TracedSymbols = field(default_factory=TracedSymbols)
 
     def facts(self, record: Record, compile_id: str) -> Iterator[Fact | File]:
         """What a record completes."""
         name = record.name or record.kind
+        self.symbols.add(record, compile_id)
         if record.kind == "dynamo_output_graph":
             for node in nodes_of(compile_id, "dynamo", record.text):
                 yield DynamoNode(**_fields(node))
@@ -108,7 +111,7 @@ class TracedGraphs:
         name = self._name(aot_number, kind)
         if paths.FX_READABLE not in texts and (aot := self.aot.get(compile_id, {}).get(kind)):
             texts[paths.FX_READABLE] = aot
-        read = read_graph(name, kind, texts, compile_id or None)
+        read = read_graph(name, kind, texts, compile_id or None, self.symbols.of(compile_id))
         yield from read.facts
         folder = paths.graph_folder(name)
         yield from (File(f"{folder}/{path}", text) for path, text in read.files.items())

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from inspect_compile.facts import Artifact, Fact, Graph, Metrics, OriginRecords
 from inspect_compile.facts.compile_id import compile_name
 from inspect_compile.origins.torch_trace.frames import Frames
@@ -28,6 +30,7 @@ _BECAME: Final = {
     "artifact fx_graph_runnable": "graphs", "inductor_output_code": "kernels, wrapper",
     "graph_dump inductor_aot_wrapper_code": "graphs", "chromium_event": "time",
     "artifact inductor_provenance_tracking_node_mappings": "graphs",
+    "create_symbol": "symbols", "create_unbacked_symbol": "symbols",
     "artifact torch_version": "run.json", "str": "names of files",
 }  # fmt: skip
 """What each kind of record becomes."""
@@ -60,6 +63,7 @@ class Trace:
         frames, graphs, times, lookups = Frames(names), TracedGraphs(), Times(), Lookups()
         numbering = _Numbering()
         counted: dict[str, list[int]] = {}
+        values = _Values()
         for record in records(lines, self.unread, names):
             self.count += 1
             sums = counted.setdefault(record.what, [0, 0])
@@ -81,10 +85,13 @@ class Trace:
             yield from map(self._seen, graphs.facts(record, compile_id))
             if record.payload and name not in _IN_FILES and record.kind != "str":
                 yield _artifact(record, compile_id)
+            elif not record.payload and record.what not in _BECAME:
+                values.add(record, compile_id)
+        yield from values.artifacts()
         yield from frames.rest()
         yield from map(self._seen, graphs.rest())
         for what, (count, size) in sorted(counted.items()):
-            yield OriginRecords(what=what, count=count, bytes=size, became=_became(what, has_text=size > 0))
+            yield OriginRecords(what=what, count=count, bytes=size, became=_became(what))
         for what, count in sorted(self.unread.lines.items()):
             yield OriginRecords(what=f"lines: {what}", count=count, became="not read")
 
@@ -124,7 +131,29 @@ def _artifact(record: Record, compile_id: str) -> Artifact:
     )
 
 
-def _became(what: str, *, has_text: bool) -> str:
+@dataclass
+class _Values:
+    """Records that are all in their line, and of which nothing else is made: those of a kind and compile are a text."""
+
+    lines: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    """Compile and kind → the JSON of each."""
+    sizes: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def add(self, record: Record, compile_id: str) -> None:
+        """One more."""
+        key, line = (compile_id, record.what), msgspec.json.encode(record.value).decode()
+        size = self.sizes[key] = self.sizes.get(key, 0) + len(line)
+        if size <= MOST_TEXT:
+            self.lines.setdefault(key, []).append(line)
+
+    def artifacts(self) -> Iterator[Artifact]:
+        """The texts."""
+        for (compile_id, what), size in self.sizes.items():
+            lines = self.lines.get((compile_id, what), [])
+            yield Artifact(graph=compile_id, name=what, text="\n".join(lines), cut=size - sum(map(len, lines)))
+
+
+def _became(what: str) -> str:
     if _CACHE.fullmatch(what):
         return "caches, artifacts"
-    return _BECAME.get(what) or ("artifacts" if has_text else "counted")
+    return _BECAME.get(what, "artifacts")
