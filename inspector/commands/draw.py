@@ -86,7 +86,7 @@ class Draw:
         if not drawn:
             why = next((one.why for one in found if not isinstance(one, Drawn)), "no graph is meant")
             hint = "; the program may still be compiling" if dump.run.status == "running" else ""
-            raise CommandError(f"{dump.root}: nothing to draw, {why}{hint}")
+            raise CommandError(f"{dump.name}: nothing to draw, {why}{hint}")
         return 0
 
 

@@ -58,11 +58,8 @@ def _of_others(path: Path) -> "Dump | None":
 
 
 def name_of(dump: "Dump") -> str:
-    """What commands call the dump: its folder; the name of the log or folder that it was read from, if it is kept."""
-    from inspect_compile.origins.importing import cache_folder
-
-    root = dump.root.resolve()
-    return dump.run.argv[0] if dump.run.argv and cache_folder().resolve() in root.parents else root.name
+    """What commands call a dump that is not where the reader is: the last part of its path."""
+    return Path(dump.name).resolve().name
 
 
 def _of_rank(dump: "Dump", rank: int | None) -> "Dump":
@@ -118,7 +115,7 @@ def needs_rank(dump: "Dump", what: str) -> None:
 
     if for_targets := targets(dump):
         raise CommandError(
-            f"{dump.root}: {len(for_targets)} targets, each with {what} of its own; choose one with --target"
+            f"{dump.name}: {len(for_targets)} targets, each with {what} of its own; choose one with --target"
             f" ({', '.join(for_targets)})"
         )
     if not is_only_parts(dump):
@@ -126,11 +123,11 @@ def needs_rank(dump: "Dump", what: str) -> None:
     there = ranks(dump)
     if there:
         raise CommandError(
-            f"{dump.root}: {len(there)} ranks, each with {what} of its own; choose one with --rank"
-            f" ({numbers_text(there)}), or compare them: inspect-compile show {dump.root} ranks"
+            f"{dump.name}: {len(there)} ranks, each with {what} of its own; choose one with --rank"
+            f" ({numbers_text(there)}), or compare them: inspect-compile show {dump.name} ranks"
         )
     folders = ", ".join(str(part.dump.root) for part in parts(dump))
-    raise CommandError(f"{dump.root}: its first process compiled nothing; {what} are in {folders}")
+    raise CommandError(f"{dump.name}: its first process compiled nothing; {what} are in {folders}")
 
 
 def needs_recorded(dump: "Dump", table: str) -> None:
@@ -138,7 +135,7 @@ def needs_recorded(dump: "Dump", table: str) -> None:
     from inspect_compile.knowledge.origins import unknown_text
 
     if why := unknown_text(dump.run.origin, table):
-        raise CommandError(f"{dump.root}: {why}")
+        raise CommandError(f"{dump.name}: {why}")
 
 
 def needs_whole(*dumps: "Dump") -> None:
@@ -147,7 +144,7 @@ def needs_whole(*dumps: "Dump") -> None:
 
     for dump in dumps:
         if dump.lacking:
-            raise CommandError(f"{dump.root}: {incomplete_text(dump)}")
+            raise CommandError(f"{dump.name}: {incomplete_text(dump)}")
 
 
 def done_for_each(items: "Sequence[S]", do: "Callable[[S], T]") -> tuple[list[T], list[CommandError]]:
@@ -186,4 +183,4 @@ def tell_left_out(*dumps: "Dump") -> None:
     sys.stdout.flush()
     for dump in dumps:
         if dump.left_out:
-            tell(f"{dump.root}: {dump.left_out}", name="")
+            tell(f"{dump.name}: {dump.left_out}", name="")

@@ -173,7 +173,7 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     from inspect_compile.graph import Graphs, Id
 
     wanted = _kernels(dump, kernel)
-    where = str(dump.root)
+    where = dump.name
     there = [(part, kept) for part in processes(dump) for kept in kept_launches(part)]
     named = [
         (part, kept)
@@ -299,7 +299,7 @@ def _blamed(dump: "Dump", graphs: list[str]) -> "tuple[Dump, Graph, Path]":
     there = [(part, name) for part in processes(dump) for name in blamed(part)]
     if not there:
         raise CommandError(
-            f"{dump.root}: nothing wrong is recorded, and nothing that is worse than eager; inspect-compile numerics"
+            f"{dump.name}: nothing wrong is recorded, and nothing that is worse than eager; inspect-compile numerics"
             " SCRIPT checks each launch"
         )
     found = [(part, name) for part, name in there if not graphs or any(word in name for word in graphs)]

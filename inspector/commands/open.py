@@ -41,7 +41,7 @@ class Open:
             _serve(dump.root, arguments.port)
             return 0
         if not ((sys.stdin.isatty() and sys.stdout.isatty()) or _is_served()):
-            raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.root}")
+            raise CommandError(f"open needs a terminal; elsewhere: inspect-compile show {dump.name}")
         from inspect_compile.launch.assembly import assembly
         from inspect_compile.tui.app import InspectApp
 

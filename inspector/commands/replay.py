@@ -135,10 +135,10 @@ def _graph(dump: "Dump", wanted: str | None) -> "Graph":
         return only(find_graph(dump, wanted))
     graphs = dump.outermost()
     if not graphs:
-        raise CommandError(f"{dump.root}: nothing to compile again, {nothing_text(dump)}")
+        raise CommandError(f"{dump.name}: nothing to compile again, {nothing_text(dump)}")
     if len(graphs) > 1:
         names = ", ".join(graph.graph for graph in graphs[:8]) + (" …" if len(graphs) > 8 else "")
-        raise CommandError(f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names})")
+        raise CommandError(f"{dump.name}: {len(graphs)} graphs; choose one with --graph ({names})")
     return graphs[0]
 
 
@@ -184,4 +184,4 @@ def _print(dump: "Dump", numbers: list[int], arguments: argparse.Namespace) -> N
     if arguments.json:
         print_json(replay_rows(Graphs(dump), numbers))
     else:
-        print_table(replays(Request(Graphs(dump), limit=LIMIT, dump_argument=str(dump.root)), only=numbers))
+        print_table(replays(Request(Graphs(dump), limit=LIMIT, dump_argument=dump.name), only=numbers))

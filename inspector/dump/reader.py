@@ -46,9 +46,11 @@ F = TypeVar("F", bound=Fact)
 class Dump:
     """The record of one process. Rows keep the order in which they were observed."""
 
-    def __init__(self, root: Path, target: str | None = None, *, has_callers: bool = True) -> None:
+    def __init__(self, root: Path, target: str | None = None, *, has_callers: bool = True, name: str = "") -> None:
         """`target` selects a part of a run's ranks if they have several; `has_callers`: lines are given theirs."""
         self.root = root
+        self.name = name or str(root)
+        """What a person calls it: the path of what it was read from, else its own."""
         self.target = target
         self._frames_root = _frames_root(root)
         self._tables: dict[tuple[Path, str], Table] = {}
@@ -64,11 +66,11 @@ class Dump:
 
     def anew(self) -> "Dump":
         """The same part of the dump, for another thread: what is read lazily has room for one."""
-        return Dump(self.root, self.target, has_callers=self._has_callers)
+        return Dump(self.root, self.target, has_callers=self._has_callers, name=self.name)
 
     def as_recorded(self) -> "Dump":
         """The same part of the dump with lines as they are in its files, without callers."""
-        return Dump(self.root, self.target, has_callers=False)
+        return Dump(self.root, self.target, has_callers=False, name=self.name)
 
     @cached_property
     def run(self) -> Run:

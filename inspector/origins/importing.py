@@ -164,7 +164,7 @@ def kept(path: Path, cache: Path) -> Dump:
             beside.replace(root)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
-    return Dump(root)
+    return Dump(root, name=str(path))
 
 
 def _fingerprint(path: Path) -> str:

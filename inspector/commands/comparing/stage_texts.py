@@ -59,9 +59,9 @@ def _text(dump: "Dump", kernel: "Kernel", stage: str, *, is_trusted: bool) -> tu
     stages = KernelStages(dump, kernel)
     if stage == SOURCE:
         if not stages.source:
-            raise CommandError(f"{kernel.name}: its source is not in {dump.root}")
+            raise CommandError(f"{kernel.name}: its source is not in {dump.name}")
         return stage, "\n".join(stages.source)
     found, _ = stage_of(dump, stages, stage, None, is_trusted=is_trusted)
     if not found.text:
-        raise CommandError(f"{kernel.name} in {dump.root}: {found.note}")
+        raise CommandError(f"{kernel.name} in {dump.name}: {found.note}")
     return found.name or stage, found.text

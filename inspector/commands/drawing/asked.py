@@ -142,10 +142,10 @@ def selected_graphs(dump: "Dump", named: str | None, *, is_any: bool) -> "list[C
         return [CompiledGraph(dump, found.graph) for found in resolved(find_graphs(dump, named))]
     graphs = list(Graphs(dump))
     if not graphs:
-        raise CommandError(f"{dump.root}: {nothing_text(dump)}")
+        raise CommandError(f"{dump.name}: {nothing_text(dump)}")
     if len(graphs) > FEW and named is None and not is_any:
         raise CommandError(
-            f"{dump.root}: {len(graphs)} graphs; choose one with --graph ({names_of(graphs)}), or --graph all"
+            f"{dump.name}: {len(graphs)} graphs; choose one with --graph ({names_of(graphs)}), or --graph all"
         )
     return graphs
 

@@ -22,7 +22,7 @@ from inspect_compile.facts import (
 )
 from inspect_compile.knowledge.frontend.break_text import split_reason
 from inspect_compile.knowledge.overview.compiler_errors import brief
-from inspect_compile.origins.torch_trace.records import Record
+from inspect_compile.origins.torch_trace.records import Record, Unread, decoded
 
 _NOT_COMPILED: Final = ("Unsupported", "SkipFrame")
 """Exceptions with which Dynamo leaves a frame as it is."""
@@ -65,6 +65,7 @@ class Frames:
 
     names: Mapping[int, str]
     """torch's numbers of file names."""
+    unread: Unread
     open: dict[str, list[_Attempt]] = field(default_factory=dict)
     """Compile → its attempts."""
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -81,14 +82,15 @@ class Frames:
             case "dynamo_output_graph", _:
                 self._attempt(compile_id).graphs += 1
             case "artifact", "recompile_reasons":
-                found = _json(record)  # torch 2.13 writes a text
+                # torch 2.13 writes a text, earlier ones a list in JSON.
+                found = decoded(record, self.unread) if record.payload.startswith(b"[") else None
                 texts = found if isinstance(found, list) else [record.text]
                 self.reasons[compile_id] = tuple(str(text) for text in texts if text)
             case "artifact", "dynamo_graph_break_reason":
                 yield from _break(compile_id, record.text)
             case "dynamo_guards", _:
                 self._attempt(compile_id).has_guards = True
-                yield from self._listed_guards(compile_id, _json(record))
+                yield from self._listed_guards(compile_id, decoded(record, self.unread))
             case "dynamo_cpp_guards_str", _:
                 self._attempt(compile_id).has_guards = True
                 yield from _tree_guards(compile_id, record.text)
@@ -310,11 +312,3 @@ def _plain(value: Any) -> str | int | float | bool:
     if type(value) in (bool, float) or (type(value) is int and -(2**63) <= value < 2**63):
         return value  # type: ignore[no-any-return]
     return (value if type(value) is str else msgspec.json.encode(value).decode())[:_LONGEST]
-
-
-def _json(record: Record) -> Any:
-    """What the record's text is as JSON; None where it is none."""
-    try:
-        return msgspec.json.decode(record.payload)
-    except (msgspec.DecodeError, RecursionError):
-        return None

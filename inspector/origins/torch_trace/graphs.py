@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-import msgspec
-
 from inspect_compile.dump import paths
 from inspect_compile.facts import DynamoNode, Fact, JointNode, Node, Remark
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
-from inspect_compile.origins.torch_trace.records import Record
+from inspect_compile.origins.torch_trace.records import Record, Unread, decoded
 from inspect_compile.origins.torch_trace.symbols import TracedSymbols
 
 _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
@@ -143,11 +141,8 @@ def _fields(node: Node) -> dict[str, Any]:
     return {name: getattr(node, name) for name in node.__struct_fields__ if name != "fact"}
 
 
-def tracked(record: Record) -> dict[str, str]:
+def tracked(record: Record, unread: Unread) -> dict[str, str]:
     """What torch's `torch_version` record says of the versions."""
-    try:
-        found = msgspec.json.decode(record.payload)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    found = decoded(record, unread)
     version = found.get("pytorch_version") if isinstance(found, dict) else None
     return {"torch": version} if isinstance(version, str) else {}

@@ -60,7 +60,8 @@ class Trace:
     def facts(self, lines: Iterable[bytes]) -> Iterator[Fact | File]:
         """The facts and files of the log's lines."""
         names: dict[int, str] = {}
-        frames, graphs, times, lookups = Frames(names), TracedGraphs(), Times(), Lookups()
+        frames, graphs = Frames(names, self.unread), TracedGraphs()
+        times, lookups = Times(self.unread), Lookups(self.unread)
         numbering = _Numbering()
         counted: dict[str, list[int]] = {}
         values = _Values()
@@ -79,7 +80,7 @@ class Trace:
                     yield timed
                 continue
             if name == "torch_version":
-                self.versions.update(tracked(record))
+                self.versions.update(tracked(record, self.unread))
             yield from map(self._seen, frames.facts(record, compile_id))
             yield from lookups.facts(record, compile_id)
             yield from map(self._seen, graphs.facts(record, compile_id))
@@ -93,7 +94,7 @@ class Trace:
         for what, (count, size) in sorted(counted.items()):
             yield OriginRecords(what=what, count=count, bytes=size, became=_became(what))
         for what, count in sorted(self.unread.lines.items()):
-            yield OriginRecords(what=f"lines: {what}", count=count, became="not read")
+            yield OriginRecords(what=f"unread: {what}", count=count, became="not read")
 
     def _seen(self, fact: Fact | File) -> Fact | File:
         """The same, once what it tells of the process is kept."""

@@ -59,6 +59,15 @@ class Unread:
     """Why → how many lines: `not of this format`, `JSON that is torn`, `too long`."""
 
 
+def decoded(record: Record, unread: Unread) -> Any:
+    """What the record's text is as JSON; None where it is torn, which is counted."""
+    try:
+        return msgspec.json.decode(record.payload)
+    except (msgspec.DecodeError, RecursionError):
+        unread.lines[f"text of {record.what} that is torn"] += 1
+        return None
+
+
 def records(lines: Iterable[bytes], unread: Unread, names: dict[int, str]) -> Iterator[Record]:
     """The records in a log's lines, in order; `names` gets the file names that they number, before they are used."""
     decode = msgspec.json.Decoder().decode

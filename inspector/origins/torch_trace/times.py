@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import msgspec
-
 from inspect_compile.facts import CacheLookup, Fact, KeyPart, Timed
 from inspect_compile.facts.compile_id import compile_name
 from inspect_compile.knowledge.caches.key_lines import parts
-from inspect_compile.origins.torch_trace.records import Record
+from inspect_compile.origins.torch_trace.records import Record, Unread, decoded
 
 _MILLION: Final = 1e6
 _CACHES: Final = {"fx_graph_cache": "fx_graph", "aotautograd_cache": "aot_autograd"}
@@ -21,16 +19,14 @@ _MOST_PARTS: Final = 5000
 class Times:
     """Pairs the begin and end of each timer."""
 
+    unread: Unread
     begun: dict[tuple[object, object], list[dict[str, Any]]] = field(default_factory=dict)
     """Process and thread → events that have begun, outermost first."""
     threads: dict[tuple[object, object], int] = field(default_factory=dict)
 
     def facts(self, record: Record, numbering: int) -> Iterator[Timed]:
         """The timer that an event ends, in torch's so many-th numbering of compiles."""
-        try:
-            event = msgspec.json.decode(record.payload)
-        except (msgspec.DecodeError, RecursionError):
-            return
+        event = decoded(record, self.unread)
         if not isinstance(event, dict):
             return
         where = event.get("pid"), event.get("tid")
@@ -64,6 +60,7 @@ def _compile(event: dict[str, Any]) -> str:
 class Lookups:
     """Makes facts of what torch writes of its caches; each part of a key is told once."""
 
+    unread: Unread
     known: set[tuple[str, str]] = field(default_factory=set)
     """Name and checksum of the parts that were told."""
 
@@ -72,10 +69,7 @@ class Lookups:
         cache, _, outcome = record.name.rpartition("_")
         if cache not in _CACHES or outcome not in _OUTCOMES:
             return
-        try:
-            found = msgspec.json.decode(record.payload)
-        except (msgspec.DecodeError, RecursionError):
-            found = {}
+        found = decoded(record, self.unread)
         details = found if isinstance(found, dict) else {}
         key, reason, lines = (details.get(name) for name in ("key", "cache_bypass_reason", "components"))
         made_of = parts(line for line in lines if isinstance(line, str)) if isinstance(lines, list) else {}
