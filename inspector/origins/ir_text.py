@@ -41,8 +41,9 @@ _OF_VALUES: Final = ("tmp", "indirect")
 """What the name of a loaded value in an index begins with."""
 _KINDS: Final = {"MemoryDep": "memory", "StarDep": "star", "WeakDep": "weak"}
 _BODIES: Final = (
-    ("'online_softmax_reduce'", "MultiOutputReduction"), ("ops.scan(", "Scan"), ("ops.sort(", "Sort"),
-    ("ops.reduction(", "Reduction"), ("ops.store_reduction(", "Reduction"), ("'atomic_add')", "Scatter"),
+    ("'online_softmax_reduce'", "MultiOutputReduction"), ("'welford_", "WelfordReduction"), ("ops.scan(", "Scan"),
+    ("ops.sort(", "Sort"), ("ops.reduction(", "Reduction"), ("ops.store_reduction(", "Reduction"),
+    ("'atomic_add')", "Scatter"),
 )  # fmt: skip
 """What a loop body holds → torch's class of what it computes; the first line with one counts."""
 _POINTWISE: Final = "Pointwise"
