@@ -38,7 +38,7 @@ def fields(fact: Fact, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def lines(facts: list[WrapperLine]) -> list[dict[str, Any]]:
-    """What is compared of the lines: of checks not the text, which torch 2.15 does not keep; 2.11 does not keep those of
+    """What is compared of the lines: of checks not the text, which torch 2.15 does not keep; 2.11 has none of those of
     inputs.
     """
     without = _NOT_RECORDED if torch.__version__ >= "2.12" else (*_NOT_RECORDED, "assert")
