@@ -20,6 +20,8 @@ TORCH_TRACE: Final = "TORCH_TRACE log"
 DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
 DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
 """Written where `torch._inductor.config.trace.debug_log` is set."""
+ARCHIVE: Final = "archive"
+"""Several of them, each of which is a part of the dump."""
 
 _ALWAYS: Final = (
     "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",
