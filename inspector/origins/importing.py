@@ -17,7 +17,9 @@ from inspect_compile.facts import OriginRecords, Run
 from inspect_compile.knowledge.origins import ARCHIVE
 from inspect_compile.origins.archives import is_archive, unpack
 from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
+from inspect_compile.origins.inductor_cache import is_inductor_cache, read_inductor_cache
 from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
+from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
 
 _MOST_FILES: Final = 100_000
 _MOST_LOOKED_AT: Final = 1000
@@ -116,6 +118,8 @@ READERS: Final = (
     Reader(is_archive, _read_archive),
     Reader(lambda path: bool(logs_at(path)), read_logs, is_whole=False),
     Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
+    Reader(is_inductor_cache, read_inductor_cache),
+    Reader(is_triton_cache, read_triton_cache),
 )
 _IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *READERS[1:])
 

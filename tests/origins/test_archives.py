@@ -100,7 +100,10 @@ def test_an_archive_in_an_archive(tmp_path: Path) -> None:
         read_into(deeper, tmp_path / "no")
 
 
-def test_show_and_import_take_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_and_import_take_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     path = packed_zip(tmp_path / "logs.zip", {"a.log": log(), "../b.log": b"x"})
     assert main(["show", str(path), "dynamo"]) == 0
     assert "net.py" in capsys.readouterr().out
@@ -174,8 +177,11 @@ def test_a_tar_without_an_end_is_torn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["zip", "gz", "xz", "bz2", "tar.gz"])
-def test_a_bomb_is_refused_in_one_line(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    zeros = bytes(archives.ALWAYS + 1)
+def test_a_bomb_is_refused_in_one_line(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(archives, "ALWAYS", 8 << 20)
+    zeros = bytes((8 << 20) + 1)
     path = tmp_path / f"bomb.{kind}"
     compress: dict[str, Callable[[bytes], bytes]] = {
         "gz": lambda data: gzip.compress(data, 1),
@@ -187,7 +193,7 @@ def test_a_bomb_is_refused_in_one_line(kind: str, tmp_path: Path, capsys: pytest
     else:
         (packed_zip if kind == "zip" else packed_tar)(path, {"a.log": zeros})
     assert main(["show", str(path)]) == 2
-    assert capsys.readouterr().err == f"inspect-compile: {path}: is not unpacked: it holds more than 256 MiB\n"
+    assert capsys.readouterr().err == f"inspect-compile: {path}: is not unpacked: it holds more than 8 MiB\n"
 
 
 def test_a_tar_says_little_of_a_file(tmp_path: Path) -> None:
