@@ -18,7 +18,7 @@ class Import:
         """Add its arguments."""
         parser.usage = "inspect-compile import PATH -o DUMP [--recompile [--target GPU]]"
         parser.add_argument(
-            "path", metavar="PATH", help="what torch wrote, such as a TORCH_TRACE log, or an archive of it"
+            "path", metavar="PATH", help="what torch wrote: a TORCH_TRACE log, a folder, a .pt2 …, or an archive of it"
         )
         parser.add_argument("-o", "--output", metavar="DUMP", required=True, help="the dump; a new directory")
         parser.add_argument(

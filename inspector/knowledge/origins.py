@@ -24,6 +24,9 @@ DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
 """Written where `torch._inductor.config.trace.debug_log` is set."""
 TRITON_CACHE: Final = "cache of Triton"
 INDUCTOR_CACHE: Final = "cache of Inductor"
+AOTI_PACKAGE: Final = "package of AOTInductor"
+EXPORTED_PROGRAM: Final = "program of torch.export"
+PACKAGE: Final = "package of AOTInductor with a program of torch.export"
 ARCHIVE: Final = "archive"
 """Several of them, each of which is a part of the dump."""
 
@@ -34,6 +37,10 @@ _ALWAYS: Final = (
 
 _OF_CODE: Final = (
     "overview", "remarks", "summary", "origin", "graphs", "kernels", "binaries", "kernel", "ranks",
+)  # fmt: skip
+
+_OF_PROGRAMS: Final = (
+    "overview", "remarks", "summary", "origin", "graphs", "nodes", "node", "symbols", "draw fx",
 )  # fmt: skip
 
 _OF_TRACES: Final = (
@@ -67,6 +74,24 @@ ORIGINS: Final = {
         frozenset((*_OF_CODE, "wrapper", "artifacts")),
         frozenset(),
         "frames, guards, FX graphs, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
+    AOTI_PACKAGE: Origin(
+        frozenset((*_OF_CODE, "wrapper", "artifacts")),
+        frozenset(),
+        "frames, guards, FX graphs, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
+    EXPORTED_PROGRAM: Origin(
+        frozenset((*_OF_PROGRAMS, "ranks", "artifacts")),
+        frozenset(),
+        "kernels, lowering, fusion decisions, schedule, memory or times: nothing was compiled yet",
+        has_graphs=False,
+    ),
+    PACKAGE: Origin(
+        frozenset((*_OF_CODE, *_OF_PROGRAMS, "wrapper", "artifacts")),
+        frozenset(),
+        "frames, guards, lowering, fusion decisions, schedule or times",
         has_graphs=False,
     ),
 }

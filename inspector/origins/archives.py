@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Protocol
@@ -59,7 +59,7 @@ _ENDINGS: Final = (".zip", ".tar", ".gz", ".tgz", ".xz", ".txz", ".bz2", ".tbz2"
 _UNREAD: Final = (".so", ".o", ".a", ".gch", ".pch", ".safetensors", ".npy", ".npz", ".bin", ".pth")
 """Files that no reader opens are not unpacked; their folders are made."""
 
-_DAMAGE: Final = (
+DAMAGE: Final = (
     tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, struct.error, EOFError, ValueError,
     RecursionError, NotImplementedError, KeyError, IndexError, OverflowError,
 )  # fmt: skip
@@ -146,7 +146,7 @@ class _Unpacking:
                     written = self._write(entry, folder)
                     if written is not None and written.name.lower().endswith(_ENDINGS):
                         inner.append(written)
-            except _DAMAGE:
+            except DAMAGE:
                 self._left_out[TORN] += 1
         for archive in filter(is_archive, inner):
             if depth + 1 >= _DEEPEST:
@@ -175,9 +175,7 @@ class _Unpacking:
                 yield _Entry(stem or "log", inflated, None)
 
     def _of_zip(self, file: IO[bytes], folder: Path) -> Iterator[_Entry]:
-        if _directory_bytes(file) > _LONGEST_DIRECTORY:
-            raise _TooLargeError(f"its directory has more than {_LONGEST_DIRECTORY >> 20} MiB")
-        with zipfile.ZipFile(file) as archive:
+        with _zip_of(file) as archive:
             for info in archive.infolist():
                 kind = info.external_attr >> 28 if info.create_system == _UNIX else 0
                 if info.is_dir():
@@ -189,7 +187,7 @@ class _Unpacking:
                 else:
                     try:
                         source = archive.open(info)
-                    except _DAMAGE:
+                    except DAMAGE:
                         self._leave_out(DAMAGED)
                         continue
                     with source:
@@ -231,7 +229,7 @@ class _Unpacking:
                     if self._written > self._most:
                         raise _TooLargeError(f"it holds more than {self._most >> 20:,} MiB")
                     file.write(data)
-            except _DAMAGE:
+            except DAMAGE:
                 self._left_out[DAMAGED] += 1
         if entry.modified is not None and 0 < entry.modified < _LATEST:
             os.utime(place, (entry.modified, entry.modified))
@@ -296,6 +294,28 @@ def _time(moment: tuple[int, ...]) -> float | None:
         return datetime(*moment[:6], tzinfo=UTC).timestamp()  # type: ignore[misc,arg-type]
     except ValueError:
         return None
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The zip at `path`, if its directory is of no excessive length; raises one of DAMAGE, or OSError."""
+    file = plain_file(path)
+    if file is None:
+        raise OSError(errno.EACCES, "no plain file that can be read")
+    with file:
+        if not file.read(_HEAD).startswith(_ZIP):
+            raise zipfile.BadZipFile("no zip")
+        try:
+            with _zip_of(file) as archive:
+                yield archive
+        except _TooLargeError as error:
+            raise zipfile.BadZipFile(str(error)) from None
+
+
+def _zip_of(file: IO[bytes]) -> zipfile.ZipFile:
+    if _directory_bytes(file) > _LONGEST_DIRECTORY:
+        raise _TooLargeError(f"its directory has more than {_LONGEST_DIRECTORY >> 20} MiB")
+    return zipfile.ZipFile(file)
 
 
 def _directory_bytes(file: IO[bytes]) -> int:

@@ -18,6 +18,7 @@ from inspect_compile.knowledge.origins import ARCHIVE
 from inspect_compile.origins.archives import is_archive, unpack
 from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
 from inspect_compile.origins.inductor_cache import is_inductor_cache, read_inductor_cache
+from inspect_compile.origins.packages import is_package, read_package
 from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
 from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
 
@@ -115,13 +116,14 @@ def _found(top: Path) -> Iterator[tuple[Reader, Path]]:
 
 
 READERS: Final = (
+    Reader(is_package, read_package),
     Reader(is_archive, _read_archive),
     Reader(lambda path: bool(logs_at(path)), read_logs, is_whole=False),
     Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
     Reader(is_inductor_cache, read_inductor_cache),
     Reader(is_triton_cache, read_triton_cache),
 )
-_IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *READERS[1:])
+_IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read is not _read_archive))
 
 
 def kept(path: Path, cache: Path) -> Dump:
