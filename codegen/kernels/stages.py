@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.codegen.kernels.kernel_caches import tell_chosen
-from inspect_compile.codegen.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.dump import paths
 from inspect_compile.facts import Binary, Stage
+from inspect_compile.knowledge.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
 from inspect_compile.lowering.core.undecided import UNDECIDED
 from inspect_compile.probe import Probes, let_pass

@@ -18,7 +18,7 @@ class Import:
         """Add its arguments."""
         parser.usage = "inspect-compile import PATH -o DUMP [--recompile [--target GPU]]"
         parser.add_argument(
-            "path", metavar="PATH", help="a TORCH_TRACE log, a folder of them, or a TORCH_COMPILE_DEBUG folder"
+            "path", metavar="PATH", help="what torch wrote: a TORCH_TRACE log, a folder, a .pt2 …, or an archive of it"
         )
         parser.add_argument("-o", "--output", metavar="DUMP", required=True, help="the dump; a new directory")
         parser.add_argument(
@@ -40,9 +40,11 @@ class Import:
         if root.exists():
             raise CommandError(f"{root}: is there already; name a new directory")
         if not is_readable(path):
-            raise CommandError(f"{path}: no TORCH_TRACE log, and no folder that TORCH_COMPILE_DEBUG=1 writes")
+            raise CommandError(
+                f"{path}: nothing that torch writes of a compile; docs/origins.md lists what can be read"
+            )
         dump = read_into(path, root)
-        for part in (Path(part) for part in dump.other_processes or (dump.root,)):
+        for part in dump.other_processes or (dump.root,):
             _report(part)
         say(f"look with: inspect-compile show {root}")
         if arguments.recompile:
@@ -59,18 +61,19 @@ def _report(root: Path) -> None:
 
     dump = Dump(root)
     rows = dump.rows(OriginRecords)
-    if not rows:
+    read = [row for row in rows if row.became != "not read"]
+    for row in rows:
+        if row.became == "not read":
+            what, _, why = row.what.partition(": ")
+            tell(f"{root}: {number_of(row.count, what.removesuffix('s'))} not read: {why}")
+    if not read:
         say(f"{root}: {number_of(len(dump.outermost()), 'graph')}")
         return
-    read = [row for row in rows if row.became != "not read"]
     frames, graphs = len({row.graph for row in dump.rows(Frame)}), len(dump.outermost())
     say(
         f"{root}: {number_of(sum(row.count for row in read), 'record')} of {number_of(len(read), 'kind')}, "
         f"{number_of(frames, 'compiled frame')}, {number_of(graphs, 'graph')}"
     )
-    for row in rows:
-        if row.became == "not read":
-            tell(f"{root}: {number_of(row.count, 'line')} not read: {row.what.removeprefix('lines: ')}")
 
 
 def _recompile(dump: "Dump", target: str | None) -> int:

@@ -14,16 +14,33 @@ class Origin(NamedTuple):
     """The kinds of findings that can be seen in it."""
     lacks: str
     """What it does not hold, in words."""
+    has_graphs: bool = True
+    """Whether it can hold texts of graphs, which can be compiled again."""
 
 
 TORCH_TRACE: Final = "TORCH_TRACE log"
 DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
 DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
 """Written where `torch._inductor.config.trace.debug_log` is set."""
+TRITON_CACHE: Final = "cache of Triton"
+INDUCTOR_CACHE: Final = "cache of Inductor"
+AOTI_PACKAGE: Final = "package of AOTInductor"
+EXPORTED_PROGRAM: Final = "program of torch.export"
+PACKAGE: Final = "package of AOTInductor with a program of torch.export"
+ARCHIVE: Final = "archive"
+"""Several of them, each of which is a part of the dump."""
 
 _ALWAYS: Final = (
     "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",
     "node", "kernel",
+)  # fmt: skip
+
+_OF_CODE: Final = (
+    "overview", "remarks", "summary", "origin", "graphs", "kernels", "binaries", "kernel", "ranks",
+)  # fmt: skip
+
+_OF_PROGRAMS: Final = (
+    "overview", "remarks", "summary", "origin", "graphs", "nodes", "node", "symbols", "draw fx",
 )  # fmt: skip
 
 _OF_TRACES: Final = (
@@ -47,6 +64,36 @@ ORIGINS: Final = {
         frozenset(),
         "frames, guards, passes, lowering, binaries, times or costs",
     ),
+    TRITON_CACHE: Origin(
+        frozenset(_OF_CODE),
+        frozenset(),
+        "graphs, launches, block sizes, memory or times",
+        has_graphs=False,
+    ),
+    INDUCTOR_CACHE: Origin(
+        frozenset((*_OF_CODE, "wrapper", "artifacts")),
+        frozenset(),
+        "frames, guards, FX graphs, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
+    AOTI_PACKAGE: Origin(
+        frozenset((*_OF_CODE, "wrapper", "artifacts")),
+        frozenset(),
+        "frames, guards, FX graphs, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
+    EXPORTED_PROGRAM: Origin(
+        frozenset((*_OF_PROGRAMS, "ranks", "artifacts")),
+        frozenset(),
+        "kernels, lowering, fusion decisions, schedule, memory or times: nothing was compiled yet",
+        has_graphs=False,
+    ),
+    PACKAGE: Origin(
+        frozenset((*_OF_CODE, *_OF_PROGRAMS, "wrapper", "artifacts")),
+        frozenset(),
+        "frames, guards, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
 }
 """Name of the origin, as run.json has it → what it holds."""
 
@@ -55,7 +102,8 @@ RECOMPILE_WORDS: Final = "compile its graphs again to see that: inspect-compile 
 
 def note(origin: str) -> str:
     """What a reader of such a dump should know."""
-    return f"read from a {origin}, which holds no {ORIGINS[origin].lacks}; {RECOMPILE_WORDS}"
+    held = ORIGINS[origin]
+    return f"read from a {origin}, which holds no {held.lacks}{f'; {RECOMPILE_WORDS}' if held.has_graphs else ''}"
 
 
 def unknown_text(origin: str, table: str) -> str:
@@ -63,4 +111,4 @@ def unknown_text(origin: str, table: str) -> str:
     held = ORIGINS.get(origin)
     if held is None or table in held.tables:
         return ""
-    return f"{table}: not known, since a {origin} does not hold it; {RECOMPILE_WORDS}"
+    return f"{table}: not known, since a {origin} does not hold it{f'; {RECOMPILE_WORDS}' if held.has_graphs else ''}"

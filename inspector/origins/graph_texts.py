@@ -8,7 +8,18 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import Fact, Graph, GraphEnd, Kernel, Location, Node, Operation, Symbol, WrapperLine
+from inspect_compile.facts import (
+    Fact,
+    Graph,
+    GraphEnd,
+    Kernel,
+    Location,
+    MemoryPlan,
+    Node,
+    Operation,
+    Symbol,
+    WrapperLine,
+)
 from inspect_compile.facts.nesting import enclosing, own_name
 from inspect_compile.origins.fusion_log import fusion_rows
 from inspect_compile.origins.fx_text import nodes_of
@@ -67,7 +78,9 @@ def read_graph(
         for operation in _of_their_graph(operations_of(name, phase, text, inputs, code.symbols), graphs)
     ]
     of_nodes = (value.device for node in known for value in node.values)
-    devices = list(dict.fromkeys(filter(None, (*(operation.device for operation in operations), *of_nodes))))
+    of_kernels = (fact.device for fact in code.facts if isinstance(fact, Kernel) and not (known or operations))
+    named = (*(operation.device for operation in operations), *of_nodes, *of_kernels)
+    devices = list(dict.fromkeys(filter(None, named)))
     of_kernel = kernel_nodes(texts.get(paths.PROVENANCE, "{}"))
     facts = [
         *fusion_rows(name, texts.get(LOG, ""), operations),
@@ -146,12 +159,14 @@ def _graphs(
     nodes: list[Node],
     device: str,
 ) -> Iterator[Fact]:
+    plan = next((fact for fact in code.facts if isinstance(fact, MemoryPlan) and fact.graph == name), None)
+    given = len(plan.inputs) if plan is not None and not nodes else 0
     yield Graph(
         graph=name,
         kind=kind,
         compile_id=compile_id,
         name=name.rpartition(".")[0],
-        inputs=sum(node.op == "placeholder" and node.graph == name for node in nodes),
+        inputs=given or sum(node.op == "placeholder" and node.graph == name for node in nodes),
         is_cpp_wrapper=CPP_CODE in texts,
         device=device,
     )

@@ -2,154 +2,128 @@
 
 import hashlib
 import os
-import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from inspect_compile import __version__
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
-from inspect_compile.facts import Fact, Run
-from inspect_compile.knowledge.origins import TORCH_TRACE, note
+from inspect_compile.facts import OriginRecords, Run
+from inspect_compile.knowledge.origins import ARCHIVE
+from inspect_compile.origins.archives import is_archive, unpack
 from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
-from inspect_compile.origins.torch_trace.graphs import File
-from inspect_compile.origins.torch_trace.reader import Trace
-from inspect_compile.origins.torch_trace.records import Unread, records
+from inspect_compile.origins.inductor_cache import is_inductor_cache, read_inductor_cache
+from inspect_compile.origins.packages import is_package, read_package
+from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
+from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
 
-_KINDS: Final = frozenset(
-    {"str", "dynamo_start", "artifact", "chromium_event", "compilation_metrics", "dynamo_output_graph",
-     "describe_storage", "describe_tensor", "inductor_output_code", "aot_inference_graph", "exported_program", "link"}
-)  # fmt: skip
-"""Records of which one tells that a file is such a log."""
-_LOOKED_AT: Final = 4 << 20
-"""Bytes at a file's beginning in which there must be one."""
-_MOST_LOGS: Final = 4096
-_RANK: Final = re.compile(r"_rank_(\d{1,6})(?=[_.]|$)")
-_PROCESS: Final = "process_"
 _MOST_FILES: Final = 100_000
+_MOST_LOOKED_AT: Final = 1000
+"""Maximum number of files of an archive that are tried one by one."""
+_MOST_FOUND: Final = 1000
+"""Maximum number of parts of a dump."""
 
 
-@dataclass(frozen=True)
-class Log:
-    """One log of a process."""
+class Reader(NamedTuple):
+    """Reads one kind of origin."""
 
-    path: Path
-    rank: int | None
-
-
-def logs_at(path: Path) -> list[Log]:
-    """The TORCH_TRACE logs that `path` is or, if it is a folder, that lie in it, ranks first."""
-    if path.is_file():
-        return [_log(path)] if _is_log(path) else []
-    if not path.is_dir() or (path / paths.RUN).exists():
-        return []
-    files = sorted(file for file in path.iterdir() if file.suffix in (".log", ".txt") and file.is_file())[:_MOST_LOGS]
-    found = [_log(file) for file in files if not file.is_symlink() and _is_log(file)]
-    return sorted(found, key=lambda log: (log.rank is None, log.rank or 0, log.path.name))
+    is_one: Callable[[Path], bool]
+    """Whether a path is one."""
+    read: Callable[[Path, Path], None]
+    """Makes a dump, a new directory, of it; raises DumpError and OSError."""
+    is_whole: bool = True
+    """Of a folder, it reads all folders in it, too."""
 
 
-def _log(path: Path) -> Log:
-    rank = _RANK.search(path.name)
-    return Log(path, int(rank[1]) if rank else None)
+def _is_dump(path: Path) -> bool:
+    return (path / paths.RUN).is_file()
 
 
-def _is_log(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            lines = file.readlines(_LOOKED_AT)
-    except OSError:
-        return False
-    return any(record.kind in _KINDS for record in records(lines, Unread(), {}))
+def _copy(path: Path, root: Path) -> None:
+    shutil.copytree(path, root, symlinks=True)
+
+
+def _reader(path: Path, *, is_unpacked: bool = False) -> Reader | None:
+    """What reads it; archives in an archive are unpacked by then, and a dump can be in one."""
+    return next((reader for reader in (_IN_ARCHIVES if is_unpacked else READERS) if reader.is_one(path)), None)
 
 
 def is_readable(path: Path) -> bool:
-    """Whether `path` is something that others wrote and that a dump can be made of."""
-    return bool(logs_at(path)) or (path.is_dir() and is_debug_folder(path))
+    """Whether `path` is something that others wrote and that a dump can be made of, or an archive."""
+    return _reader(path) is not None
 
 
 def read_into(path: Path, root: Path) -> Dump:
     """Make the dump `root`, a new directory, of what is at `path`. Raises DumpError if it cannot be read."""
-    logs = logs_at(path)
     try:
-        if not logs:
-            read_debug_folder(path, root)
-        elif len(logs) == 1:
-            _import(logs[0], root)
-        else:
-            _import_ranks(path, logs, root)
+        if (reader := _reader(path)) is None:
+            raise DumpError("none", "nothing that can be read", str(path))
+        reader.read(path, root)
     except OSError as error:
         raise DumpError("unreadable", f"can't be read ({error.strerror or error})", str(path)) from None
     return Dump(root)
 
 
-def _import_ranks(path: Path, logs: Sequence[Log], root: Path) -> None:
-    root.mkdir(parents=True)
-    taken: set[str] = set()
-    for number, log in enumerate(logs, 1):
-        folder = paths.rank_folder(log.rank) if log.rank is not None else f"{_PROCESS}{number}"
-        if folder in taken:  # a second log of the rank, of a process that was started again, say
-            folder = f"{_PROCESS}{number}"
-        taken.add(folder)
-        _import(log, root / folder)
-    Writer(root).run(Run(status="ranks", origin=TORCH_TRACE, argv=(path.name,), notes=(note(TORCH_TRACE),)))
-    _mark_finished(root)
+def _read_archive(path: Path, root: Path) -> None:
+    """Read all that an archive holds; of several origins each is a part of the dump."""
+    with tempfile.TemporaryDirectory(prefix="inspect-compile-", ignore_cleanup_errors=True) as folder:
+        left_out = unpack(path, Path(folder))
+        found = list(_found(Path(folder)))
+        if not found:
+            why = f"; left out: {_counted(left_out)}" if left_out else ""
+            raise DumpError("file", f"an archive with nothing in it that can be read{why}", str(path))
+        if len(found) == 1:
+            [(reader, place)] = found
+            reader.read(place, root)
+        else:
+            root.mkdir(parents=True)
+            for number, (reader, place) in enumerate(found[:_MOST_FOUND], 1):
+                reader.read(place, root / f"{paths.PROCESS}{number}")
+            Writer(root).run(Run(status="ranks", origin=ARCHIVE, argv=(path.name,)))
+            (root / paths.FINISHED).touch()
+        if Dump(root).run.origin:
+            writer = Writer(root)
+            for why, count in sorted(left_out.items()):
+                writer.add(OriginRecords(what=f"files: {why}", count=count, became="not read"))
+            writer.flush()
 
 
-def _import(log: Log, root: Path) -> None:
-    root.mkdir(parents=True)
-    writer, trace = Writer(root), Trace()
-    with ExitStack() as stack:
-        lines = stack.enter_context(log.path.open("rb"))
-        for batch in _batches(trace.facts(lines)):
-            if isinstance(batch[0], File):
-                for file in batch:
-                    assert isinstance(file, File)
-                    writer.text(file.name, file.text)
-            else:
-                writer.add_all(batch)  # type: ignore[arg-type]
-    writer.flush()
-    began = "" if trace.began is None else datetime.fromtimestamp(trace.began, UTC).isoformat()
-    writer.run(
-        Run(
-            status="finished",
-            argv=(log.path.name,),
-            rank=log.rank if log.rank is not None else trace.rank,
-            started=began,
-            versions=trace.versions,
-            device=trace.device or "cpu",
-            origin=TORCH_TRACE,
-            notes=(note(TORCH_TRACE),),
-        )
-    )
-    if writer.trouble:
-        raise DumpError("not writable", writer.trouble, str(root))
-    _mark_finished(root)
+def _counted(left_out: Counter[str]) -> str:
+    return ", ".join(f"{count:,} ({why})" for why, count in sorted(left_out.items()))
 
 
-def _batches(facts: Iterator[Fact | File]) -> Iterator[list[Fact | File]]:
-    """Runs of facts of one kind and graph, or of files."""
-    batch: list[Fact | File] = []
-    key: object = None
-    for fact in facts:
-        own = (type(fact), "" if isinstance(fact, File) else fact.graph)
-        if batch and (own != key or len(batch) >= 64):
-            yield batch
-            batch = []
-        batch.append(fact)
-        key = own
-    if batch:
-        yield batch
+def _found(top: Path) -> Iterator[tuple[Reader, Path]]:
+    """Each origin in a folder that was unpacked."""
+    tries = _MOST_LOOKED_AT
+    for folder, names, files in os.walk(top):
+        names.sort()
+        place = Path(folder)
+        reader = _reader(place, is_unpacked=True)
+        if reader is not None:
+            yield reader, place
+            if reader.is_whole:
+                names.clear()
+            continue
+        for name in sorted(files)[:tries]:
+            tries -= 1
+            if (reader := _reader(place / name, is_unpacked=True)) is not None:
+                yield reader, place / name
 
 
-def _mark_finished(root: Path) -> None:
-    """The derived files of a dump are made of facts that no log holds, and one of them has a file of torch's own."""
-    (root / paths.FINISHED).write_text("", encoding="utf-8")
+READERS: Final = (
+    Reader(is_package, read_package),
+    Reader(is_archive, _read_archive),
+    Reader(lambda path: bool(logs_at(path)), read_logs, is_whole=False),
+    Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
+    Reader(is_inductor_cache, read_inductor_cache),
+    Reader(is_triton_cache, read_triton_cache),
+)
+_IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read is not _read_archive))
 
 
 def kept(path: Path, cache: Path) -> Dump:

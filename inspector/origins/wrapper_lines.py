@@ -122,7 +122,7 @@ class _Reader:
 
     def done(self) -> WrapperFunction:
         """All that was read."""
-        in_place = self._reuses()
+        in_place = planned_reuses(self._rows, self._around.kernels)
         known = {name: self._size(name) for name in self._inputs or ()}
         rows = [WrapperLine(graph=self._graph, index=index, **row) for index, row in enumerate(self._rows)]
         sizes = {name: size for name, size in known.items() if size is not None}
@@ -408,29 +408,31 @@ class _Reader:
             self._inside = ""
             self._add("exit_subgraph", None)
 
-    def _reuses(self) -> dict[str, tuple[str, ...]]:
-        """Set which reuses memory planning made, and return what each kernel writes over.
 
-        The others are of kernels that write in place: they are given the new name as `in_out_ptr`.
-        """
-        following: dict[str, dict[str, Any]] = {}
-        found: dict[str, tuple[str, ...]] = {}
-        for row in reversed(self._rows):
-            if row["what"] == "reuse":
-                launch = following.get(row["becomes"], {})
-                is_in_place = launch.get("what") == "launch" and row["becomes"] in self._written_over(launch)
-                row["is_planned"] = not is_in_place
-                if is_in_place:
-                    over = f"{row['becomes']}←{row['buffer']}"
-                    found[launch["kernel"]] = (over, *found.get(launch["kernel"], ()))
-            for name in _names(row):
-                following[name] = row
-        return found
+def planned_reuses(rows: list[dict[str, Any]], kernels: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Set which reuses memory planning made, and return what each kernel writes over.
 
-    def _written_over(self, launch: dict[str, Any]) -> set[str]:
-        pointers = pointers_of(self._around.kernels[launch["kernel"]])
-        pairs = zip(pointers, launch["arguments"], strict=False)
-        return {argument for pointer, argument in pairs if pointer.startswith(_IN_PLACE)}
+    The others are of kernels that write in place: they are given the new name as `in_out_ptr`. `kernels`: kernel → its
+    source.
+    """
+    following: dict[str, dict[str, Any]] = {}
+    found: dict[str, tuple[str, ...]] = {}
+    for row in reversed(rows):
+        if row["what"] == "reuse":
+            launch = following.get(row["becomes"], {})
+            is_in_place = launch.get("what") == "launch" and row["becomes"] in _written_over(launch, kernels)
+            row["is_planned"] = not is_in_place
+            if is_in_place:
+                over = f"{row['becomes']}←{row['buffer']}"
+                found[launch["kernel"]] = (over, *found.get(launch["kernel"], ()))
+        for name in _names(row):
+            following[name] = row
+    return found
+
+
+def _written_over(launch: dict[str, Any], kernels: Mapping[str, str]) -> set[str]:
+    pairs = zip(pointers_of(kernels[launch["kernel"]]), launch["arguments"], strict=False)
+    return {argument for pointer, argument in pairs if pointer.startswith(_IN_PLACE)}
 
 
 def _names(row: dict[str, Any]) -> Iterator[str]:

@@ -262,7 +262,7 @@ def test_ranks(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["missing", "-o", "d"], "missing: no such file or folder"),
-        (["notes.txt", "-o", "d"], "notes.txt: no TORCH_TRACE log"),
+        (["notes.txt", "-o", "d"], "notes.txt: nothing that torch writes of a compile"),
         (["notes.txt", "-o", "there"], "there: is there already"),
         (["notes.txt", "-o", "d", "--target", "sm_90"], "--target goes with --recompile"),
     ],

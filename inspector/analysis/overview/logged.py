@@ -13,7 +13,7 @@ class LoggedGraph(msgspec.Struct, frozen=True, tag_field="fact", tag="logged_gra
     kind: str
     compile_id: str | None
     device: str
-    inputs: int
+    inputs: int | None
     nodes: int | None
     """Number of post-grad nodes that compute something; of AOTAutograd's graph where the log has no other."""
     kernels: int | None
@@ -26,14 +26,14 @@ def logged(graph: CompiledGraph) -> LoggedGraph:
     nodes = [node for node in graph.rows(Node) if node.op.startswith("call")]
     stage = "post_grad" if any(node.stage == "post_grad" for node in nodes) else "aot"
     count = sum(node.stage == stage for node in nodes)
-    lines = graph.rows(WrapperLine)
+    kernels, lines = {row.name for row in graph.rows(Kernel)}, graph.rows(WrapperLine)
     return LoggedGraph(
         graph=graph.name,
         kind=graph.fact.kind,
         compile_id=graph.fact.compile_id,
         device=graph.fact.device,
-        inputs=graph.fact.inputs,
+        inputs=graph.fact.inputs if nodes or lines else None,
         nodes=count or None,
-        kernels=len({row.name for row in graph.rows(Kernel)}) if lines else None,
+        kernels=len(kernels) if kernels or lines else None,
         launches=sum(row.kernel is not None for row in lines) if lines else None,
     )

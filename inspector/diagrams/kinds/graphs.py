@@ -21,11 +21,13 @@ def _fx(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pict
 
     for graph in graphs:
         unfold = None if wanted.fold is None else not wanted.fold
-        found = fx_picture(graph, wanted.stage, unfold=unfold, everything=wanted.everything)
+        is_earlier = bool(dump.run.origin) and wanted.stage == Wanted.stage and not graph.stage(wanted.stage)
+        stage = "aot" if is_earlier else wanted.stage  # of an exported program there is no other
+        found = fx_picture(graph, stage, unfold=unfold, everything=wanted.everything)
         if found is None:
-            yield Missing(graph.fact, f"no {WORDS[wanted.stage]} was recorded")
+            yield Missing(graph.fact, f"no {WORDS[stage]} was recorded")
         else:
-            yield Drawn(graph.fact, f"fx_{wanted.stage}", WORDS[wanted.stage], dot_text(found))
+            yield Drawn(graph.fact, f"fx_{stage}", WORDS[stage], dot_text(found))
 
 
 def _fx_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:

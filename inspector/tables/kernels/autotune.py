@@ -69,7 +69,7 @@ def outcome_text(row: Autotuned) -> Iterator[str]:
             sentence += ", though another one was measured faster"
         yield sentence
     elif row.source == "not measured":
-        yield "torch could run none of them, so that nothing says which is the fastest"
+        yield "none of them was measured, so that nothing says which is the fastest"
     if row.runs is False:
         yield f"the generated code does not run it: {row.kernel} is there instead"
     elif row.runs and row.about == "operation":

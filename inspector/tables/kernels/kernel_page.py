@@ -169,7 +169,9 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Block]:
     calls = page.calls.get(Id.of(kernel), [])
     moved = [page.moved.of(call) for call in calls]
     form = f"{form_of(kernel)} on {kernel.device or 'no device'}"
-    words = [form, *kernel.numel, number_of(len(calls), "call"), *total_words(moved)]
+    are_known = any(call.line is not None for call in calls)
+    words = [form, *kernel.numel, number_of(len(calls), "call") if are_known else "calls not known"]
+    words += total_words(moved) if are_known else ()
     yield joined((unbroken(kernel.name[:_LONGEST]), "strong"), "   ", (one_line("   ".join(words)), "dim"))
     yield from indented(_measured_lines(page, calls))
     yield from indented(_checked_lines(page, kernel))

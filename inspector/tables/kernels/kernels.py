@@ -1,5 +1,6 @@
 """The kernels: what each computes and moves, and the source lines it comes from."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from inspect_compile.analysis.cost.kernel_rows import KernelRow, kernel_rows
@@ -13,7 +14,7 @@ from inspect_compile.tables.text import byte_text, nested_name, number_of
 COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     name_column("kernel", lambda row: nested_name(row.graph, row.name), least=30),
     Column("form", lambda row: row.form, role="type", drop=3),
-    Column("calls", lambda row: f"{len(row.launches):,}", right=True, drop=2),
+    Column("calls", lambda row: f"{len(row.launches):,}" if row.launches else "?", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
     Column("writes", lambda row: moved_text(row.written, is_unsure=row.is_written_unsure), right=True),
     Column("lines", lambda row: lines_cell(row.lines), stretch=True, least=11, most=40, drop=1),
@@ -24,13 +25,17 @@ COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     Column("nodes", lambda row: " ".join(row.nodes), role="dim", stretch=True, least=16, drop=6),
 )
 
+
+def _calls(found: Sequence[KernelRow]) -> str:
+    count = sum(len(row.launches) for row in found)
+    return number_of(count, "call") if count or not found else "calls not known"
+
+
 TABLE: Final = Listing[KernelRow](
     "kernels",
     COLUMNS,
     kernel_rows,
-    summary=lambda found: (
-        f"{number_of(len(found), 'kernel')}, {number_of(sum(len(row.launches) for row in found), 'call')}"
-    ),
+    summary=lambda found: f"{number_of(len(found), 'kernel')}, {_calls(found)}",
     none="no kernel was generated",
 ).table(Kernel)
 """One row for each kernel, in the order of the first calls."""

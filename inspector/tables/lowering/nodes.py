@@ -1,9 +1,11 @@
 """The FX nodes of each graph as Inductor lowered it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from inspect_compile.analysis.lowering.ir_text import dtype_text
 from inspect_compile.facts import Node, Tensor
+from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, Span, cell, place_cell, plain
 from inspect_compile.tables.parts import Listing
 from inspect_compile.tables.text import code_text, nested_name, number_of
@@ -56,9 +58,17 @@ COLUMNS: Final[tuple[Column[Node], ...]] = (
     Column("code", lambda node: code_text(node.where), role="dim", stretch=True, least=20, drop=4),
 )
 
-TABLE: Final = Listing[Node](
-    "nodes",
-    COLUMNS,
-    lambda graph: graph.nodes,
-    summary=lambda found: number_of(len(found), "FX node") + " after all passes",
-).table(Node)
+
+def _nodes(graph: CompiledGraph) -> list[Node]:
+    """Those after all passes; of an origin that has none, such as an exported program, those before Inductor's."""
+    if graph.nodes or not graph.dump.run.origin:
+        return graph.nodes
+    return [node for node in graph.rows(Node) if node.stage == "aot"]
+
+
+def _summary(found: Sequence[Node]) -> str:
+    is_before = any(node.stage == "aot" for node in found)
+    return f"{number_of(len(found), 'FX node')} {'before the passes of Inductor' if is_before else 'after all passes'}"
+
+
+TABLE: Final = Listing[Node]("nodes", COLUMNS, _nodes, summary=_summary).table(Node)

@@ -160,7 +160,7 @@ def _texts(dump: "Dump", story: NodeStory) -> Iterator[str]:
         operations = number_of(len(story.operations), "operation")
         yield from ("", f"Operations that compute it, before fusion: {operations}", *_operations(dump, story))
         yield from ("", "Fusion", *_fusion(story))
-    yield from ("", f"Kernels that compute it: {number_of(len(story.ran), 'call')}", *_kernels(story))
+    yield from ("", f"Kernels that compute it: {number_of(len(story.ran), 'call')}", *_kernels(dump, story))
     if story.checked or story.blamed:
         yield from ("", "Numerics", *_numerics(story))
     if story.remarks:
@@ -297,9 +297,10 @@ def _fusion(story: NodeStory) -> Iterator[str]:
     yield from _left_out(len(story.missed) - _MOST_FUSED, "pair")
 
 
-def _kernels(story: NodeStory) -> Iterator[str]:
+def _kernels(dump: "Dump", story: NodeStory) -> Iterator[str]:
     if not story.ran:
-        yield "  none: nothing of it is computed by the generated code"
+        unknown = unknown_text(dump.run.origin, "kernels")
+        yield f"  {unknown or 'none: nothing of it is computed by the generated code'}"
     for ran in story.ran[:_MOST_KIN]:
         launch, kernel = ran.launch, ran.launch.kernel
         line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"

@@ -15,12 +15,12 @@ from inspect_compile.analysis.kernels.autotuning import autotuned
 from inspect_compile.analysis.kernels.debug_lines import assembly_lines, machine_lines
 from inspect_compile.analysis.kernels.stage_lines import KernelStages, coverage
 from inspect_compile.analysis.kernels.tiling import shape
-from inspect_compile.codegen.kernels.resources import of_amdgcn, of_cubin
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import Binary, Choice, Hook, Kernel, Tiling
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.graph.kernels.binaries import Configuration, configurations
 from inspect_compile.graph.kernels.occupancy import occupancy
+from inspect_compile.knowledge.kernels.resources import of_amdgcn, of_cubin
 from inspect_compile.knowledge.targets.targets import TARGETS
 from inspect_compile.tables.kernels.tiling_text import tiling_lines
 from tests.conftest import run_once

@@ -222,7 +222,8 @@ def _generated(region: Region) -> Finding:
         if kernels[0] == kernels[1]:
             summary = f"{kernels[1][0]} is called for other nodes, as far as these were recorded"
         return Finding("library", kernels[1][0], summary, ("library", kernels), where, old, *kernels)
-    if region.a and region.b and "extern" not in kinds:
+    are_known = any(call.launch.groups or call.launch.nodes for calls in region for call in calls)
+    if region.a and region.b and "extern" not in kinds and are_known:
         message = "the same loops are written as other code"
         return Finding("codegen", "", message, ("codegen", ""), where, old, *kernels)
     return Finding("not known", "", "nothing in the dumps says why", ("not known", ""), where, old, *kernels)

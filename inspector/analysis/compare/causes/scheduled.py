@@ -120,7 +120,7 @@ class Scheduled:
                     _last_line(other), _last_line(one), *iterations,
                 )  # fmt: skip
         sizes = [sorted(len(call.launch.groups) for call in calls) for calls in region]
-        if sizes[0] != sizes[1]:
+        if sizes[0] != sizes[1] and all(call.launch.groups for calls in region for call in calls):
             words = [tuple(f"{call.name}: {len(call.launch.groups)} loops" for call in calls) for calls in region]
             return Finding(
                 "codegen", "kernels", f"{len(region.b)} kernels where there were {len(region.a)}, of the same loops",

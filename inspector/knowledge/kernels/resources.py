@@ -1,6 +1,7 @@
 """The resources of a compiled kernel, as recorded by its compiler: in an ELF file, or in assembly.
 
-Needs neither a driver nor a tool: a probe runs in the user's process, where it starts no other process.
+Needs neither a driver nor a tool: a probe runs in the user's process, where it starts no other process. A file of a
+stranger's is read in the time of its length.
 """
 
 import re
@@ -16,8 +17,8 @@ _REGISTERS, _STACK = 0x2F, 0x12
 """EIFMT_SVAL; EIATTR_REGCOUNT and EIATTR_MIN_STACK_SIZE, as `cuobjdump -elf` calls them: each holds a symbol and its
 value."""
 
-_COUNT = re.compile(r"\.(\w+): +(\d+)$", re.MULTILINE)
-_GIVEN = re.compile(r"\.amdhsa_next_free_vgpr (\d+)$", re.MULTILINE)
+_COUNT = re.compile(r"\.(\w+): +(\d{1,9})$", re.MULTILINE)
+_GIVEN = re.compile(r"\.amdhsa_next_free_vgpr (\d{1,9})$", re.MULTILINE)
 _METADATA = ".amdgpu_metadata"
 
 
@@ -67,7 +68,7 @@ def _section(data: bytes, wanted: bytes) -> bytes:
         headers = [struct.unpack_from("<IIQQQQ", data, table + index * size) for index in range(count)]
         start = headers[names][4]
         for name, _, _, _, offset, length in headers:
-            if data[start + name : data.find(b"\0", start + name)] == wanted:
+            if data[start + name : start + name + len(wanted) + 1] == wanted + b"\0":
                 return data[offset : offset + length]
     except (struct.error, IndexError, OverflowError):
         pass
