@@ -1,6 +1,7 @@
 """What a dump knows of a graph that is to be compiled again, and the graph's text does not say."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from inspect_compile.dump import paths
@@ -12,6 +13,9 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 _OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
 """Part of Dynamo's name of an input that belongs to an nn.Module, and so keeps its address."""
 _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
+_OWN: Final = re.compile(r"^(?!aten\.|prims\.|_c10d_functional\.)\w+\.\w+\.\w+$|\bauto_functionalized_v2$")
+"""Operators that may be none of torch's."""
+_GETITEM: Final = "operator.getitem"
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
@@ -25,6 +29,7 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "kind": graph.fact.kind,
         "compile_id": graph.fact.compile_id or "",
         "operators": graph.fact.operators,
+        "own": _own(everywhere),
         "visible": _visible(graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(graph, nodes),
@@ -38,6 +43,27 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "backward": [path for path, node in everywhere.items() if node.is_backward],
         "first": _before_inputs(nodes),
     }
+
+
+def _own(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """What calls of operators that are not ATen's or Inductor's return, and which of their arguments are tensors."""
+    found = {}
+    for path, node in nodes.items():
+        if node.op != "call_function" or not _OWN.search(node.target):
+            continue
+        prefix = path.removesuffix(node.name)
+        users = [user for name in node.users if (user := nodes.get(prefix + name)) is not None]
+        parts = [user for user in users if user.target.endswith(_GETITEM)]
+        if parts:
+            outputs = {user.arguments.rpartition(", ")[2]: value for user in parts for value in user.values[:1]}
+        else:
+            outputs = dict.fromkeys(("",), node.values[0]) if node.values else {}
+        found[path] = {
+            "outputs": {key: (value.dtype, value.size, value.stride, value.device) for key, value in outputs.items()},
+            "tensors": [name for name in node.inputs if (read := nodes.get(prefix + name)) and read.values],
+            "is_read": bool(node.users),
+        }
+    return found
 
 
 def _path(node: Node, graph: str) -> str:

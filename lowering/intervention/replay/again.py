@@ -58,7 +58,16 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
 
         own |= {"triton.cudagraphs": False}  # what is captured is not checked
         call = call_with(request["inputs"])
-    compile_again(recorded, Known(**request["known"]), wanted, remark, device=device, own=own, call=call)
+    compile_again(
+        recorded,
+        Known(**request["known"]),
+        wanted,
+        remark,
+        is_of_strangers=request["is_of_strangers"],
+        device=device,
+        own=own,
+        call=call,
+    )
 
 
 def _set_backend(torch: Any, name: str, value: Any) -> None:

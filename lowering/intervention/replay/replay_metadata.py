@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 from torch.fx import GraphModule, Node
@@ -10,6 +10,19 @@ from torch.fx.traceback import NodeSource
 
 from inspect_compile.torch_compat.compilers import OPERATOR, SAVES_EAGER_INPUTS
 from inspect_compile.torch_compat.inductor import CONFIG
+
+
+class OwnValues(TypedDict):
+    """What was recorded of a call of an operator that torch does not define."""
+
+    outputs: Mapping[str, tuple[str, Sequence[int | str], Sequence[int | str], str]]
+    """Index of each tensor that it returns and that is read → dtype, size, stride and device; of the only one that is
+    no part of a tuple the index is empty.
+    """
+    tensors: Sequence[str]
+    """Those of the nodes that it reads that are tensors."""
+    is_read: bool
+    """Whether another node reads what it returns."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +34,8 @@ class Known:
     compile_id: str = ""
     operators: Mapping[str, str] = field(default_factory=dict)
     """Operators that a library or the program defined → the module that did."""
+    own: Mapping[str, OwnValues] = field(default_factory=dict)
+    """Node that calls an operator that torch does not define → what is known of that call."""
     visible: Sequence[int] = ()
     """The outputs that the program receives, not the backward."""
     unbacked: Sequence[int] = ()
