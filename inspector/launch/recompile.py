@@ -15,12 +15,12 @@ _CAPABILITY: Final = re.compile(r"DeviceProperties\(type='(cuda|hip)'[^)]{0,200}
 
 def architecture(graph: CompiledGraph) -> str | None:
     """The GPU that the graph's generated code is for, if `--target` knows it; None for a CPU, or if it does not say."""
-    code = graph.dump.text(graph.name, f"{paths.OUTPUT_CODE}.py") or ""
-    found = _CAPABILITY.search(code)
-    if found is None:
-        return None
-    name = found[2] if found[1] == "hip" else f"sm_{found[2]}"
-    return name if name in TARGETS else None
+    for ending in ("py", "cpp"):
+        found = _CAPABILITY.search(graph.dump.text(graph.name, f"{paths.OUTPUT_CODE}.{ending}") or "")
+        if found is not None:
+            name = found[2] if found[1] == "hip" else f"sm_{found[2]}"
+            return name if name in TARGETS else None
+    return None
 
 
 class Agreement(NamedTuple):

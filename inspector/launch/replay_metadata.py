@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Lowering, Node
+from inspect_compile.facts import DynamoNode, Lowering, Node, Tensor
 from inspect_compile.graph import CompiledGraph
 
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
@@ -20,7 +20,7 @@ _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
 def known(graph: CompiledGraph) -> dict[str, Any]:
-    """Plain values, under the names in `lowering/intervention/replay/replay_metadata.py`."""
+    """Plain values, under the names in `lowering/intervention/replay/known.py`."""
     name = graph.name
     everywhere = {_path(node, name): node for node in graph.rows(Node) if node.stage == "aot"}
     nodes = [node for node in everywhere.values() if node.graph == name]
@@ -30,6 +30,11 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "compile_id": graph.fact.compile_id or "",
         "operators": graph.fact.operators,
         "own": _own(everywhere),
+        "attributes": {
+            node.name: _text(node.values[0])
+            for node in nodes
+            if (node.op == "get_attr" or node.target.endswith("getattr")) and node.values
+        },
         "visible": _visible(graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(graph, nodes),
@@ -59,11 +64,15 @@ def _own(nodes: Mapping[str, Node]) -> dict[str, Any]:
         else:
             outputs = dict.fromkeys(("",), node.values[0]) if node.values else {}
         found[path] = {
-            "outputs": {key: (value.dtype, value.size, value.stride, value.device) for key, value in outputs.items()},
+            "outputs": {key: _text(value) for key, value in outputs.items()},
             "tensors": [name for name in node.inputs if (read := nodes.get(prefix + name)) and read.values],
             "is_read": bool(node.users),
         }
     return found
+
+
+def _text(value: Tensor) -> tuple[str, tuple[int | str, ...], tuple[int | str, ...], str]:
+    return value.dtype, value.size, value.stride, value.device
 
 
 def _path(node: Node, graph: str) -> str:

@@ -16,10 +16,13 @@ _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
 _BEFORE_CODE: Final = {
     "fx_graph_runnable": paths.FX_RUNNABLE,
     "before_post_grad_graph": paths.FX_READABLE,
+    "before_recompile_post_grad": paths.FX_READABLE,
     "after_post_grad_graph": paths.FX_TRANSFORMED,
     "inductor_post_grad_graph": paths.FX_TRANSFORMED,
 }
-"""Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one."""
+"""Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one; torch
+2.6 has another name for what comes before.
+"""
 _AFTER: Final = {
     "inductor_output_code": CODE,
     "inductor_aot_wrapper_code": CPP_CODE,

@@ -24,7 +24,8 @@ from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.groups import make_groups
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
-from inspect_compile.lowering.intervention.replay.replay_metadata import Known, annotate, keep_eager_inputs
+from inspect_compile.lowering.intervention.replay.known import Known
+from inspect_compile.lowering.intervention.replay.replay_metadata import annotate, keep_eager_inputs
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
 from inspect_compile.lowering.intervention.replay.stand_ins import StandIns
 from inspect_compile.torch_compat import compilers as names

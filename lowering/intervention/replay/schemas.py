@@ -78,7 +78,7 @@ def is_own(path: Sequence[str]) -> bool:
 class Returned(NamedTuple):
     """What the calls of an operator return."""
 
-    count: int
+    tensors: int
     is_several: bool
     """A tuple, whatever its length."""
 
@@ -102,7 +102,7 @@ def schema(calls: Sequence[OwnCall], tensors: Mapping[str, Iterable[str]], retur
         there = [one.named[name] for one in types if name in one.named]
         kind = _joined(there, calls[0])
         parts.append(f"{kind} {name}" if len(there) == len(types) else f"{_optional(kind)} {name}=None")
-    what = ", ".join(["Tensor"] * returned.count)
+    what = ", ".join(["Tensor"] * returned.tensors)
     name, overload = calls[0].operator.split(".")[1:]
     title = name if overload == "default" else f"{name}.{overload}"
     return f"{title}({', '.join(parts)}) -> {f'({what})' if returned.is_several else what}"

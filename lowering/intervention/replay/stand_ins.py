@@ -10,13 +10,14 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.lowering.intervention.replay.inputs import Symbols
-from inspect_compile.lowering.intervention.replay.replay_metadata import Known, OwnValues
+from inspect_compile.lowering.intervention.replay.known import Known, OwnValues
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError
 from inspect_compile.lowering.intervention.replay.schemas import OwnCall, Returned, own_calls, schema
 from inspect_compile.torch_compat.compilers import OPERATOR, OPERATORS_OF_SPACE
 
 _LIBRARIES: Final = frozenset({"torchao", "torchvision", "torch_attn", "quantized_decomposed"})
 """Namespaces of libraries whose operators a stranger's graph may call where they are."""
+_LIBRARY: Final[Any] = torch.library.Library
 _SINGLE: Final = ""
 """The output of a node that returns one tensor, among those that are known by their index."""
 
@@ -62,7 +63,7 @@ class StandIns:
         tensors = {path: values["tensors"] for path, values in own.items()}
         text = schema(calls, tensors, Returned(count, is_several))
         try:
-            library = torch.library.Library(space, "FRAGMENT")
+            library: Any = _LIBRARY(space, "FRAGMENT")
             library.define(text)
             title = f"{space}::{name}" if overload == "default" else f"{space}::{name}.{overload}"
             fake = functools.partial(self._fake, operator, count, is_several)
@@ -82,7 +83,7 @@ class StandIns:
             raise RefusedError(f"what {operator} returns of {key[1:]} is not known")
         self._of_shapes[key] = found
         made = [self._tensor(found, str(index) if is_several else _SINGLE) for index in range(count)]
-        return tuple(made) if is_several else made[0]
+        return None if not count else tuple(made) if is_several else made[0]
 
     def _tensor(self, outputs: "_Outputs", index: str) -> Any:
         known = outputs.tensors.get(index)

@@ -48,9 +48,10 @@ _OF_CONSTANT: Final = frozenset({"to", "cuda", "cpu", "view", "reshape", "fill_"
 _TYPE: Final = re.compile(r"(?:(?!__)[\w\[\](), +*/:-]){0,4000}")
 _WORD: Final = re.compile(r"[\w.+-]{0,80}")
 _NOT_SET: Final = re.compile(
-    r"cxx|dir|path|output|trace|debug|cache|log|thread|lib|root|version|minif|dump|worker|remote|url|command|package"
+    r"cxx|dir|path|output|trace|debug|cache|log|thread|lib|root|version|minif|dump|worker|remote|url|command|package|"
+    r"autotune_at_compile_time"
 )
-"""Settings that name files, programs or machines, or make torch write more."""
+"""Settings that name files, programs or machines, make torch write more, or run kernels as it compiles them."""
 
 
 def of_known_shape(recorded: Runnable) -> Runnable:
