@@ -26,18 +26,34 @@ class Recompiled:
     """Its second compile, which may have failed."""
 
 
-def recompiled(dump: Dump, target: str | None = None) -> Iterator[Recompiled]:
-    """Compile each graph of a log, of all its ranks, again: for `target`, else for the GPU that it was compiled for."""
+def recompiled(dump: Dump, target: str | None = None, *, only_missing: bool = False) -> Iterator[Recompiled]:
+    """Compile each graph of a log, of all its ranks, again: for `target`, else for the GPU that it was compiled for.
+
+    With `only_missing` those that were not yet.
+    """
     ranks = [part for part in map(Dump, dump.other_processes) if not part.run.replay_of]
     for part in ranks or [dump]:
         for fact in part.outermost():
             graph = CompiledGraph(part, fact.graph)
+            wanted = target or architecture(graph)
+            if only_missing and _is_done(graph, wanted):
+                continue
             try:
-                again = replayed(graph, target=target or architecture(graph))
+                again = replayed(graph, target=wanted)
             except CommandError as error:
                 yield Recompiled(graph, refused=str(error))
                 continue
             yield Recompiled(graph, replay=again)
+
+
+def _is_done(graph: CompiledGraph, target: str | None) -> bool:
+    """Whether a part of the dump has that compile of the graph, as the log's settings are."""
+    for part in map(Dump, graph.dump.other_processes):
+        run, end = part.run, part.graph_end(graph.name)
+        is_same = run.replay_of == graph.name and target in (None, run.target) and not (run.config or run.denied)
+        if is_same and end is not None and end.status == "compiled":
+            return True
+    return False
 
 
 def architecture(graph: CompiledGraph) -> str | None:

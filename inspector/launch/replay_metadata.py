@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Lowering, Node, Tensor
+from inspect_compile.facts import Artifact, DynamoNode, Lowering, Node, Tensor, WrapperLine
 from inspect_compile.graph import CompiledGraph
 
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
@@ -16,6 +16,8 @@ _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
 _OWN: Final = re.compile(r"^(?!aten\.|prims\.|_c10d_functional\.)\w+\.\w+\.\w+$|\bauto_functionalized_v2$")
 """Operators that may be none of torch's."""
 _GETITEM: Final = "operator.getitem"
+_METADATA: Final = "aot_forward_graph_fw_metadata"
+_DONATED: Final = re.compile(r"\bbw_donated_idxs=\[([\d, \n]{0,100000})\]")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
@@ -38,9 +40,7 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "visible": _visible(graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(graph, nodes),
-        "donated": [
-            row.node for row in graph.rows(Lowering) if row.way == "placeholder" and "DonatedBuffer(" in row.result
-        ],
+        "donated": _donated(graph, nodes),
         "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
         "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
         "stacks": {path: _stack(node) for path, node in everywhere.items() if node.where is not None},
@@ -125,6 +125,22 @@ def _static(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
     if len(of_dynamo) != len(inputs):
         return []
     return [name for name, earlier in zip(inputs, of_dynamo, strict=True) if _OF_MODULE.search(earlier)]
+
+
+def _donated(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
+    """Inputs of a backward graph whose memory it may reuse: as they were lowered, else as AOTAutograd's metadata or the
+    generated code in a log say.
+    """
+    lowered = [row for row in graph.rows(Lowering) if row.way == "placeholder"]
+    if lowered or graph.fact.kind != "backward":
+        return [row.node for row in lowered if "DonatedBuffer(" in row.result]
+    inputs = [node.name for node in nodes if node.op == "placeholder"]
+    for row in graph.dump.rows_of_compile(Artifact, graph.fact.compile_id):
+        if row.name == _METADATA and (found := _DONATED.search(row.text)) is not None:
+            indices = [int(index) for index in found[1].split(",") if index.strip()]
+            return [inputs[index] for index in indices if index < len(inputs)]
+    reused = {row.buffer for row in graph.alone(WrapperLine) if row.what == "reuse"}
+    return [name for name in inputs if name in reused]
 
 
 def _sizes(node: Node) -> str:
