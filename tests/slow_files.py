@@ -44,6 +44,7 @@ SLOW: Final = frozenset(
         "lowering/test_nothing_lives_longer.py",
         "lowering/test_returned_again.py",
         "lowering/test_traced.py",
+        "origins/test_recompiled.py",
         "reports/test_reports.py",
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",

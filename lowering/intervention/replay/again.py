@@ -59,7 +59,10 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
     if request["torch"] and request["torch"] != torch.__version__:
         remark("replay-torch", f"recorded with torch {request['torch']}, compiled again by torch {torch.__version__}")
     if exported:
-        remark("replay-exported", "an exported graph: its parameters are inputs here, and its wrapper is in Python")
+        remark(
+            "replay-exported",
+            "its parameters are inputs here, and constants in the package: what is made of them alone can differ",
+        )
     call = None
     if request["inputs"]:
         from inspect_compile.lowering.intervention.replay.call import call_with

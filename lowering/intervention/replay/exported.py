@@ -15,10 +15,10 @@ from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedE
 _FLATTEN: Final = "fx_pytree.tree_flatten_spec"
 _UNFLATTEN: Final = "pytree.tree_unflatten"
 _NOT_SET: Final = (
-    "torch._inductor.config.cpp_wrapper", "torch._inductor.config.aot_inductor.",
+    "torch._inductor.config.aot_inductor.",
     "torch._inductor.config.triton.autotune_at_compile_time", "torch._inductor.config.triton.store_cubin",
 )  # fmt: skip
-"""Settings of a package: of a graph that is compiled again no C++ is built."""
+"""Settings of a package, and what would run kernels as it compiles them."""
 
 
 def is_exported(recorded: Runnable) -> bool:

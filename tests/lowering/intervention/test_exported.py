@@ -19,7 +19,12 @@ from torch.nn import *
 class Repro(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.layers = Module().cuda()
+        self.layers = Module(
+  (0): Module(
+    (norm): Module()
+  )
+  (1): Module()
+).cuda()
         self.register_buffer('_tensor_constant0', tensor([1.0]))
         self.scale = torch.nn.Parameter(torch.randn([4], dtype=torch.float32))
 
@@ -55,7 +60,9 @@ def test_parameters_become_inputs() -> None:
 
     assert parameters == ["layers_0_weight", "scale"]
     assert [argument.arg for argument in found.body.function.args.args] == ["self", "arg2_1", "arg3_1", *parameters]
-    assert [ast.unparse(setting) for setting in found.settings] == ["torch._inductor.config.max_fusion_size = 8"]
+    assert [ast.unparse(setting) for setting in found.settings] == [
+        "torch._inductor.config.cpp_wrapper = True", "torch._inductor.config.max_fusion_size = 8",
+    ]  # fmt: skip
     assert ast.unparse(found.body.function.body[-1]) == "return [add, arg3_1]"
     text = ast.unparse(found.program)
     assert "reader.tensor(buf100000, (4, 4), (1, 4), dtype=torch.float32, is_leaf=True)" in text
@@ -79,7 +86,7 @@ def test_a_parameter_without_a_size_is_told() -> None:
 @pytest.mark.parametrize(
     ("line", "instead"),
     [
-        ("self.layers = Module().cuda()", "self.layers, b = open('written', 'w'), 1"),
+        ("  (1): Module()\n).cuda()", ").cuda()\n        self.layers, b = open('written', 'w'), 1"),
         ("super().__init__()", "open('written', 'w')"),
         ("[add, arg3_1]", "[open('written', 'w')]"),
         ("reader.symint(8)", "open('written', 'w')"),
