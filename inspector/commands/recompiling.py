@@ -54,6 +54,6 @@ def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -
         else:
             done += 1
             found = agreement(graph, CompiledGraph(Dump(again.part), again.graph))
-            look = f"inspect-compile show {graph.dump.root} fusion --replay {again.number}"
+            look = f"inspect-compile show {graph.dump.name} fusion --replay {again.number}"
             say(f"{graph.name} compiled again, {agreement_text(found)}: {look}")
     return done, total

@@ -29,6 +29,8 @@ _AFTER: Final = {
     "inductor_provenance_tracking_node_mappings": paths.PROVENANCE,
 }
 """Records of its code, and beside it → their file."""
+_ENDED: Final = frozenset({"compilation_metrics", "bwd_compilation_metrics"})
+"""Records that follow the last graph of a compile."""
 _AOT_GRAPHS: Final = {
     "aot_forward_graph": "forward", "aot_backward_graph": "backward", "aot_inference_graph": "inference",
 }  # fmt: skip
@@ -87,6 +89,8 @@ class TracedGraphs:
             yield from self._add(compile_id, _BEFORE_CODE[name], record.text, is_first=True)
         elif name in _AFTER:
             yield from self._add(compile_id, _AFTER[name], record.text)
+        elif record.kind in _ENDED and compile_id in self.current:  # told now, so that graphs are numbered in order
+            yield from self._whole(self.current.pop(compile_id))
 
     def rest(self) -> Iterator[Fact | File]:
         """Graphs of which no further record came."""
