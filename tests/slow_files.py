@@ -46,6 +46,7 @@ SLOW: Final = frozenset(
         "lowering/test_traced.py",
         "origins/test_aoti_package.py",
         "origins/test_inductor_cache.py",
+        "origins/test_recompiled.py",
         "reports/test_reports.py",
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",

@@ -78,26 +78,8 @@ def _report(root: Path) -> None:
 
 def _recompile(dump: "Dump", target: str | None) -> int:
     """Compile each graph of the log again; 1 if one of them could not be."""
-    from inspect_compile.dump import Dump
-    from inspect_compile.graph import CompiledGraph
-    from inspect_compile.launch.recompile import agreement, agreement_text, architecture
-    from inspect_compile.launch.replay import replayed
+    from inspect_compile.commands.recompiling import recompile
 
-    done = total = 0
-    for part in [Dump(path) for path in dump.other_processes] or [dump]:
-        for fact in part.outermost():
-            graph = CompiledGraph(part, fact.graph)
-            total += 1
-            try:
-                again = replayed(graph, target=target or architecture(graph))
-            except CommandError as error:
-                tell(f"not compiled again: {error}")
-                continue
-            if again.failure:
-                tell(f"{graph.name}: the compile failed: {again.failure}; {again.part / 'compiler.log'} has more")
-                continue
-            done += 1
-            how = agreement_text(agreement(graph, CompiledGraph(Dump(again.part), again.graph)))
-            say(f"{graph.name} compiled again, {how}: inspect-compile show {part.root} fusion --replay {again.number}")
+    done, total = recompile(dump, target)
     say(f"{done:,} of {total:,} graphs compiled again")
     return 0 if done == total else 1

@@ -23,10 +23,12 @@ class Open:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
         from inspect_compile.commands.dump_selection import add_dump, add_part
+        from inspect_compile.commands.recompiling import add_recompile
 
         add_dump(parser)
         parser.add_argument("other", nargs="?", metavar="NEW", help="a dump to show beside it, as `diff` compares them")
         add_part(parser)
+        add_recompile(parser)
         parser.add_argument(
             "--web", action="store_true", help="in a browser on this machine; needs inspect-compile[web]"
         )
@@ -34,9 +36,14 @@ class Open:
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
-        from inspect_compile.commands.dump_selection import selected
+        from inspect_compile.commands.dump_selection import chosen, part_of
 
-        dump = selected(arguments.dump, arguments)
+        whole = chosen(arguments.dump, None)
+        if arguments.recompile:
+            from inspect_compile.commands.recompiling import recompile_missing
+
+            recompile_missing([whole], arguments)
+        dump = part_of(whole, arguments)
         if arguments.web:
             _serve(dump.root, arguments.port)
             return 0

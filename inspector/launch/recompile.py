@@ -1,68 +1,66 @@
-"""A graph of a log compiled again: for which GPU, and how far what comes of it is what the log has."""
+"""The graphs of a log compiled again."""
 
-import difflib
 import re
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
-from inspect_compile.dump import paths
-from inspect_compile.facts import WrapperLine
+from inspect_compile.dump import Dump, paths
+from inspect_compile.errors import CommandError
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.launch.replay import Replayed, replayed
 
 _CAPABILITY: Final = re.compile(r"DeviceProperties\(type='(cuda|hip)'[^)]{0,200}\bcc='?(gfx\w{1,8}|\d{2,3})")
 """What the code of a Triton kernel says of its GPU."""
 
 
+@dataclass(frozen=True)
+class Recompiled:
+    """One graph of a log."""
+
+    graph: CompiledGraph
+    refused: str = ""
+    """Why it was not compiled again, on one line; else empty."""
+    replay: Replayed | None = None
+    """Its second compile, which may have failed."""
+
+
+def recompiled(dump: Dump, target: str | None = None, *, only_missing: bool = False) -> Iterator[Recompiled]:
+    """Compile each graph of a log, of all its ranks, again: for `target`, else for the GPU that it was compiled for.
+
+    With `only_missing` those that were not yet.
+    """
+    ranks = [part for part in map(Dump, dump.other_processes) if not part.run.replay_of]
+    for part in ranks or [dump]:
+        for fact in part.outermost():
+            graph = CompiledGraph(part, fact.graph)
+            wanted = target or architecture(graph)
+            if only_missing and _is_done(graph, wanted):
+                continue
+            try:
+                again = replayed(graph, target=wanted)
+            except CommandError as error:
+                yield Recompiled(graph, refused=str(error))
+                continue
+            yield Recompiled(graph, replay=again)
+
+
+def _is_done(graph: CompiledGraph, target: str | None) -> bool:
+    """Whether a part of the dump has that compile of the graph, as the log's settings are."""
+    for part in map(Dump, graph.dump.other_processes):
+        run, end = part.run, part.graph_end(graph.name)
+        is_same = run.replay_of == graph.name and target in (None, run.target) and not (run.config or run.denied)
+        if is_same and end is not None and end.status == "compiled":
+            return True
+    return False
+
+
 def architecture(graph: CompiledGraph) -> str | None:
     """The GPU that the graph's generated code is for, if `--target` knows it; None for a CPU, or if it does not say."""
-    code = graph.dump.text(graph.name, f"{paths.OUTPUT_CODE}.py") or ""
-    found = _CAPABILITY.search(code)
-    if found is None:
-        return None
-    name = found[2] if found[1] == "hip" else f"sm_{found[2]}"
-    return name if name in TARGETS else None
-
-
-class Agreement(NamedTuple):
-    """The calls of kernels and library functions in the generated code, of the log and of the second compile."""
-
-    recorded: int
-    again: int
-    same_kind: int
-    """Calls of the log that have one of their kind in the second compile, in the same order: `triton_poi`, `mm`."""
-    same_name: int
-    """The same with their whole name, but for its number."""
-
-
-_CALLS: Final = ("launch", "extern")
-_NUMBER: Final = re.compile(r"_\d{1,9}$")
-_KIND: Final = re.compile(r"(?:triton|cpp)_[a-z]{1,20}")
-
-
-def agreement(recorded: CompiledGraph, again: CompiledGraph) -> Agreement | None:
-    """How far the calls agree; None if the log has no code of the graph that could be read."""
-    before, after = (
-        [row.kernel.rpartition(".")[2] for row in graph.rows(WrapperLine) if row.kernel and row.what in _CALLS]
-        for graph in (recorded, again)
-    )
-    if not before:
-        return None
-    kinds = [[found[0] if (found := _KIND.match(name)) else name for name in names] for names in (before, after)]
-    names = [[_NUMBER.sub("", name) for name in names] for names in (before, after)]
-    return Agreement(len(before), len(after), _common(*kinds), _common(*names))
-
-
-def _common(before: list[str], after: list[str]) -> int:
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    return sum(block.size for block in matcher.get_matching_blocks())
-
-
-def agreement_text(found: Agreement | None) -> str:
-    """`5 calls, as in the log, 4 of the same name`."""
-    if found is None:
-        return "the log has no code to compare it with"
-    calls = f"{found.again:,} call{'s' * (found.again != 1)}"
-    if found.same_kind == found.recorded == found.again:
-        named = "" if found.same_name == found.recorded else f", {found.same_name:,} of them of the same name"
-        return f"{calls}, as in the log{named}"
-    return f"{calls}, {found.same_kind:,} of the log's {found.recorded:,} among them in the same order"
+    for ending in ("py", "cpp"):
+        found = _CAPABILITY.search(graph.dump.text(graph.name, f"{paths.OUTPUT_CODE}.{ending}") or "")
+        if found is not None:
+            name = found[2] if found[1] == "hip" else f"sm_{found[2]}"
+            return name if name in TARGETS else None
+    return None

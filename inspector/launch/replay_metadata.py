@@ -1,10 +1,11 @@
 """What a dump knows of a graph that is to be compiled again, and the graph's text does not say."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Lowering, Node
+from inspect_compile.facts import Artifact, DynamoNode, Lowering, Node, Tensor, WrapperLine
 from inspect_compile.graph import CompiledGraph
 
 _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
@@ -12,11 +13,16 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 _OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
 """Part of Dynamo's name of an input that belongs to an nn.Module, and so keeps its address."""
 _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
+_OWN: Final = re.compile(r"^(?!aten\.|prims\.|_c10d_functional\.)\w+\.\w+\.\w+$|\bauto_functionalized_v2$")
+"""Operators that may be none of torch's."""
+_GETITEM: Final = "operator.getitem"
+_METADATA: Final = "aot_forward_graph_fw_metadata"
+_DONATED: Final = re.compile(r"\bbw_donated_idxs=\[([\d, \n]{0,100000})\]")
 _CHECKED: Final = re.compile(r"\bcopy_if_misaligned\((\w+)\)")
 
 
 def known(graph: CompiledGraph) -> dict[str, Any]:
-    """Plain values, under the names in `lowering/intervention/replay/replay_metadata.py`."""
+    """Plain values, under the names in `lowering/intervention/replay/known.py`."""
     name = graph.name
     everywhere = {_path(node, name): node for node in graph.rows(Node) if node.stage == "aot"}
     nodes = [node for node in everywhere.values() if node.graph == name]
@@ -25,12 +31,16 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "kind": graph.fact.kind,
         "compile_id": graph.fact.compile_id or "",
         "operators": graph.fact.operators,
+        "own": _own(everywhere),
+        "attributes": {
+            node.name: _text(node.values[0])
+            for node in nodes
+            if (node.op == "get_attr" or node.target.endswith("getattr")) and node.values
+        },
         "visible": _visible(graph, nodes),
         "unbacked": sorted({int(number) for node in nodes for number in _UNBACKED.findall(_sizes(node))}),
         "static": _static(graph, nodes),
-        "donated": [
-            row.node for row in graph.rows(Lowering) if row.way == "placeholder" and "DonatedBuffer(" in row.result
-        ],
+        "donated": _donated(graph, nodes),
         "originals": {path: node.original_aten for path, node in everywhere.items() if node.original_aten},
         "origins": {path: node.origins for path, node in everywhere.items() if node.origins},
         "stacks": {path: _stack(node) for path, node in everywhere.items() if node.where is not None},
@@ -38,6 +48,31 @@ def known(graph: CompiledGraph) -> dict[str, Any]:
         "backward": [path for path, node in everywhere.items() if node.is_backward],
         "first": _before_inputs(nodes),
     }
+
+
+def _own(nodes: Mapping[str, Node]) -> dict[str, Any]:
+    """What calls of operators that are not ATen's or Inductor's return, and which of their arguments are tensors."""
+    found = {}
+    for path, node in nodes.items():
+        if node.op != "call_function" or not _OWN.search(node.target):
+            continue
+        prefix = path.removesuffix(node.name)
+        users = [user for name in node.users if (user := nodes.get(prefix + name)) is not None]
+        parts = [user for user in users if user.target.endswith(_GETITEM)]
+        if parts:
+            outputs = {user.arguments.rpartition(", ")[2]: value for user in parts for value in user.values[:1]}
+        else:
+            outputs = dict.fromkeys(("",), node.values[0]) if node.values else {}
+        found[path] = {
+            "outputs": {key: _text(value) for key, value in outputs.items()},
+            "tensors": [name for name in node.inputs if (read := nodes.get(prefix + name)) and read.values],
+            "is_read": bool(node.users),
+        }
+    return found
+
+
+def _text(value: Tensor) -> tuple[str, tuple[int | str, ...], tuple[int | str, ...], str]:
+    return value.dtype, value.size, value.stride, value.device
 
 
 def _path(node: Node, graph: str) -> str:
@@ -90,6 +125,22 @@ def _static(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
     if len(of_dynamo) != len(inputs):
         return []
     return [name for name, earlier in zip(inputs, of_dynamo, strict=True) if _OF_MODULE.search(earlier)]
+
+
+def _donated(graph: CompiledGraph, nodes: list[Node]) -> list[str]:
+    """Inputs of a backward graph whose memory it may reuse: as they were lowered, else as AOTAutograd's metadata or the
+    generated code in a log say.
+    """
+    lowered = [row for row in graph.rows(Lowering) if row.way == "placeholder"]
+    if lowered or graph.fact.kind != "backward":
+        return [row.node for row in lowered if "DonatedBuffer(" in row.result]
+    inputs = [node.name for node in nodes if node.op == "placeholder"]
+    for row in graph.dump.rows_of_compile(Artifact, graph.fact.compile_id):
+        if row.name == _METADATA and (found := _DONATED.search(row.text)) is not None:
+            indices = [int(index) for index in found[1].split(",") if index.strip()]
+            return [inputs[index] for index in indices if index < len(inputs)]
+    reused = {row.buffer for row in graph.alone(WrapperLine) if row.what == "reuse"}
+    return [name for name in inputs if name in reused]
 
 
 def _sizes(node: Node) -> str:

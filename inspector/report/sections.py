@@ -99,13 +99,13 @@ def program(dump: "Dump") -> str:
     return words[0] if words else file_name(str(dump.root))
 
 
-def folded(title: str, found: Shown) -> Markup:
-    """A table below its name, folded if it is long."""
+def folded(title: str, found: Shown, place: str = "") -> Markup:
+    """A table below its name, folded if it is long; `place` tells it from another of that name on the page."""
     long = found.rows > OPEN or found.lines > OPEN_LINES
     size = number_of(found.rows, "row") if found.rows else number_of(found.lines, "line") if long else ""
     rows = element("i", size, class_="dim") if size else ""
     head = element("summary", element("b", title), " ", rows)
-    return element("details", head, found.html, open=not long, class_="table", id=f"table-{title}")
+    return element("details", head, found.html, open=not long, class_="table", id=f"table-{place}{title}")
 
 
 def _tables(asked: ReportRequest, names: Sequence[str], places: Mapping[str, str]) -> Iterator[Markup]:

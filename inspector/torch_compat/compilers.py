@@ -39,6 +39,7 @@ AOT_CONTEXT = Name(
 BOXED_BOOL = Name("torch._inductor.utils", "BoxedBool", "are CUDA graphs wanted? An argument of Inductor's")
 BOXED_DEVICE_INDEX = Name("torch._inductor.cudagraph_utils", "BoxedDeviceIndex", "on which device; another one")
 OPERATOR = Name(_OPS, "OpOverload", "what a node of a graph calls")
+OPERATORS_OF_SPACE = Name(_OPS, "_OpNamespace", "the operators of a namespace, beside what torch.ops itself has")
 OPERATOR_PACKET = Name(_OPS, "OpOverloadPacket", "what it calls before an overload is chosen")
 RMS_NORM, RMS_NORM_BACKWARD = (
     Name("torch._decomp.decompositions", attribute, "how a kernel that only a GPU has is taken apart")

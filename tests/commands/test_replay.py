@@ -135,7 +135,7 @@ def test_a_pair_is_kept_apart(dump_of: DumpOf, tmp_path: Path, inductor_cache: P
     assert (refused[0].a, refused[0].b, refused[0].reason) == (a, b, "denied by user")
     (found,) = replays(Dump(root))
     ((again, differences),) = found.again
-    assert again.groups > found.first.groups
+    assert (again.groups or 0) > (found.first.groups or 0) > 0
     assert "fusion" in {row.kind for row in differences}
     (cause,) = causes(paired(Dump(root), part))
     assert (cause.level, cause.what) == ("fusion", "denied-by-user")

@@ -115,7 +115,9 @@ def test_all_that_torch_writes_is_taken() -> None:
         pytest.param("add = s27 + 1", "add = torch.ops.load_library('a')", id="a library"),
         pytest.param("add = s27 + 1", "add = torch.ops.aten.from_file.default('a')", id="an operator that reads"),
         pytest.param("add = s27 + 1", "add = torch.ops.aten.add.Tensor(mul, torch.ops.a.b())", id="one in another"),
-        pytest.param("add = s27 + 1", "add = torch.ops.strange.one.default(mul)", id="a stranger's operator"),
+        pytest.param("add = s27 + 1", "add = torch.ops.strange.one(mul)", id="a stranger's operator without overload"),
+        pytest.param("add = s27 + 1", f"add = torch.ops.strange.one.default({EVIL})", id="to a stranger's operator"),
+        pytest.param("add = s27 + 1", "add = torch.ops.strange.__init__.default(mul)", id="a hidden operator"),
         pytest.param("add = s27 + 1", "add = operator.methodcaller('a')(mul)", id="a caller"),
         pytest.param("add = s27 + 1", "add = torch.utils.cpp_extension.load('a')", id="a compiler"),
         pytest.param("reader.symint(8)", f"reader.symint({EVIL})", id="an input"),
@@ -131,6 +133,11 @@ def test_nothing_else_is(line: str, instead: str) -> None:
 
     with pytest.raises(RefusedError, match=r"none that torch writes there|none of torch's own operators"):
         taken(WRITTEN.replace(line, instead, 1))
+
+
+def test_a_strangers_operator_is_named_and_not_run() -> None:
+    found = taken(WRITTEN.replace("add = s27 + 1", "add = torch.ops.strange.one.default(mul, 2)"))
+    assert "torch.ops.strange.one.default(mul, 2)" in ast.unparse(found.body.function)
 
 
 def test_a_nested_graph_is_looked_at_too() -> None:

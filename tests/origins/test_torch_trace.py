@@ -1,6 +1,7 @@
 """A TORCH_TRACE log beside a recording of the same process: what the log holds is what was recorded."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -80,6 +81,26 @@ def test_who_called_a_frame_is_known_where_torch_tells() -> None:
     assert callers((0, 5)) == [(None, None)]
     [(_, within)] = callers(*[(0, line) for line in range(100_000)])
     assert within == ("net.py", 99_998)
+
+
+def test_graphs_are_numbered_in_the_order_of_their_compiles() -> None:
+    """One of which no other record comes before the log's end is not the last for that."""
+
+    def record(frame: int, kind: str, what: object, text: str = "") -> bytes:
+        head = {kind: what, "frame_id": frame, "frame_compile_id": 0, "attempt": 0}
+        return b"V1 x] " + msgspec.json.encode(head | ({"has_payload": "0"} if text else {})) + f"\n\t{text}\n".encode()
+
+    def compiled(frame: int, kind: str) -> list[bytes]:
+        runnable = record(frame, "artifact", {"name": "fx_graph_runnable"}, "import torch")
+        return [runnable, record(frame, "inductor_output_code", {}, f"# AOT ID: ['{frame}_{kind}']")]
+
+    first = [*compiled(0, "inference"), record(0, "compilation_metrics", {})]
+    second = [*compiled(1, "forward"), record(1, "compilation_metrics", {}), *compiled(1, "backward")]
+    lines = b"".join([*first, *second]).splitlines(keepends=True)
+
+    rows = [row.graph for row in Trace().facts(lines) if isinstance(row, Graph)]
+
+    assert rows == ["model__0_inference_0.0", "model__1_forward_2.1", "model__1_backward_4.2"]
 
 
 def test_symbols(both: tuple[Dump, Dump]) -> None:
@@ -182,7 +203,10 @@ def test_compiled_again(both: tuple[Dump, Dump], tmp_path: Path) -> None:
     done = run([*COMMAND, "import", folder / "log", "-o", tmp_path / "again", "--recompile"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "compiled again, " in done.stdout
-    assert all(", as in the log: " in line for line in done.stdout.splitlines() if "compiled again, " in line)
+    lines = [line for line in done.stdout.splitlines() if "compiled again, " in line]
+    assert all(
+        re.search(r" calls?, as in the log; (\d+) of \1 kernels? equal after renaming: ", line) for line in lines
+    )
     again = Dump(tmp_path / "again")
     parts = [Dump(part) for part in again.other_processes]
     assert [part.run.replay_of for part in parts] == [graph.graph for graph in again.outermost()]

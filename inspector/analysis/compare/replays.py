@@ -7,6 +7,7 @@ import msgspec
 
 from inspect_compile.analysis.compare.content import code, graph_content
 from inspect_compile.analysis.compare.differences import Difference, compare_graphs
+from inspect_compile.analysis.compare.second_compile import Agreement, agreement
 from inspect_compile.analysis.dumps.parts import ProcessDump
 from inspect_compile.analysis.dumps.parts import replays as replays_of
 from inspect_compile.analysis.dumps.run_state import compile_status, run_state
@@ -16,6 +17,7 @@ from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.graph.cost.kernel_traffic import KernelTraffic
 from inspect_compile.graph.kernels.binaries import configurations, of_kernels
 from inspect_compile.graph.kernels.launches import distinct
+from inspect_compile.knowledge.origins import unknown_text
 
 FIRST = "recorded"
 """The name of the first compile."""
@@ -25,16 +27,16 @@ class Counts(msgspec.Struct, frozen=True):
     """Figures of one compile, as in `Compiled`."""
 
     kernels: int
-    groups: int
-    read_bytes: int
-    written_bytes: int
+    groups: int | None
+    read_bytes: int | None
+    written_bytes: int | None
     registers: int | None = None
     spills: int | None = None
 
     @property
-    def moved(self) -> int:
+    def moved(self) -> int | None:
         """Bytes that its kernels read and write."""
-        return self.read_bytes + self.written_bytes
+        return None if self.read_bytes is None or self.written_bytes is None else self.read_bytes + self.written_bytes
 
 
 class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
@@ -56,10 +58,10 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     exception: str | None
     seconds: float | None
     kernels: int = 0
-    groups: int = 0
-    """Scheduler nodes after fusion."""
-    read_bytes: int = 0
-    written_bytes: int = 0
+    groups: int | None = 0
+    """Scheduler nodes after fusion; here and below None for the first compile in a log that does not say."""
+    read_bytes: int | None = 0
+    written_bytes: int | None = 0
     """Bytes that all kernel calls read and write, as far as known."""
     registers: int | None = None
     """Maximum registers per thread over its kernels; None without binaries."""
@@ -69,6 +71,8 @@ class Compiled(msgspec.Struct, frozen=True, tag_field="fact", tag="replay"):
     """Whether the generated code equals that of the first compile, up to kernel names; None if either has none."""
     first: Counts | None = None
     """Figures of the first compile; None for the first compile itself."""
+    agreement: Agreement | None = None
+    """How far what came of it is what a log has; None where the first compile was recorded itself."""
 
     @property
     def counts(self) -> Counts:
@@ -132,6 +136,9 @@ def _again(dump: Dump, first: Graph, counts: Counts, part: ProcessDump) -> tuple
         return row, ()
     ours, theirs = code(dump, first.graph), code(part.dump, graph.graph)
     row = _compiled(part.dump, graph, part.replay, None if ours is None or theirs is None else ours == theirs, counts)
+    if dump.run.origin and row.status == "compiled":
+        sides = CompiledGraph(dump, first.graph), CompiledGraph(part.dump, graph.graph)
+        row = msgspec.structs.replace(row, agreement=agreement(*sides))
     devices = dump.run.target == row.target  # otherwise each node would differ by its device
     contents = [graph_content(where, of, devices=devices) for where, of in ((dump, first), (part.dump, graph))]
     differences = compare_graphs(contents[0], contents[1], (FIRST, name_of(row)))
@@ -144,6 +151,7 @@ def _compiled(
 ) -> Compiled:
     run, end, name = dump.run, dump.graph_end(graph.graph), graph.graph
     moved = CompiledGraph(dump, name).traffic.all()
+    has_schedule, has_sizes = (not unknown_text(run.origin, table) for table in ("schedule", "traffic"))
     running = [rows[0] for rows in of_kernels(configurations(CompiledGraph(dump, name))).values()]
     registers = [row.registers for row in running if row.registers is not None]
     return Compiled(
@@ -155,11 +163,11 @@ def _compiled(
         denied=run.denied,
         status=compile_status(end, is_growing=run_state(dump).is_growing),
         exception=end.exception if end is not None else run.exception,
-        seconds=end.seconds if end is not None else None,
+        seconds=end.seconds if end is not None and not run.origin else None,
         kernels=len(distinct(dump.rows(Kernel, name))),
-        groups=len(CompiledGraph(dump, name).groups),
-        read_bytes=sum(found.read for found in moved),
-        written_bytes=sum(found.written for found in moved),
+        groups=len(CompiledGraph(dump, name).groups) if has_schedule else None,
+        read_bytes=sum(found.read for found in moved) if has_sizes else None,
+        written_bytes=sum(found.written for found in moved) if has_sizes else None,
         registers=max(registers, default=None),
         spills=sum(row.spills or 0 for row in running) if registers else None,
         same_code=same_code,

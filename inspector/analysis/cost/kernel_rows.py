@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from inspect_compile.analysis.kernels.recorded_kernels import names_in_log
 from inspect_compile.analysis.kernels.tiling import form_of
 from inspect_compile.facts import Kernel, Location
 from inspect_compile.graph import CompiledGraph, Id, grouped
@@ -54,6 +55,10 @@ class KernelRow(msgspec.Struct, frozen=True, tag_field="fact", tag="kernel_row")
     """Share of a multiprocessor's warps that can be resident at once, between 0 and 1."""
     limit: str = ""
     """What limits the occupancy: `warps`, `blocks`, `registers` or `shared memory`."""
+    in_log: str = ""
+    """What the log calls it, of a graph of a log that was compiled again; empty where the log has none of these nodes
+    or of this source.
+    """
 
 
 def kernel_rows(graph: CompiledGraph) -> list[KernelRow]:
@@ -61,7 +66,11 @@ def kernel_rows(graph: CompiledGraph) -> list[KernelRow]:
     moved = graph.traffic
     by_name = grouped(moved.launches, lambda launch: Id(launch.graph, launch.kernel.name))
     compiled = of_kernels(configurations(graph))
-    return [_row(calls[0].kernel, calls, moved, of_kernel(compiled, of, name)) for (of, name), calls in by_name.items()]
+    names = names_in_log(graph)
+    return [
+        _row(calls[0].kernel, calls, moved, of_kernel(compiled, of, name), names.get(name, ""))
+        for (of, name), calls in by_name.items()
+    ]
 
 
 def rows_of_calls(graph: CompiledGraph, kernels: Iterable[Kernel]) -> list[KernelRow]:
@@ -79,7 +88,9 @@ def _key(kernel: Kernel) -> tuple[str, str, tuple[int, ...]]:
     return kernel.graph, kernel.name, kernel.launches
 
 
-def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: list[Configuration]) -> KernelRow:
+def _row(
+    kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: list[Configuration], in_log: str = ""
+) -> KernelRow:
     traffic = [moved.of(call) for call in calls]
     is_known = bool(traffic) and all(row.is_known for row in traffic)
     runs = next(iter(compiled), None)
@@ -98,5 +109,6 @@ def _row(kernel: Kernel, calls: list[Launch], moved: LaunchTraffic, compiled: li
         nodes=tuple(dict.fromkeys(node for call in calls for node in call.nodes)),
         source=kernel.source,
         is_compiled=runs is not None,
+        in_log=in_log,
         **({name: getattr(runs, name) for name in _OF_BINARY} if runs is not None else {}),
     )

@@ -28,10 +28,11 @@ def trial_of(graph: CompiledGraph, knob: str) -> Trial | None:
             row.replay,
             row.same_code is False,
             (row.first.kernels, row.kernels),
-            (row.first.moved, row.counts.moved),
+            (before, after),
         )
         for found in replays(graph.dump, graph.name, numbers)
         for row, _ in found.again
         if row.replay is not None and row.first is not None and row.status == "compiled"
+        if (before := row.first.moved) is not None and (after := row.counts.moved) is not None
     ]
     return next((one for one in rows if one.is_changed), next(iter(rows), None))

@@ -8,7 +8,8 @@ import msgspec
 
 from inspect_compile.analysis.fusion.part import FindingSite
 from inspect_compile.analysis.fusion.shared_bytes import Common, shared_bytes
-from inspect_compile.facts import Location
+from inspect_compile.analysis.kernels.recorded_kernels import names_in_log
+from inspect_compile.facts import Kernel, Location
 from inspect_compile.graph import CompiledGraph, Once
 from inspect_compile.graph.fusion.dependencies import Between
 from inspect_compile.graph.fusion.ledger import Candidate, Ledger, last_word
@@ -55,6 +56,10 @@ class Miss(msgspec.Struct, frozen=True, tag_field="fact", tag="miss"):
     """Source line of the first of `nodes` that has one."""
     parts: tuple[FindingSite, ...] = ()
     """What `a` and `b` do with the first of the `buffers`."""
+    in_log: tuple[str, ...] = ()
+    """What the log calls the kernels of `a` and `b`, of a graph of a log that was compiled again; without those that
+    are not among the log's.
+    """
 
     @property
     def is_apart(self) -> bool:
@@ -101,6 +106,10 @@ class _Pairs:
         self._ledger = graph.ledger
         self._shared = shared_bytes(graph)
         self._lines = {name: at for (of, name), at in graph.line_of.items() if of == graph.name}
+        names = names_in_log(graph)
+        self._in_log = {
+            group: names[row.name] for row in graph.alone(Kernel) if row.name in names for group in row.groups
+        }
         left = [LeftOut(graph.name, buffer, *sizes) for buffer, sizes in self._shared.left_out.items()]
         self.left_out = sorted(left, key=lambda one: -one.nodes)
 
@@ -159,6 +168,7 @@ class _Pairs:
             is_checked=ledger.dependencies.is_known,
             where=next((self._lines[node] for node in nodes if node in self._lines), None),
             parts=tuple(FindingSite(*ledger.part(name, common.buffers[0])) for name in (a, b)),
+            in_log=tuple(self._in_log[name] for name in (a, b) if name in self._in_log),
         )
 
 

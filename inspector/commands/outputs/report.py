@@ -28,6 +28,7 @@ class Report:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
         from inspect_compile.commands.dump_selection import add_part
+        from inspect_compile.commands.recompiling import add_recompile
 
         parser.usage = "%(prog)s [DUMP [DUMP …]] [-o FILE.html] [options]"
         parser.add_argument(
@@ -37,6 +38,7 @@ class Report:
             help="the dump, by default the newest one below the current directory; more are compared with the first",
         )
         add_part(parser)
+        add_recompile(parser)
         parser.add_argument("-o", "--output", metavar="FILE.html", help="default: named after the dump, here")
         parser.add_argument(
             "--rows", type=int, default=ROWS, metavar="N", help=f"rows of each graph in a table (default: {ROWS:,})"
@@ -55,12 +57,15 @@ class Report:
         """Write the page, and say how large it is."""
         from inspect_compile.commands.dump_selection import chosen, name_of, tell_left_out
         from inspect_compile.commands.output_file import write
+        from inspect_compile.commands.recompiling import recompile_missing
         from inspect_compile.tables.text import byte_text, unbroken
 
         if arguments.rows < 1:
             raise CommandError(f"--rows {arguments.rows}: at least 1")
         paths = arguments.dumps or [None]
         whole = [chosen(path, None) for path in paths]
+        if arguments.recompile:
+            recompile_missing(whole, arguments)
         output = Path(arguments.output or f"{name_of(whole[0])}.html")
         if output.is_dir():
             output /= f"{name_of(whole[0])}.html"
@@ -120,6 +125,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     from inspect_compile.report.comparison import compared
     from inspect_compile.report.page import page
     from inspect_compile.report.pictures import of_ranks
+    from inspect_compile.report.second_compile import second_compiles
     from inspect_compile.report.sections import ReportRequest, Section, program, sections
     from inspect_compile.tables.text import number_of, one_line
 
@@ -140,7 +146,8 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
         beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
         said = [f"{name} --rank {rank}" for rank in there]
     else:
-        shown = list(sections(ReportRequest(dump, name, arguments.rows)))
+        request = ReportRequest(dump, name, arguments.rows)
+        shown = [*sections(request), *second_compiles(request)]
         beside, said = sides, names
     if len(beside) > 1:
         shown.insert(1, Section("compared", "Compared", list(compared(beside, said))))

@@ -16,16 +16,21 @@ _AOT_ID: Final = re.compile(r"# AOT ID: \['(\d{1,9})_([a-z]{1,20})'\]")
 _BEFORE_CODE: Final = {
     "fx_graph_runnable": paths.FX_RUNNABLE,
     "before_post_grad_graph": paths.FX_READABLE,
+    "before_recompile_post_grad": paths.FX_READABLE,
     "after_post_grad_graph": paths.FX_TRANSFORMED,
     "inductor_post_grad_graph": paths.FX_TRANSFORMED,
 }
-"""Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one."""
+"""Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one; torch
+2.6 has another name for what comes before.
+"""
 _AFTER: Final = {
     "inductor_output_code": CODE,
     "inductor_aot_wrapper_code": CPP_CODE,
     "inductor_provenance_tracking_node_mappings": paths.PROVENANCE,
 }
 """Records of its code, and beside it → their file."""
+_ENDED: Final = frozenset({"compilation_metrics", "bwd_compilation_metrics"})
+"""Records that follow the last graph of a compile."""
 _AOT_GRAPHS: Final = {
     "aot_forward_graph": "forward", "aot_backward_graph": "backward", "aot_inference_graph": "inference",
 }  # fmt: skip
@@ -84,6 +89,8 @@ class TracedGraphs:
             yield from self._add(compile_id, _BEFORE_CODE[name], record.text, is_first=True)
         elif name in _AFTER:
             yield from self._add(compile_id, _AFTER[name], record.text)
+        elif record.kind in _ENDED and compile_id in self.current:  # told now, so that graphs are numbered in order
+            yield from self._whole(self.current.pop(compile_id))
 
     def rest(self) -> Iterator[Fact | File]:
         """Graphs of which no further record came."""

@@ -25,7 +25,8 @@ _BECAME: Final = {
     "guard_added": "dynamo", "guard_added_fast": "dynamo", "symbolic_shape_specialization": "dynamo",
     "aot_joint_graph": "nodes", "aot_forward_graph": "nodes", "aot_backward_graph": "nodes",
     "aot_inference_graph": "nodes",
-    "artifact before_post_grad_graph": "graphs", "artifact after_post_grad_graph": "nodes",
+    "artifact before_post_grad_graph": "graphs", "artifact before_recompile_post_grad": "graphs",
+    "artifact after_post_grad_graph": "nodes",
     "inductor_post_grad_graph": "nodes", "artifact inductor_post_grad_graph": "nodes",
     "artifact fx_graph_runnable": "graphs", "inductor_output_code": "kernels, wrapper",
     "graph_dump inductor_aot_wrapper_code": "graphs", "chromium_event": "time",
@@ -38,8 +39,8 @@ _CACHE: Final = re.compile(r"artifact (?:fx_graph|aotautograd)_cache_(?:hit|miss
 _IN_FILES: Final = frozenset(
     {"chromium_event", "inductor_output_code", "dynamo_output_graph", "dynamo_guards", "aot_joint_graph",
      "aot_forward_graph", "aot_backward_graph", "aot_inference_graph", "inductor_post_grad_graph", "torch_version",
-     "fx_graph_runnable", "before_post_grad_graph", "after_post_grad_graph", "inductor_aot_wrapper_code",
-     "inductor_provenance_tracking_node_mappings", "recompile_reasons"}
+     "fx_graph_runnable", "before_post_grad_graph", "before_recompile_post_grad", "after_post_grad_graph",
+     "inductor_aot_wrapper_code", "inductor_provenance_tracking_node_mappings", "recompile_reasons"}
 )  # fmt: skip
 """Records whose text is a file of the dump, or all of it in rows; other texts are artifacts."""
 

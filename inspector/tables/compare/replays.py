@@ -13,6 +13,7 @@ from inspect_compile.facts import Remark
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.tables.columns import Cell, Column, Span, cell
 from inspect_compile.tables.compare.differences import differences
+from inspect_compile.tables.compare.second_compile import agreement_text
 from inspect_compile.tables.lookup_text import unresolved_text
 from inspect_compile.tables.parts import DeclaredTable, Request
 from inspect_compile.tables.styled_text import Block, Stack, Table, joined, styled
@@ -44,7 +45,7 @@ COLUMNS: Final[tuple[Column[Compiled], ...]] = (
     _bytes("written", lambda row: row.written_bytes),
     _figure("registers", lambda row: row.registers, optional=True, drop=1),
     _figure("spills", lambda row: row.spills, optional=True, drop=2),
-    Column("time", lambda row: "" if row.seconds is None else seconds_text(row.seconds), right=True, drop=3),
+    Column("time", lambda row: _time(row), right=True, drop=3),
     Column("code", lambda row: _code(row), optional=True),
     Column(
         "with",
@@ -89,6 +90,8 @@ def _lines(dump: "Dump", row: Compiled) -> Iterator[Block]:
         yield styled(f" {name} failed: {exception_text(first)}", "bad")
     if row.replay is not None:
         again = replays_of(dump)[row.replay].dump
+        if row.agreement is not None:
+            yield joined((f" {name}  ", "strong"), one_line(agreement_text(row.agreement)))
         for a, b in row.denied if row.status == "compiled" else ():
             yield _apart(name, again, row.graph, a, b)
         for remark in again.rows(Remark):
@@ -118,6 +121,17 @@ def _names(names: Collection[str]) -> str:
     return ", ".join(names) or "none"
 
 
+def _is_logged(row: Compiled | Counts) -> bool:
+    """Whether they are figures of a log: one that says nothing of the schedule, or nothing of what is moved."""
+    return row.groups is None or row.read_bytes is None
+
+
+def _time(row: Compiled) -> Cell:
+    if row.seconds is not None:
+        return cell(seconds_text(row.seconds))
+    return cell("not known", "dim") if row.replay is None and _is_logged(row) else ()
+
+
 def _code(row: Compiled) -> Cell:
     if row.status != "compiled":
         return cell(row.status, "bad")
@@ -131,6 +145,8 @@ def _changed(
 ) -> str | Cell:
     """A figure beside its change: a difference, or else a share. Empty if nothing came of the compile."""
     value, first = of(row), of(row.first) if row.first is not None else None
+    if value is None and row.replay is None and _is_logged(row):
+        return cell("not known", "dim")
     if value is None or (row.status == "failed" and not row.kernels):
         return ""
     if first is None or value == first:

@@ -62,11 +62,19 @@ def _answer(found: Tried, pair: str) -> StyledLine:
 
 def _costs(before: Counts, after: Counts) -> str:
     counts = (("kernels", before.kernels, after.kernels), ("groups", before.groups, after.groups))
-    words = [f"{name} {was} → {now}" if was != now else f"{now} {name}" for name, was, now in counts]
+    words = [
+        f"{name} {was} → {now}" if was is not None and was != now else f"{now} {name}"
+        for name, was, now in counts
+        if now is not None
+    ]
     for name, was, now in (
         ("reads", before.read_bytes, after.read_bytes),
         ("writes", before.written_bytes, after.written_bytes),
     ):
-        change = f" ({byte_text(abs(now - was))} {'less' if now < was else 'more'})" if was != now else ""
+        if now is None:
+            continue
+        change = ""
+        if was is not None and was != now:
+            change = f" ({byte_text(abs(now - was))} {'less' if now < was else 'more'})"
         words.append(f"{name} {byte_text(now)}{change}")
     return ", ".join(words)

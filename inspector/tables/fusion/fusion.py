@@ -96,6 +96,7 @@ MISSES: Final[tuple[Column[Miss], ...]] = (
     *_CODES,
     Column("a", lambda row: row.a, role="dim", stretch=True, least=8, most=36, drop=3),
     Column("b", lambda row: row.b, role="dim", stretch=True, least=8, most=36, drop=3),
+    Column("in the log", lambda row: " · ".join(row.in_log), stretch=True, least=20, optional=True, drop=2),
     _SCORE,
 )
 """Pairs that share bytes and ended apart."""

@@ -13,6 +13,7 @@ from inspect_compile.tables.text import byte_text, nested_name, number_of
 
 COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     name_column("kernel", lambda row: nested_name(row.graph, row.name), least=30),
+    Column("in the log", lambda row: row.in_log, role="name", stretch=True, least=20, optional=True, drop=3),
     Column("form", lambda row: row.form, role="type", drop=3),
     Column("calls", lambda row: f"{len(row.launches):,}" if row.launches else "?", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),

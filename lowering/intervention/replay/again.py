@@ -7,10 +7,13 @@ import ast
 import functools
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from inspect_compile.facts import Remark
 from inspect_compile.knowledge.targets.targets import TARGETS
+from inspect_compile.lowering.intervention.replay.exported import is_exported, of_exported
+from inspect_compile.lowering.intervention.replay.known import Known
 from inspect_compile.lowering.intervention.replay.runnable import RefusedError, runnable
 from inspect_compile.lowering.intervention.replay.strangers import of_known_shape
 
@@ -25,6 +28,10 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
     RefusedError if it cannot be done, else what torch raises.
     """
     recorded = runnable(request["runnable"], request["readable"])
+    known = Known(**request["known"])
+    if exported := is_exported(recorded):
+        recorded, parameters = of_exported(recorded, known.attributes)
+        known = replace(known, static=(*known.static, *parameters))
     if request["is_of_strangers"]:
         recorded = of_known_shape(recorded)
     os.environ.update(recorded.environment)
@@ -41,24 +48,37 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
         own = _stand_for(target)
         device = None if on_gpu else torch.device("cuda", 0)
     from inspect_compile.lowering.intervention.replay.compiler import compile_again
-    from inspect_compile.lowering.intervention.replay.replay_metadata import Known
 
     wanted = {name: ast.literal_eval(value) for name, value in request["config"].items()}
     for name in [name for name in wanted if name.startswith(BACKENDS)]:
         _set_backend(torch, name, wanted.pop(name))
 
     def remark(code: str, message: str) -> None:
-        tell(Remark(graph=request["known"]["graph"], kind="analysis", code=code, message=message))
+        tell(Remark(graph=known.graph, kind="analysis", code=code, message=message))
 
     if request["torch"] and request["torch"] != torch.__version__:
         remark("replay-torch", f"recorded with torch {request['torch']}, compiled again by torch {torch.__version__}")
+    if exported:
+        remark(
+            "replay-exported",
+            "its parameters are inputs here, and constants in the package: what is made of them alone can differ",
+        )
     call = None
     if request["inputs"]:
         from inspect_compile.lowering.intervention.replay.call import call_with
 
         own |= {"triton.cudagraphs": False}  # what is captured is not checked
         call = call_with(request["inputs"])
-    compile_again(recorded, Known(**request["known"]), wanted, remark, device=device, own=own, call=call)
+    compile_again(
+        recorded,
+        known,
+        wanted,
+        remark,
+        is_of_strangers=request["is_of_strangers"],
+        device=device,
+        own=own,
+        call=call,
+    )
 
 
 def _set_backend(torch: Any, name: str, value: Any) -> None:

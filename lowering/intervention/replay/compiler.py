@@ -24,8 +24,10 @@ from inspect_compile.lowering.intervention.replay import attention, knobs
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.groups import make_groups
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
-from inspect_compile.lowering.intervention.replay.replay_metadata import Known, annotate, keep_eager_inputs
+from inspect_compile.lowering.intervention.replay.known import Known
+from inspect_compile.lowering.intervention.replay.replay_metadata import annotate, keep_eager_inputs
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable, annotations, names_in
+from inspect_compile.lowering.intervention.replay.stand_ins import StandIns
 from inspect_compile.torch_compat import compilers as names
 from inspect_compile.torch_compat.call_path import COMPILE_INNER
 from inspect_compile.torch_compat.dynamo import COMPILE_CONTEXT
@@ -43,6 +45,7 @@ def compile_again(
     wanted: Mapping[str, Any],
     remark: Callable[[str, str], None],
     *,
+    is_of_strangers: bool = False,
     device: torch.device | None = None,
     own: Mapping[str, Any] | None = None,
     call: Callable[[Callable[[list[Any]], Any]], None] | None = None,
@@ -57,6 +60,7 @@ def compile_again(
     make_groups(recorded)
     namespace = _executed(recorded, remark)
     _define(known.operators)
+    stand_ins = StandIns(recorded.body, known, remark, is_of_strangers=is_of_strangers)
     if call is None:
         _only_generate()
     names.STORE_TIMINGS.put(lambda cache, timings: None)
@@ -69,6 +73,7 @@ def compile_again(
     if device is not None:
         _move(module, there)
     symbols = Symbols(recorded.hints, names_in(recorded.program), known.unbacked, recorded.ragged)
+    stand_ins.use(symbols, there)
     namespace |= FUNCTIONS | symbols.sizes | symbols.values
     mode = names.FAKE_TENSOR_MODE.load()(shape_env=symbols.shapes, allow_non_fake_inputs=True)
     with CONFIG.load().patch(asked | _OWN | dict(own or {})):
@@ -77,10 +82,11 @@ def compile_again(
             values = _loaded(namespace, Reader(symbols, there))
             devices = [value.device for value in values if isinstance(value, torch.Tensor)]
             places = _Places(symbols, devices[0] if devices else torch.device("cpu"))
-            _propagate(module, mode, recorded.body, values, places)
+            propagation = _Propagation(mode, places, stand_ins)
+            propagation.run(module, recorded.body, values)
             if device is not None:
                 if attention.put_back(module):
-                    _propagate(module, mode, recorded.body, values, places)
+                    propagation.run(module, recorded.body, values)
                 _tell_of_device(module, remark)
             keep_eager_inputs(module)
         compiled = _compile(module, values, mode, known)
@@ -175,27 +181,36 @@ def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> 
         remark("replay-by-device", f"{what}: it is as on the CPU")
 
 
-def _propagate(module: GraphModule, mode: Any, body: Body, values: Sequence[Any], places: "_Places") -> Any:
-    """Compute the fake value of each node, in subgraphs too, from what the operators call them with."""
-    children = {name: getattr(module, name) for name in body.children}
-    called: set[str] = set()
+class _Propagation:
+    """Computes the fake value of each node, in subgraphs too, from what the operators call them with."""
 
-    def in_subgraph(name: str, *arguments: Any) -> Any:
-        called.add(name)
-        result = _propagate(children[name], mode, body.children[name], arguments, places)
-        children[name].graph.output_node().meta.pop("val", None)  # as AOTAutograd leaves it
+    def __init__(self, mode: Any, places: "_Places", stand_ins: StandIns) -> None:
+        self._mode = mode
+        self._places = places
+        self._stand_ins = stand_ins
+
+    def run(self, module: GraphModule, body: Body, values: Sequence[Any], prefix: str = "") -> Any:
+        """The values of the outputs; `prefix` is the path of a subgraph."""
+        children = {name: getattr(module, name) for name in body.children}
+        called: set[str] = set()
+
+        def in_subgraph(name: str, *arguments: Any) -> Any:
+            called.add(name)
+            result = self.run(children[name], body.children[name], arguments, f"{prefix}{name}/")
+            children[name].graph.output_node().meta.pop("val", None)  # as AOTAutograd leaves it
+            return result
+
+        for name, child in children.items():
+            child.forward = functools.partial(in_subgraph, name)
+        try:
+            values_of = _Values(module, self._mode, self._stand_ins, prefix)
+            result = values_of.propagate_dont_convert_inputs(*values)
+        finally:
+            for child in children.values():
+                del child.forward
+        for name in children.keys() - called:  # flex_attention knows its shapes without them
+            in_subgraph(name, *self._places.inputs(body.children[name]))
         return result
-
-    for name, child in children.items():
-        child.forward = functools.partial(in_subgraph, name)
-    try:
-        result = _Values(module, mode).propagate_dont_convert_inputs(*values)
-    finally:
-        for child in children.values():
-            del child.forward
-    for name in children.keys() - called:  # flex_attention knows its shapes without them
-        in_subgraph(name, *places.inputs(body.children[name]))
-    return result
 
 
 class _Values(FakeTensorProp):
@@ -204,6 +219,16 @@ class _Values(FakeTensorProp):
     A backward graph is traced with contiguous values, and compiled with those that its forward really saves: some, of a
     channels-last convolution, cannot be viewed as before.
     """
+
+    def __init__(self, module: GraphModule, mode: Any, stand_ins: StandIns, prefix: str) -> None:
+        super().__init__(module, mode)
+        self._stand_ins = stand_ins
+        self._prefix = prefix
+
+    def run_node(self, n: Any) -> Any:
+        """Compute the value of one node, of which a stand-in may know what was recorded."""
+        self._stand_ins.node(f"{self._prefix}{n.name}")
+        return super().run_node(n)
 
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Compute the value of one node."""

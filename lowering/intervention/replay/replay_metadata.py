@@ -1,48 +1,15 @@
-"""What is known of a recorded graph besides its text, and the metadata of its nodes made from it."""
+"""The metadata of a recorded graph's nodes, made of what is known of it besides its text."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch.fx import GraphModule, Node
 from torch.fx.traceback import NodeSource
 
+from inspect_compile.lowering.intervention.replay.known import Known
 from inspect_compile.torch_compat.compilers import OPERATOR, SAVES_EAGER_INPUTS
 from inspect_compile.torch_compat.inductor import CONFIG
-
-
-@dataclass(frozen=True)
-class Known:
-    """What the dump knows of a graph, and its text does not say."""
-
-    graph: str
-    kind: str
-    compile_id: str = ""
-    operators: Mapping[str, str] = field(default_factory=dict)
-    """Operators that a library or the program defined → the module that did."""
-    visible: Sequence[int] = ()
-    """The outputs that the program receives, not the backward."""
-    unbacked: Sequence[int] = ()
-    """Numbers of the symbols for sizes that are only known at run time."""
-    static: Sequence[str] = ()
-    """Inputs whose memory is always the same, and aligned."""
-    donated: Sequence[str] = ()
-    """Inputs whose memory may be reused."""
-    first: Sequence[str] = ()
-    """The nodes up to the last input, in order, if not all of them are inputs."""
-    originals: Mapping[str, str] = field(default_factory=dict)
-    """Node → the operator that it was decomposed from. Here and below a node of a subgraph is prefixed with that:
-    `true_graph_0/add`.
-    """
-    origins: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Node → the nodes of earlier graphs that it comes from, nearest first."""
-    stacks: Mapping[str, str] = field(default_factory=dict)
-    """Node → the source line, in the form of a traceback."""
-    modules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Node → path and type of its nn.Module."""
-    backward: Sequence[str] = ()
-    """Nodes that come from autograd."""
 
 
 def annotate(module: GraphModule, known: Known) -> None:

@@ -9,6 +9,8 @@ from typing import Any, Final
 _NOT_WRITTEN: Final = "Repro is not generated"
 _FAILED: Final = re.compile(r"^ERROR: Repro will not work as intended, (.*)$", re.MULTILINE)
 _SUBGRAPH: Final = re.compile(r"^([^\S\n]+self\.(\w+) = )(?:<lambda>|GraphModule)\(.*\)$", re.MULTILINE)
+_PRINTED: Final = re.compile(r"^([^\S\n]+self\.\w+ = \w+\()\n((?:[^\S\n]+\S.*\n)+)(?=\))", re.MULTILINE)
+"""A module with others in it, as Python prints it over several lines, which is no Python."""
 _LAMBDA: Final = re.compile(r"^([^\S\n]*class )<lambda>\(", re.MULTILINE)
 _KERNEL: Final = re.compile(r"\.add_kernel\(((\w+)_\d+)\)")
 _RAGGED: Final = re.compile(r"(?:(\d+) \* )?j(\d+)")
@@ -58,6 +60,7 @@ def runnable(text: str, readable: str) -> Runnable:
         raise RefusedError(f"torch could not write all of the graph: {failure[1]}")
     subgraphs = [match[2] for match in _SUBGRAPH.finditer(text)]
     source = _SUBGRAPH.sub(r"\1None", text)
+    source = _PRINTED.sub(lambda found: found[1] + "\n" * (1 + found[2].count("\n")), source)
     for numbered, name in _KERNEL.findall(source):  # torch numbers them, and would do so again
         source = source.replace(f"def {numbered}(", f"def {name}(").replace(
             f"add_kernel({numbered})", f"add_kernel({name})"

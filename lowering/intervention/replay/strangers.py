@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError, Runnable
+from inspect_compile.lowering.intervention.replay.schemas import FUNCTIONAL, SPACES, is_own, operator_path
 
 _IMPORTS: Final = frozenset(
     {
@@ -40,12 +41,6 @@ _OF_TORCH: Final = re.compile(
 """Attributes of torch: types, layouts, functions over sizes, and what makes a constant."""
 _OF_MATH: Final = re.compile(r"[a-z]\w{0,20}")
 _NOT_OF_OPERATOR: Final = frozenset({"methodcaller", "attrgetter", "itemgetter"})
-_SPACES: Final = frozenset(
-    {"aten", "prims", "inductor", "higher_order", "_c10d_functional", "_c10d_functional_autograd", "c10d_functional",
-     "_inductor_test", "bucketing", "mkldnn", "mkldnn_prims", "onednn", "quantized", "quantized_decomposed",
-     "rngprims", "symm_mem", "torch_attn", "torchao", "torchvision", "_quantized", "fsdp", "nvprims"}
-)  # fmt: skip
-"""Namespaces of operators: torch's own."""
 _NOT_CALLED: Final = frozenset({"from_file", "triton_kernel_wrapper_mutation", "triton_kernel_wrapper_functional"})
 """One reads a file; the others run a kernel of the stranger's."""
 _OF_CONSTANT: Final = frozenset({"to", "cuda", "cpu", "view", "reshape", "fill_", "clone", "as_strided"})
@@ -53,9 +48,10 @@ _OF_CONSTANT: Final = frozenset({"to", "cuda", "cpu", "view", "reshape", "fill_"
 _TYPE: Final = re.compile(r"(?:(?!__)[\w\[\](), +*/:-]){0,4000}")
 _WORD: Final = re.compile(r"[\w.+-]{0,80}")
 _NOT_SET: Final = re.compile(
-    r"cxx|dir|path|output|trace|debug|cache|log|thread|lib|root|version|minif|dump|worker|remote|url|command|package"
+    r"cxx|dir|path|output|trace|debug|cache|log|thread|lib|root|version|minif|dump|worker|remote|url|command|package|"
+    r"autotune_at_compile_time"
 )
-"""Settings that name files, programs or machines, or make torch write more."""
+"""Settings that name files, programs or machines, make torch write more, or run kernels as it compiles them."""
 
 
 def of_known_shape(recorded: Runnable) -> Runnable:
@@ -221,6 +217,9 @@ def _check_node(value: ast.expr, known: Iterable[str]) -> None:
     """A node of the graph: it may call an operator, which is traced and not run, with values that call none."""
     match value:
         case ast.Call(func=ast.Attribute() as called, args=arguments, keywords=keywords) if _is_operator(_path(called)):
+            path = operator_path(called)
+            if path[1:] == ("higher_order", FUNCTIONAL) and arguments and _is_operator(_path(arguments[0])):
+                arguments = arguments[1:]
             for part in (*arguments, *(keyword.value for keyword in keywords)):
                 _check(part, known)
         case _:
@@ -300,8 +299,8 @@ def _is_allowed(path: tuple[str, ...]) -> bool:
 def _is_operator(path: tuple[str, ...]) -> bool:
     match path:
         case ("torch", "ops", space, name, *rest):
-            is_known = space in _SPACES and name not in _NOT_CALLED
-            return is_known and len(rest) <= 1 and all(map(_is_open, path))
+            is_known = space in SPACES and name not in _NOT_CALLED and len(rest) <= 1
+            return (is_known or is_own(path[1:])) and all(map(_is_open, path))
     return False
 
 

@@ -1,0 +1,60 @@
+"""From a log alone, without the program: the second compile is what a recording of the same run has."""
+
+from pathlib import Path
+
+import pytest
+
+from inspect_compile.analysis.dumps.parts import replays
+from inspect_compile.dump import Dump
+from inspect_compile.facts import Kernel, Remark
+from tests.conftest import SAMPLES
+from tests.recompiled import compared
+from tests.running import COMMAND, inspected, run
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.mark.parametrize(
+    ("program", "graphs"),
+    [
+        pytest.param(SAMPLES / "training_step.py", 3, id="training"),
+        pytest.param(SAMPLES / "conditional.py", 1, id="nested graphs"),
+        pytest.param(PROGRAMS / "own_operators.py", 1, id="operators of the program"),
+    ],
+)
+def test_kernels_fusion_and_memory_are_those_of_the_run(
+    program: Path, graphs: int, tmp_path: Path, inductor_cache: Path
+) -> None:
+    environment = {"TORCH_TRACE": str(tmp_path / "log"), "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    recorded = inspected([program], tmp_path, environment=environment)
+    assert recorded.returncode == 0, recorded.stderr
+    done = run([*COMMAND, "import", "log", "-o", "read", "--recompile"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    rows = list(compared(Dump(tmp_path / "dump"), Dump(tmp_path / "read")))
+
+    assert len(rows) == graphs
+    assert [row.differ for row in rows] == [()] * graphs
+    assert sum(row.equal for row in rows) == sum(row.kernels for row in rows) > 0
+    assert sum(row.same_decisions for row in rows) == sum(row.decisions for row in rows) > 0
+    assert all(row.is_plan_same and row.is_memory_same for row in rows)
+
+
+def test_an_exported_graph(tmp_path: Path, inductor_cache: Path) -> None:
+    """A log of AOTInductor: its text reads parameters of modules that are not there."""
+    environment = {"TORCH_TRACE": str(tmp_path / "log"), "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    recorded = inspected([PROGRAMS / "aoti_parameters.py"], tmp_path, environment=environment)
+    assert recorded.returncode == 0, recorded.stderr
+    done = run([*COMMAND, "import", "log", "-o", "read", "--recompile"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+    read = Dump(tmp_path / "read")
+    (again,) = (part.dump for part in replays(read).values())
+    (graph,) = again.outermost()
+
+    assert [row.code for row in again.rows(Remark) if row.code == "replay-exported"] == ["replay-exported"]
+    kernels = again.rows(Kernel, graph.graph)
+    assert {"var_mean", "mul_2"} <= {name for kernel in kernels for name in kernel.nodes}
+    first = [row.nodes for row in Dump(tmp_path / "dump").rows(Kernel)]
+    computed = [tuple(name for name in names if not name.startswith(("layers_", "scale"))) for names in first]
+    assert [kernel.nodes for kernel in kernels] == [names for names in computed if names]
