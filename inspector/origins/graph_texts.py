@@ -40,6 +40,18 @@ FILES: Final = (
 _SYMBOL: Final = re.compile(r"\b[su]\d+\b")
 
 
+class OfCompile(NamedTuple):
+    """What is known of the compile that a graph is of."""
+
+    symbols: Mapping[str, Symbol] = MappingProxyType({})
+    """By name."""
+    lines: Mapping[str, Location] = MappingProxyType({})
+    """Node of Dynamo's graph → the line that it is from."""
+
+
+_NOTHING: Final = OfCompile()
+
+
 class ReadGraph(NamedTuple):
     """What became of the texts of a graph."""
 
@@ -57,11 +69,9 @@ def read_graph(
     kind: str,
     texts: Mapping[str, str],
     compile_id: str | None = None,
-    symbols: Mapping[str, Symbol] = MappingProxyType({}),
+    compiled: OfCompile = _NOTHING,
 ) -> ReadGraph:
-    """Read the texts of a graph, by their names in `FILES`; any of them can be missing. `symbols` is what is known of
-    the symbols of its compile.
-    """
+    """Read the texts of a graph, by their names in `FILES`; any of them can be missing."""
     nodes = nodes_of(name, "aot", texts.get(paths.FX_READABLE, ""))
     final = nodes_of(name, "post_grad", texts.get(paths.FX_TRANSFORMED, ""))
     after = texts.get(paths.IR_POST_FUSION, "")
@@ -85,10 +95,10 @@ def read_graph(
     facts = [
         *fusion_rows(name, texts.get(LOG, ""), operations),
         *_graphs(name, kind, compile_id, code, texts, nodes or final, ", ".join(sorted(devices))),
-        *_symbols(name, code.symbols, symbols, final or nodes),
+        *_symbols(name, code.symbols, compiled.symbols, final or nodes),
         *nodes,
         *final,
-        *_joined(code, texts.get(CODE, ""), of_kernel, final, operations),
+        *_joined(code, texts.get(CODE, ""), of_kernel, final, operations, compiled.lines),
     ]
     return ReadGraph(facts, {**texts, **dict(code.sources)}, devices, code.note)
 
@@ -109,6 +119,7 @@ def _joined(
     of_kernel: Mapping[str, tuple[str, ...]],
     nodes: list[Node],
     operations: list[Operation],
+    lines_of: Mapping[str, Location],
 ) -> Iterator[Fact]:
     """The facts of the code and of the schedule, each with what the other one says of it."""
     for graph in dict.fromkeys(fact.graph for fact in (*code.facts, *operations)):
@@ -118,6 +129,7 @@ def _joined(
             text,
             of_kernel,
             [node for node in nodes if node.graph == graph],
+            lines_of,
         )
         lines = [fact for fact in own if isinstance(fact, WrapperLine)]
         found = joined(kernels, lines, [operation for operation in operations if operation.graph == graph])

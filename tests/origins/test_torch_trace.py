@@ -152,6 +152,19 @@ def test_metrics(both: tuple[Dump, Dump]) -> None:
         assert {key: theirs.values.get(key) for key in numbers} == numbers
 
 
+def test_lines_of_library_calls(both: tuple[Dump, Dump]) -> None:
+    """Without provenance tracking the comment above a call names the nodes of Dynamo's graph that it is from."""
+
+    def lines(dump: Dump) -> dict[str, list[tuple[str, int]]]:
+        calls = [row for row in dump.rows(Kernel) if row.kind == "extern"]
+        return {row.graph: [(where.file, where.line) for where in row.lines] for row in calls}
+
+    recorded, read = both
+    assert lines(read) == lines(recorded)
+    assert all(lines(read).values())
+    assert lines(read)
+
+
 def test_files(both: tuple[Dump, Dump]) -> None:
     recorded, read = both
     for graph in recorded.outermost():

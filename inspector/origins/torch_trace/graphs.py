@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.dump import paths
-from inspect_compile.facts import DynamoNode, Fact, JointNode, Node, Remark
+from inspect_compile.facts import DynamoNode, Fact, JointNode, Location, Node, Remark
 from inspect_compile.origins.fx_text import nodes_of
-from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
+from inspect_compile.origins.graph_texts import CODE, CPP_CODE, OfCompile, read_graph
 from inspect_compile.origins.torch_trace.records import Record, Unread, decoded
 from inspect_compile.origins.torch_trace.symbols import TracedSymbols
 
@@ -72,14 +72,17 @@ class TracedGraphs:
     """torch's count of the graphs that AOTAutograd compiles."""
     aot_number: int = 0
     symbols: TracedSymbols = field(default_factory=TracedSymbols)
+    lines: dict[str, dict[str, Location]] = field(default_factory=dict)
+    """Compile → node of Dynamo's graph → the line that it is from."""
 
     def facts(self, record: Record, compile_id: str) -> Iterator[Fact | File]:
         """What a record completes."""
         name = record.name or record.kind
         self.symbols.add(record, compile_id)
         if record.kind == "dynamo_output_graph":
-            for node in nodes_of(compile_id, "dynamo", record.text):
-                yield DynamoNode(**_fields(node))
+            nodes = nodes_of(compile_id, "dynamo", record.text)
+            self.lines[compile_id] = {node.name: node.where for node in nodes if node.where is not None}
+            yield from (DynamoNode(**_fields(node)) for node in nodes)
         elif record.kind == "aot_joint_graph":
             for node in nodes_of(compile_id, "joint", record.text):
                 yield JointNode(**_fields(node))
@@ -116,7 +119,8 @@ class TracedGraphs:
         name = self._name(aot_number, kind)
         if paths.FX_READABLE not in texts and (aot := self.aot.get(compile_id, {}).get(kind)):
             texts[paths.FX_READABLE] = aot
-        read = read_graph(name, kind, texts, compile_id or None, self.symbols.of(compile_id))
+        compiled = OfCompile(self.symbols.of(compile_id), self.lines.get(compile_id, {}))
+        read = read_graph(name, kind, texts, compile_id or None, compiled)
         yield from read.facts
         folder = paths.graph_folder(name)
         yield from (File(f"{folder}/{path}", text) for path, text in read.files.items())
