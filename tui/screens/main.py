@@ -141,7 +141,7 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
         view, choice = self._view(self.active), self._choice
         if view is not None and view.is_wide and view.is_ready and view.rows.subject is not None:
             choice = Choice(view.rows.subject, Selection(), self.active)  # it is the only one on the screen
-        return command(dump_name(self._root), self._place, self.active, view.mode if view is not None else "", choice)
+        return command(self._called, self._place, self.active, view.mode if view is not None else "", choice)
 
     def _say(self) -> None:
         scope = self._scope
@@ -161,11 +161,3 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
             *bars.context(self._choice, self._misses, self.size.width, is_overview=self.active == OVERVIEW)
         )
         self.query_one("#command", Bar).say(*bars.shell(self.command))
-
-
-def dump_name(root: Path) -> str:
-    """The path of a dump as the user would type it here."""
-    try:
-        return str(root.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(root)

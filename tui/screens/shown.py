@@ -42,6 +42,7 @@ class ShownScreen(ListsScreen):
     def __init__(self, dump: Dump, program: "Program | None") -> None:
         super().__init__()
         self._root: Path = dump.root
+        self._called = _called(dump)
         self._reader = Reader(dump)
         self._program = program
         self._outline: Outline | None = None
@@ -185,6 +186,16 @@ class ShownScreen(ListsScreen):
             lines.add_class("-kept")
         self.query_one("#tree").display = not self._is_widened or (lines is not None and lines.id == "tree")
         self._arrange()
+
+
+def _called(dump: Dump) -> str:
+    """A dump as the user would type it here."""
+    if dump.name != str(dump.root):
+        return dump.name
+    try:
+        return str(dump.root.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return dump.name
 
 
 def tree_width(width: int) -> int:

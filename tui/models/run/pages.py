@@ -91,7 +91,7 @@ def run_page(dump: Dump, *, has_program: bool) -> list[StyledLine]:
     again = [part for part in parts(dump) if part.replay is not None]
     if again:
         shown += _section("Compiled again", map(_replay, again), "↵ on the left opens one")
-        shown += [styled(f"inspect-compile show {dump.root} replays", "dim")]
+        shown += [styled(f"inspect-compile show {dump.name} replays", "dim")]
     if there:
         compiled = as_compiled(dump)
         lines = (_part(part if part.rank is None else compiled[part.rank]) for part in there)
@@ -111,7 +111,7 @@ def _runtime(dump: Dump) -> list[StyledLine]:
     shown: list[StyledLine] = []
     if rows := cudagraph_rows(Graphs(dump)):
         names = dict.fromkeys(row.graph for row in rows)
-        shown += _section("CUDA graphs", (), f"inspect-compile show {dump.root} cudagraphs")
+        shown += _section("CUDA graphs", (), f"inspect-compile show {dump.name} cudagraphs")
         for name in list(names)[:_MOST_GRAPHS]:
             own = [row for row in rows if row.graph == name]
             role = "warn" if any(row.skipped for row in own) else ""
@@ -119,7 +119,7 @@ def _runtime(dump: Dump) -> list[StyledLine]:
         if len(names) > _MOST_GRAPHS:
             shown.append(styled(f"… {len(names) - _MOST_GRAPHS:,} more graphs", "dim"))
     if dump.rows(Launched):
-        shown += _section("Measured", (), f"inspect-compile show {dump.root} measured")
+        shown += _section("Measured", (), f"inspect-compile show {dump.name} measured")
         for graph in dump.outermost()[:_MOST_GRAPHS]:
             if (found := measured_graph(CompiledGraph(dump, graph.graph))) is not None:
                 shown.append(joined((graph.graph, "name"), f"  {times_text(found)}"))
@@ -180,7 +180,7 @@ def _table(columns: Sequence[Column[Record]], rows: Sequence[Record]) -> list[St
 def _verdict(dump: Dump) -> StyledLine:
     found = agreement(as_compiled(dump))
     role = "bad" if found.differences else "good"
-    return joined((verdict_text(found), role), (f"   inspect-compile show {dump.root} ranks", "dim"))
+    return joined((verdict_text(found), role), (f"   inspect-compile show {dump.name} ranks", "dim"))
 
 
 def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[StyledLine]:
