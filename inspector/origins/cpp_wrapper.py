@@ -6,6 +6,7 @@ It is read line by line, for torch writes one statement a line. What a line of n
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from inspect_compile.dump import paths
@@ -51,6 +52,8 @@ _LOADED: Final = re.compile(
     r'(?:\w+\.)?(\w+) = loadKernel\((?:R"\(([^")]+)\)"|"([^"]+)"|\w+(?:, \w+)?), "(\w+)", (\d{1,9})'
 )
 _LAUNCHED: Final = re.compile(r"launchKernel\((?:\w+\.)?(\w+), \w+, \w+, \w+, (\d{1,9}), (\d{1,9}),")
+_PROLOGUE: Final = ("auto", "__check", "inputs.clear", "[[", "int64_t", "py::")
+"""What the function begins with, before it computes anything."""
 _HANDLES: Final = "// [Provenance debug handles]"
 _CALLS_TRITON: Final = "call_"
 _DEVICE: Final = re.compile(r"cached_torch_device_type_(\w+)")
@@ -85,8 +88,18 @@ class CppCode(OutputCode):
     binaries: tuple[LoadedBinary, ...] = ()
 
 
-def read_cpp_code(graph: str, wrapper: str, kernels: str = "") -> CppCode:
-    """What the C++ wrapper of `graph`, and the file with its kernels, tell."""
+def read_cpp_code(
+    graph: str,
+    wrapper: str,
+    kernels: str = "",
+    given: Mapping[str, int | None] = MappingProxyType({}),
+    symbols: Mapping[str, int] = MappingProxyType({}),
+) -> CppCode:
+    """What the C++ wrapper of `graph`, and the file with its kernels, tell.
+
+    `given`: bytes of what it is called with, by name, and `symbols`: symbol → its value in the example, where another
+    text says so.
+    """
     if len(wrapper) + len(kernels) > _LONGEST:
         return CppCode(note=f"the generated code of {graph} is not read: it is too long to be read")
     lines = wrapper.split("\n")
@@ -99,7 +112,7 @@ def read_cpp_code(graph: str, wrapper: str, kernels: str = "") -> CppCode:
     devices = [found[1] for line in lines[begin:] if (found := _DEVICE.search(line))]
     device = next((name for name in devices if name != "cpu"), "cpu")
     dtypes = {found[1]: found[2] for line in lines if (found := _EXPECTED.search(line))}
-    reader = _Reader(graph, sources, {one.kernel for one in binaries}, device, dtypes)
+    reader = _Reader(graph, sources, {one.kernel for one in binaries}, device, dtypes, symbols, bytes_of=dict(given))
     reader.read(lines, begin)
     return reader.code(binaries)
 
@@ -107,11 +120,16 @@ def read_cpp_code(graph: str, wrapper: str, kernels: str = "") -> CppCode:
 def _defined(lines: list[str]) -> dict[str, str]:
     """Kernel → its source: from its first line to the one that closes it."""
     found: dict[str, str] = {}
-    name, first = "", 0
+    name, first, is_open = "", 0, False
     for number, line in enumerate(lines):
-        if not name and (defined := _DEFINED.match(line)):
-            name, first = defined[1], number
-        elif name and line.rstrip() == "}":
+        if not name:
+            if (defined := _DEFINED.match(line)) is None:
+                continue
+            name, first, is_open = defined[1], number, False
+        is_open = is_open or line.rstrip().endswith("{")
+        if not is_open and line.rstrip().endswith(";"):
+            name = ""  # declared alone
+        elif line.rstrip() == "}":
             found[name] = "\n".join((_PREFIX, *lines[first : number + 1], ""))
             name = ""
     return found
@@ -140,6 +158,7 @@ class _Reader:
     device: str
     dtypes: Mapping[str, str]
     """Input → its type."""
+    symbols: Mapping[str, int]
     rows: list[dict[str, Any]] = field(default_factory=list)
     arrays: dict[str, tuple[int, ...] | None] = field(default_factory=dict)
     bytes_of: dict[str, int | None] = field(default_factory=dict)
@@ -213,7 +232,7 @@ class _Reader:
         if not line:
             return
         if (found := _ARRAY.match(line)) is not None:
-            self.arrays[found[1]] = _numbers(found[2])
+            self.arrays[found[1]] = _numbers(found[2], self.symbols)
             self.first = self.first or number
         elif _HANDLE.match(line):
             self.first = self.first or number
@@ -222,7 +241,10 @@ class _Reader:
         elif (found := _CONSTANT.match(line)) is not None:
             self.constants.append(found[1])
         elif line.startswith("//"):
-            self._add("comment", number, torch_type="str" if line.startswith(_HANDLES) else "CommentLine")
+            is_handle = line.startswith(_HANDLES)
+            self._add(
+                "comment", number, text=line if is_handle else "", torch_type="str" if is_handle else "CommentLine"
+            )
         elif (found := _CHECKED.match(line)) is not None:
             self._checked(found[1], found[2], number)
         elif (found := _MOVED.match(line) or _VIEWED.match(line)) is not None:
@@ -235,7 +257,7 @@ class _Reader:
             self._asserted(found, number)
         elif (found := _CALL.fullmatch(line)) is not None and self._kernel_of(found[1]):
             self._launch(self._kernel_of(found[1]), found[2], number)
-        elif self.rows or not line.startswith(("auto", "__check", "inputs.clear", "[[", "int64_t")):
+        elif self.rows or not line.startswith(_PROLOGUE):
             self._add("text", number, text=line[:_SHORT], torch_type="str")
 
     def _checked(self, function: str, arguments: str, number: int) -> None:
@@ -278,7 +300,9 @@ class _Reader:
 
     def _asserted(self, found: re.Match[str], number: int) -> None:
         if (dtype := found[4] or self.dtypes.get(found[1])) is not None:
-            self.bytes_of[found[1]] = _storage(dtype, _numbers(found[2]), _numbers(found[3]))
+            self.bytes_of[found[1]] = _storage(
+                dtype, _numbers(found[2], self.symbols), _numbers(found[3], self.symbols)
+            )
         self._add("assert", number, torch_type="AssertSizeStrideLine")
 
     def _kernel_of(self, function: str) -> str:
@@ -297,13 +321,15 @@ def _argument(text: str) -> str:
     return found[1] if found else text
 
 
-def _numbers(text: str) -> tuple[int, ...] | None:
-    """`2L, 10L, 32L`; None where one is a symbol."""
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    if not all(map(_NUMBER.fullmatch, words)):
-        return None
-    numbers = tuple(int(word.rstrip("L")) for word in words)
-    return numbers if all(abs(number) < LARGEST for number in numbers) else None
+def _numbers(text: str, symbols: Mapping[str, int]) -> tuple[int, ...] | None:
+    """`2L, s77, 32L`; None where one is not known."""
+    found: list[int] = []
+    for word in filter(None, map(str.strip, text.split(","))):
+        number = int(word.rstrip("L")) if _NUMBER.fullmatch(word) else symbols.get(word)
+        if number is None or abs(number) >= LARGEST:
+            return None
+        found.append(number)
+    return tuple(found)
 
 
 def _storage(dtype: str, size: tuple[int, ...] | None, stride: tuple[int, ...] | None) -> int | None:

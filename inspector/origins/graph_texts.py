@@ -21,6 +21,7 @@ from inspect_compile.facts import (
     WrapperLine,
 )
 from inspect_compile.facts.nesting import enclosing, own_name
+from inspect_compile.origins.cpp_wrapper import CppCode, read_cpp_code
 from inspect_compile.origins.fusion_log import fusion_rows
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.ir_text import buffer_bytes, operations_of
@@ -79,6 +80,8 @@ def read_graph(
     if CODE in texts:
         code = read_code(name, texts[CODE])
         code = read_code(name, texts[CODE], buffer_bytes(after, code.symbols)) if after else code
+    if code.cpp or CPP_CODE in texts:
+        code = read_cpp_code(name, code.cpp or texts[CPP_CODE], given=code.given, symbols=code.symbols)
     known = final or nodes
     inputs = {node.target: node.values[0] for node in known if node.op == "placeholder" and node.values}
     graphs = [name, *dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name)]
@@ -179,7 +182,7 @@ def _graphs(
         compile_id=compile_id,
         name=name.rpartition(".")[0],
         inputs=given or sum(node.op == "placeholder" and node.graph == name for node in nodes),
-        is_cpp_wrapper=CPP_CODE in texts,
+        is_cpp_wrapper=isinstance(code, CppCode),
         device=device,
     )
     for nested in dict.fromkeys(fact.graph for fact in code.facts if fact.graph != name):

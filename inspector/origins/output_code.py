@@ -32,6 +32,10 @@ class OutputCode:
     """Symbol in the sizes → its value in the example."""
     note: str = ""
     """Why there is less than usual, in a sentence; empty if there is not."""
+    cpp: str = ""
+    """The wrapper, if it is C++: with as many empty lines before it as it has lines of Python before it."""
+    given: Mapping[str, int | None] = field(default_factory=dict)
+    """Bytes of what that is called with, as far as they are known."""
 
 
 def code_facts(graph: str, text: str) -> Iterator[Fact]:
@@ -43,8 +47,13 @@ def read_code(graph: str, text: str, bytes_of: Mapping[str, int] | None = None) 
     """What the code of `graph` tells; `bytes_of`: buffer → bytes, where another text of the graph says that."""
     try:
         module, lines = parsed(text)
-        if any(isinstance(one, ast.Assign) and dotted(one.targets[0]) == _CPP for one in module.body):
-            return OutputCode(note="its wrapper is C++, which is not read")
+        for statement in module.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(inner), lineno=line)) if (
+                    name == _CPP
+                ):
+                    given, symbols = _example(module)
+                    return OutputCode(symbols=symbols, cpp="\n" * (line - 1) + inner, given=given)
         return _Reader(graph, module, lines, bytes_of or {}).read()
     except NotReadError as error:
         return OutputCode(note=f"the generated code of {graph} is not read: {error}")

@@ -77,7 +77,8 @@ class Code:
 
     def _kernel(self, place: int, kernel: Kernel) -> Markup:
         nodes = [self._of.key(kernel.graph, name) for name in kernel.nodes]
-        lines = f"line {', '.join(map(str, kernel.launches[:6]))}" if kernel.launches else "never called"
+        never = "calls not known" if self._dump.run.origin else "never called"
+        lines = f"line {', '.join(map(str, kernel.launches[:6]))}" if kernel.launches else never
         head = joined(
             element("i", f"k{place + 1}", class_="dim"),
             " ",

@@ -14,6 +14,7 @@ from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.timeline import timeline
 from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
+from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.report.markup import Markup, element
 from inspect_compile.tables.text import unbroken
 
@@ -104,6 +105,9 @@ def of_ranks(dump: "Dump") -> Iterator[Markup]:
 
 
 def _of_kind(kind: Kind, wanted: Wanted, dump: "Dump", graphs: "list[CompiledGraph]", of: str) -> Iterator[Markup]:
+    if unknown := unknown_text(dump.run.origin, f"draw {kind.name}"):
+        yield missing(of.removesuffix(": "), unknown) if of else element("p", unknown, class_="dim")
+        return
     try:
         found = list(kind.draw(dump, graphs, wanted))
     except CommandError as error:

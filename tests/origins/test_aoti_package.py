@@ -13,7 +13,9 @@ from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Artifact, Binary, Fact, Graph, Kernel, MemoryPlan, OriginRecords, WrapperLine
 from inspect_compile.knowledge.origins import AOTI_PACKAGE, PACKAGE, note
 from inspect_compile.origins.cpp_wrapper import read_cpp_code
+from inspect_compile.origins.graph_texts import CODE, read_graph
 from inspect_compile.origins.packages import is_package, read_package
+from inspect_compile.origins.torch_trace.reader import Trace
 from inspect_compile.tables import TABLES
 from tests.conftest import run_once
 from tests.running import inspected
@@ -95,6 +97,44 @@ def test_it_is_compared_with_itself(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert main(["diff", str(both[1]), str(both[1])]) == 0
     assert "no difference" in capsys.readouterr().out.lower()
+
+
+def test_a_log_of_the_same_has_the_same(both: tuple[Dump, Path], tmp_path: Path) -> None:
+    """TORCH_TRACE has the wrapper and the kernels as two records."""
+    with zipfile.ZipFile(both[1]) as archive:
+        [text] = [archive.read(name).decode() for name in archive.namelist() if name.endswith(".cpp")]
+    begin, kernels = (
+        text.index("void AOTInductorModel::run_impl"),
+        text.index("#include <torch/csrc/inductor/cpp_prefix"),
+    )
+    assert begin < kernels
+    lines = []
+    for name, part in (("wrapper", text[:kernels]), ("kernel", text[kernels:])):
+        head = {"graph_dump": {"name": f"inductor_aot_{name}_code", "type": "cpp"}, "has_payload": "x"}
+        lines += [f"V1 x] {json.dumps(head)}\n", *(f"\t{line}\n" for line in part.split("\n"))]
+    facts = list(Trace().facts(line.encode() for line in lines))
+    dump = read(both[1], tmp_path / "dump")
+    for kind, names in ((Kernel, _OF_KERNEL[:5]), (WrapperLine, _OF_LINE)):
+        told = [tuple(getattr(row, name) for name in names) for row in facts if isinstance(row, kind)]
+        assert sorted(told, key=str) == sorted(values(dump, kind, *names), key=str)
+
+
+def test_the_wrapper_that_cpp_wrapper_makes(tmp_path: Path, inductor_cache: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import torch\ntorch.compile(lambda x: (x @ x).relu().softmax(-1))(torch.randn(8, 8))\n")
+    environment = {"TORCHINDUCTOR_CPP_WRAPPER": "1", "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    done = inspected([program], tmp_path, environment=environment)
+    assert done.returncode == 0, done.stderr
+    recorded = Dump(tmp_path / "dump")
+    [graph] = recorded.rows(Graph)
+    read = read_graph("g", "inference", {CODE: (recorded.folder(graph.graph) / CODE).read_text()})
+    assert not read.note
+    [ours] = [fact for fact in read.facts if isinstance(fact, Graph)]
+    assert (ours.inputs, ours.device, ours.is_cpp_wrapper) == (graph.inputs, "cpu", True)
+    for kind, names in ((Kernel, _OF_KERNEL), (WrapperLine, _OF_LINE), (MemoryPlan, ("inputs", "outputs"))):
+        told = [row for row in values(recorded, kind, *names) if kind is not WrapperLine or row[0] is not None]
+        mine = [tuple(getattr(fact, name) for name in names) for fact in read.facts if isinstance(fact, kind)]
+        assert sorted(mine, key=str) == sorted(told, key=str)
 
 
 WRAPPER = """

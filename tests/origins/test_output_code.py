@@ -99,9 +99,11 @@ def test_launches_and_library_calls_come_in_order_with_what_they_are_given(dump_
     assert calls[-1].arguments == ("buf2", "buf3", "buf5", "buf6")
 
 
-def test_a_c_plus_plus_wrapper_is_said_to_be_unread() -> None:
-    code = read_code("g", "cpp_wrapper_src = (\nr'''\n#include <x>\n'''\n)\n")
-    assert code == OutputCode(note="its wrapper is C++, which is not read")
+def test_a_c_plus_plus_wrapper_keeps_its_lines() -> None:
+    text = "cpp_wrapper_src = (\nr'''\n#include <x>\n'''\n)\n"
+    code = read_code("g", text)
+    assert code == OutputCode(cpp="\n\n#include <x>\n")
+    assert code.cpp.split("\n").index("#include <x>") == text.split("\n").index("#include <x>")
 
 
 _UNREADABLE = {

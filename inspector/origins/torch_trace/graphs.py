@@ -23,9 +23,11 @@ _BEFORE_CODE: Final = {
 """Records of a graph that is compiled → their file. Of the two names for the last torch 2.13 has one; torch
 2.6 has another name for what comes before.
 """
+_CPP_KERNELS: Final = "kernels of AOTInductor"
 _AFTER: Final = {
     "inductor_output_code": CODE,
     "inductor_aot_wrapper_code": CPP_CODE,
+    "inductor_aot_kernel_code": _CPP_KERNELS,
     "inductor_provenance_tracking_node_mappings": paths.PROVENANCE,
 }
 """Records of its code, and beside it → their file."""
@@ -115,6 +117,8 @@ class TracedGraphs:
         """All that is known of a graph."""
         texts, compile_id = compiling.texts, compiling.compile_id
         code = texts.get(CODE, "")
+        if (kernels := texts.pop(_CPP_KERNELS, "")) and CPP_CODE in texts:
+            texts[CPP_CODE] += f"\n{kernels}"
         aot_number, kind = self._kind(compile_id, code)
         name = self._name(aot_number, kind)
         if paths.FX_READABLE not in texts and (aot := self.aot.get(compile_id, {}).get(kind)):

@@ -29,7 +29,8 @@ _BECAME: Final = {
     "artifact after_post_grad_graph": "nodes",
     "inductor_post_grad_graph": "nodes", "artifact inductor_post_grad_graph": "nodes",
     "artifact fx_graph_runnable": "graphs", "inductor_output_code": "kernels, wrapper",
-    "graph_dump inductor_aot_wrapper_code": "graphs", "chromium_event": "time",
+    "graph_dump inductor_aot_wrapper_code": "kernels, wrapper", "graph_dump inductor_aot_kernel_code": "kernels",
+    "chromium_event": "time",
     "artifact inductor_provenance_tracking_node_mappings": "graphs",
     "create_symbol": "symbols", "create_unbacked_symbol": "symbols",
     "artifact torch_version": "run.json", "str": "names of files",
@@ -40,7 +41,8 @@ _IN_FILES: Final = frozenset(
     {"chromium_event", "inductor_output_code", "dynamo_output_graph", "dynamo_guards", "aot_joint_graph",
      "aot_forward_graph", "aot_backward_graph", "aot_inference_graph", "inductor_post_grad_graph", "torch_version",
      "fx_graph_runnable", "before_post_grad_graph", "before_recompile_post_grad", "after_post_grad_graph",
-     "inductor_aot_wrapper_code", "inductor_provenance_tracking_node_mappings", "recompile_reasons"}
+     "inductor_aot_wrapper_code", "inductor_aot_kernel_code", "inductor_provenance_tracking_node_mappings",
+     "recompile_reasons"}
 )  # fmt: skip
 """Records whose text is a file of the dump, or all of it in rows; other texts are artifacts."""
 
