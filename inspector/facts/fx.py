@@ -15,7 +15,7 @@ class Graph(Fact, frozen=True, kw_only=True, tag="graph"):
 
     kind: str
     """`forward`, `backward`, `inference`; for nested ones `subgraph`, `autotune` (tried and thrown away) or
-    `constants`; `kernels`: no graph, but Triton's cached kernels of which no graph is known.
+    `constants`; `kernels`: no graph, but Triton's kernels of which no graph is known.
     """
     compile_id: str | None = None
     """Dynamo's, None where no frame was compiled (`torch.export`, AOTInductor)."""

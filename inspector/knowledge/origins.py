@@ -23,6 +23,7 @@ DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
 DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
 """Written where `torch._inductor.config.trace.debug_log` is set."""
 TRITON_CACHE: Final = "cache of Triton"
+TRITONPARSE: Final = "log of tritonparse"
 INDUCTOR_CACHE: Final = "cache of Inductor"
 AOTI_PACKAGE: Final = "package of AOTInductor"
 EXPORTED_PROGRAM: Final = "program of torch.export"
@@ -68,6 +69,12 @@ ORIGINS: Final = {
         frozenset(_OF_CODE),
         frozenset(),
         "graphs, launches, block sizes, memory or times",
+        has_graphs=False,
+    ),
+    TRITONPARSE: Origin(
+        frozenset((*_OF_CODE, "artifacts")),
+        frozenset(),
+        "graphs, wrapper, machine code, registers, spills, memory or times",
         has_graphs=False,
     ),
     INDUCTOR_CACHE: Origin(

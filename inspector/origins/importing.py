@@ -21,6 +21,7 @@ from inspect_compile.origins.inductor_cache import is_inductor_cache, read_induc
 from inspect_compile.origins.packages import is_package, read_package
 from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
 from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
+from inspect_compile.origins.tritonparse import is_tritonparse_log, read_tritonparse_log
 
 _MOST_FILES: Final = 100_000
 _MOST_LOOKED_AT: Final = 1000
@@ -122,6 +123,7 @@ READERS: Final = (
     Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
     Reader(is_inductor_cache, read_inductor_cache),
     Reader(is_triton_cache, read_triton_cache),
+    Reader(is_tritonparse_log, read_tritonparse_log),
 )
 _IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read is not _read_archive))
 

@@ -100,7 +100,7 @@ def read_inductor_cache(path: Path, root: Path) -> None:
         versions.update(version_of(compiled.metadata))
         used = of_source.get(_stem(compiled.where.file), []) if compiled.where is not None else []
         for outermost, kernel in used:
-            write_binary(writer, outermost, kernel, compiled, config)
+            write_binary(writer, outermost, kernel, compiled, config, is_remembered=config is not None)
         if not used:
             alone.add(compiled, config)
     devices[alone.done()] = None

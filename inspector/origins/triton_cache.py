@@ -18,8 +18,8 @@ from inspect_compile.facts import Binary, Graph, Kernel, Location, OriginRecords
 from inspect_compile.knowledge.kernels.resources import Resources, of_amdgcn, of_cubin
 from inspect_compile.knowledge.origins import TRITON_CACHE, note
 
-GRAPH: Final = "triton_cache"
-"""The kernels of such a cache are of no graph; a dump has them in one of this name."""
+GRAPH: Final = "triton_kernels"
+"""Kernels of which no graph is known are in one of this name."""
 STAGES: Final = ("ttir", "ttgir", "llir", "ptx", "amdgcn", "cubin", "hsaco")
 """In the order in which they are made."""
 _DATA: Final = ("cubin", "hsaco")
@@ -29,11 +29,11 @@ _METADATA: Final = ".json"
 _KEY: Final = re.compile(r"[A-Z2-7]{52}|[0-9a-f]{64}")
 _DEVICE: Final = re.compile(r"\d{1,3}")
 """Inductor's cache has a folder for each device."""
-_MOST_KERNELS: Final = 20_000
+MOST_KERNELS: Final = 20_000
 _MOST_FILES: Final = 200
 """Maximum number of files of one kernel that are looked at."""
 _LARGEST_METADATA: Final = 1 << 20
-_NAME: Final = re.compile(r"[A-Za-z_]\w{0,300}")
+NAME: Final = re.compile(r"[A-Za-z_]\w{0,300}")
 _WHERE: Final = re.compile(r'^#loc\d* = loc\("([^"\n]{1,4096})":(\d{1,9}):\d+\)', re.MULTILINE)
 _LOOKED_AT: Final = 20_000
 """Characters at a text's beginning that have the place of its function."""
@@ -70,7 +70,9 @@ class Counted:
     """Kind of file → number."""
     bytes: Counter[str] = field(default_factory=Counter)
     unread: Counter[str] = field(default_factory=Counter)
-    """Why a kernel could not be read → number."""
+    """Why something could not be read → number."""
+    what: str = "files"
+    """What that is."""
 
     def add(self, what: str, size: int) -> None:
         """Count one file."""
@@ -82,7 +84,7 @@ class Counted:
         for what, count in sorted(self.files.items()):
             yield OriginRecords(what=what, count=count, bytes=self.bytes[what], became=became.get(what, "counted"))
         for why, count in sorted(self.unread.items()):
-            yield OriginRecords(what=f"files: {why}", count=count, became="not read")
+            yield OriginRecords(what=f"{self.what}: {why}", count=count, became="not read")
 
 
 BECAME: Final = {"compiled Triton kernel": "kernels, binaries"}
@@ -107,7 +109,7 @@ def _folders(path: Path) -> Iterator[Path]:
 
 def _inside(path: Path) -> Iterator[Path]:
     try:
-        found = sorted(entry for entry in islice(path.iterdir(), _MOST_KERNELS) if entry.is_dir())
+        found = sorted(entry for entry in islice(path.iterdir(), MOST_KERNELS) if entry.is_dir())
     except OSError:
         return
     yield from (entry for entry in found if paths.inside(path, entry))
@@ -128,7 +130,7 @@ def _files(folder: Path) -> list[Path]:
 
 def kernels_of(path: Path, counted: Counted) -> Iterator[Compiled]:
     """The kernels of a cache, or of a folder with one for each device, one at a time."""
-    for folder in islice(_folders(path), _MOST_KERNELS):
+    for folder in islice(_folders(path), MOST_KERNELS):
         yield from _kernels(folder, counted)
 
 
@@ -141,7 +143,7 @@ def _kernels(folder: Path, counted: Counted) -> Iterator[Compiled]:
                 counted.add("other file of Triton", _size(path))
             continue
         metadata = _metadata(folder, path)
-        if metadata is None or not _NAME.fullmatch(name):
+        if metadata is None or not NAME.fullmatch(name):
             counted.unread["metadata of a Triton kernel that is none"] += 1
             continue
         stages = {stage: data for stage in STAGES if (data := _data(folder, folder / f"{name}.{stage}"))}
@@ -185,7 +187,12 @@ def _where(ttir: bytes) -> Location | None:
 
 
 def binary_of(
-    graph: str, kernel: str, compiled: Compiled, config: Mapping[str, int | str] | None = None
+    graph: str,
+    kernel: str,
+    compiled: Compiled,
+    config: Mapping[str, int | str] | None = None,
+    *,
+    is_remembered: bool = False,
 ) -> tuple[Binary, dict[str, bytes]]:
     """The fact about one kernel of the cache, and its files: path in the graph's folder → contents.
 
@@ -210,7 +217,7 @@ def binary_of(
         num_stages=values["num_stages"],
         num_ctas=_count(known, "num_ctas"),
         target=target_of(known),
-        is_remembered=config is not None,
+        is_remembered=is_remembered,
         stages=tuple(
             Stage(stage, path, len(data)) for (stage, data), path in zip(compiled.stages.items(), files, strict=True)
         ),
@@ -258,9 +265,15 @@ class GraphlessKernels:
         self._writer = writer
         self._places: dict[str, dict[Location, None]] = {}
         self._devices: dict[str, None] = {}
+        self._sources: dict[str, str] = {}
+        """Kernel → path of its source."""
 
-    def add(self, compiled: Compiled, config: Mapping[str, int | str] | None = None) -> None:
-        """One compiled kernel, with its stages."""
+    def add(self, compiled: Compiled, config: Mapping[str, int | str] | None = None, source: str = "") -> None:
+        """One compiled kernel, with its stages and, if it is known, its Python source."""
+        if source and compiled.name not in self._sources:
+            path = f"{paths.kernel_folder(GRAPH, compiled.name)}/source.py"
+            self._writer.text(f"{paths.graph_folder(GRAPH)}/{path}", source)
+            self._sources[compiled.name] = path
         places = self._places.setdefault(compiled.name, {})
         if compiled.where is not None:
             places[compiled.where] = None
@@ -273,15 +286,21 @@ class GraphlessKernels:
         if self._places:
             self._writer.add(Graph(graph=GRAPH, kind="kernels", name=GRAPH, device=device))
         for name, places in self._places.items():
-            self._writer.add(_kernel(name, tuple(places), device))
+            self._writer.add(_kernel(name, tuple(places), device, self._sources.get(name, "")))
         return device
 
 
 def write_binary(
-    writer: Writer, graph: str, kernel: str, compiled: Compiled, config: Mapping[str, int | str] | None = None
+    writer: Writer,
+    graph: str,
+    kernel: str,
+    compiled: Compiled,
+    config: Mapping[str, int | str] | None = None,
+    *,
+    is_remembered: bool = False,
 ) -> None:
     """Write one compiled kernel as one of `graph`."""
-    fact, files = binary_of(graph, kernel, compiled, config)
+    fact, files = binary_of(graph, kernel, compiled, config, is_remembered=is_remembered)
     writer.add(fact)
     for name, data in files.items():
         writer.file(f"{paths.graph_folder(graph)}/{name}", data)
@@ -333,7 +352,7 @@ def finish(
     (writer.root / paths.FINISHED).touch()
 
 
-def _kernel(name: str, lines: tuple[Location, ...], device: str) -> Kernel:
+def _kernel(name: str, lines: tuple[Location, ...], device: str, source: str) -> Kernel:
     """A kernel of which only Triton's cache is there."""
     is_inductors = any(_INDUCTOR.fullmatch(Path(line.file).name) for line in lines)
     form = _FORM.match(name) if is_inductors else None
@@ -343,6 +362,7 @@ def _kernel(name: str, lines: tuple[Location, ...], device: str) -> Kernel:
         kind="triton" if is_inductors else "user_triton",
         form=_FORMS[form[1]] if form else "" if is_inductors else "user-written",
         device=device,
+        source=source,
         path=lines[0].file if is_inductors else "",
         lines=() if is_inductors else lines,
     )

@@ -14,23 +14,11 @@ from inspect_compile.knowledge.kernels.resources import of_cubin
 from inspect_compile.knowledge.origins import TRITON_CACHE, note
 from inspect_compile.origins.triton_cache import GRAPH, is_triton_cache, read_triton_cache
 from inspect_compile.tables import TABLES
-from tests.conftest import run_once
-from tests.running import plain
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="needs Triton")
 
 PROGRAM = Path(__file__).parent / "programs" / "triton_kernels.py"
 STAGES = ["ttir", "ttgir", "llir", "ptx", "cubin"]
-
-
-@pytest.fixture(scope="session")
-def cache(shared_folder: Path) -> Path:
-    """The cache with the kernels of the program."""
-    folder = shared_folder / "triton_kernels"
-    environment = {"TRITON_CACHE_DIR": str(folder / "cache")}
-    done = run_once(folder, lambda folder: plain([PROGRAM], folder, environment=environment))
-    assert done.returncode == 0, done.stderr
-    return folder / "cache"
 
 
 def read(cache: Path, root: Path) -> Dump:
@@ -39,8 +27,8 @@ def read(cache: Path, root: Path) -> Dump:
     return open_dump(root)
 
 
-def test_kernels_with_their_lines_and_configurations(cache: Path, tmp_path: Path) -> None:
-    dump = read(cache, tmp_path / "dump")
+def test_kernels_with_their_lines_and_configurations(triton_cache: Path, tmp_path: Path) -> None:
+    dump = read(triton_cache, tmp_path / "dump")
     assert (dump.run.origin, dump.run.device, dump.run.notes) == (TRITON_CACHE, "cuda", (note(TRITON_CACHE),))
     [graph] = dump.rows(Graph)
     assert (graph.graph, graph.kind) == (GRAPH, "kernels")
@@ -56,12 +44,12 @@ def test_kernels_with_their_lines_and_configurations(cache: Path, tmp_path: Path
     assert of_kernel == [("add_kernel", 4, "sm_90"), ("add_kernel", 8, "sm_90"), ("sum_kernel", 4, "sm_90")]
 
 
-def test_stages_are_those_files_and_resources_those_of_the_machine_code(cache: Path, tmp_path: Path) -> None:
-    dump = read(cache, tmp_path / "dump")
+def test_stages_are_those_files_and_resources_those_of_the_machine_code(triton_cache: Path, tmp_path: Path) -> None:
+    dump = read(triton_cache, tmp_path / "dump")
     rows = dump.rows(Binary)
     assert len(rows) == 3
     for row in rows:
-        folder = next(cache.glob(f"{row.config['key']}*"))
+        folder = next(triton_cache.glob(f"{row.config['key']}*"))
         metadata = json.loads((folder / f"{row.kernel}.json").read_text())
         assert [stage.name for stage in row.stages] == STAGES
         for stage in row.stages:
@@ -75,8 +63,8 @@ def test_stages_are_those_files_and_resources_those_of_the_machine_code(cache: P
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))
-def test_every_table_of_it(table: str, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    read_triton_cache(cache, tmp_path / "dump")
+def test_every_table_of_it(table: str, triton_cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    read_triton_cache(triton_cache, tmp_path / "dump")
     assert main(["show", str(tmp_path / "dump"), table]) in (0, 1, 2)
     shown = capsys.readouterr()
     assert "Traceback" not in shown.err
@@ -85,17 +73,17 @@ def test_every_table_of_it(table: str, cache: Path, tmp_path: Path, capsys: pyte
         assert f"{table}: not known, since a cache of Triton does not hold it" in shown.out + shown.err
 
 
-def test_the_folder_of_a_device_and_of_one_kernel_will_do(cache: Path, tmp_path: Path) -> None:
+def test_the_folder_of_a_device_and_of_one_kernel_will_do(triton_cache: Path, tmp_path: Path) -> None:
     (tmp_path / "triton").mkdir()
-    (tmp_path / "triton" / "0").symlink_to(cache)
+    (tmp_path / "triton" / "0").symlink_to(triton_cache)
     assert not is_triton_cache(tmp_path / "triton")  # what links lead to is not in it
-    one = next(cache.glob("*/sum_kernel.json")).parent
+    one = next(triton_cache.glob("*/sum_kernel.json")).parent
     assert [row.kernel for row in read(one, tmp_path / "dump").rows(Binary)] == ["sum_kernel"]
     assert not is_triton_cache(tmp_path)
 
 
-def test_what_cannot_be_read_is_counted(cache: Path, tmp_path: Path) -> None:
-    whole = next(cache.glob("*/sum_kernel.json")).parent
+def test_what_cannot_be_read_is_counted(triton_cache: Path, tmp_path: Path) -> None:
+    whole = next(triton_cache.glob("*/sum_kernel.json")).parent
     secret = tmp_path / "secret"
     secret.write_text("x")
     wrong = {"target": [1], "num_warps": "4", "num_stages": -1, "num_ctas": 1 << 70, "shared": 1.5, "triton_version": 3}
