@@ -47,6 +47,7 @@ SLOW: Final = frozenset(
         "origins/test_aoti_package.py",
         "origins/test_inductor_cache.py",
         "origins/test_recompiled.py",
+        "origins/test_runnables.py",
         "reports/test_reports.py",
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",

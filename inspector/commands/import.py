@@ -57,6 +57,7 @@ def _report(root: Path) -> None:
     from inspect_compile.dump import Dump
     from inspect_compile.facts import Frame
     from inspect_compile.facts.origin import OriginRecords
+    from inspect_compile.knowledge.origins import unknown_text
     from inspect_compile.tables.text import number_of
 
     dump = Dump(root)
@@ -69,11 +70,10 @@ def _report(root: Path) -> None:
     if not read:
         say(f"{root}: {number_of(len(dump.outermost()), 'graph')}")
         return
-    frames, graphs = len({row.graph for row in dump.rows(Frame)}), len(dump.outermost())
-    say(
-        f"{root}: {number_of(sum(row.count for row in read), 'record')} of {number_of(len(read), 'kind')}, "
-        f"{number_of(frames, 'compiled frame')}, {number_of(graphs, 'graph')}"
-    )
+    words = [f"{number_of(sum(row.count for row in read), 'record')} of {number_of(len(read), 'kind')}"]
+    if not unknown_text(dump.run.origin, "dynamo"):
+        words.append(number_of(len({row.graph for row in dump.rows(Frame)}), "compiled frame"))
+    say(f"{root}: {', '.join(words)}, {number_of(len(dump.outermost()), 'graph')}")
 
 
 def _recompile(dump: "Dump", target: str | None) -> int:

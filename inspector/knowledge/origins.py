@@ -23,6 +23,8 @@ DEBUG_FOLDER: Final = "TORCH_COMPILE_DEBUG folder"
 DEBUG_FOLDER_WITH_LOG: Final = "TORCH_COMPILE_DEBUG folder with a debug.log"
 """Written where `torch._inductor.config.trace.debug_log` is set."""
 TRITON_CACHE: Final = "cache of Triton"
+RUNNABLE: Final = "file that runs a graph again"
+MINIFIER: Final = "folder of torch's minifier"
 TRITONPARSE: Final = "log of tritonparse"
 INDUCTOR_CACHE: Final = "cache of Inductor"
 AOTI_PACKAGE: Final = "package of AOTInductor"
@@ -43,6 +45,8 @@ _OF_CODE: Final = (
 _OF_PROGRAMS: Final = (
     "overview", "remarks", "summary", "origin", "graphs", "nodes", "node", "symbols", "draw fx",
 )  # fmt: skip
+
+_NOT_COMPILED: Final = "kernels, lowering, fusion decisions, schedule, memory or times"
 
 _OF_TRACES: Final = (
     "compiles", "dynamo", "caches", "guards", "symbols", "artifacts", "settings", "time", "metrics",
@@ -71,6 +75,8 @@ ORIGINS: Final = {
         "graphs, launches, block sizes, memory or times",
         has_graphs=False,
     ),
+    RUNNABLE: Origin(frozenset((*_OF_PROGRAMS, "replays", "ranks")), frozenset(), _NOT_COMPILED),
+    MINIFIER: Origin(frozenset((*_OF_PROGRAMS, "replays", "ranks", "artifacts")), frozenset(), _NOT_COMPILED),
     TRITONPARSE: Origin(
         frozenset((*_OF_CODE, "artifacts")),
         frozenset(),
@@ -92,7 +98,7 @@ ORIGINS: Final = {
     EXPORTED_PROGRAM: Origin(
         frozenset((*_OF_PROGRAMS, "ranks", "artifacts")),
         frozenset(),
-        "kernels, lowering, fusion decisions, schedule, memory or times: nothing was compiled yet",
+        f"{_NOT_COMPILED}: nothing was compiled yet",
         has_graphs=False,
     ),
     PACKAGE: Origin(

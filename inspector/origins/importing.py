@@ -19,6 +19,7 @@ from inspect_compile.origins.archives import is_archive, unpack
 from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
 from inspect_compile.origins.inductor_cache import is_inductor_cache, read_inductor_cache
 from inspect_compile.origins.packages import is_package, read_package
+from inspect_compile.origins.runnables import is_minifier_folder, is_runnable, read_minifier_folder, read_runnable
 from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
 from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
 from inspect_compile.origins.tritonparse import is_tritonparse_log, read_tritonparse_log
@@ -121,6 +122,8 @@ READERS: Final = (
     Reader(is_archive, _read_archive),
     Reader(lambda path: bool(logs_at(path)), read_logs, is_whole=False),
     Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
+    Reader(is_minifier_folder, read_minifier_folder),
+    Reader(is_runnable, read_runnable),
     Reader(is_inductor_cache, read_inductor_cache),
     Reader(is_triton_cache, read_triton_cache),
     Reader(is_tritonparse_log, read_tritonparse_log),
