@@ -25,9 +25,11 @@ from inspect_compile.errors import DumpError
 
 MOST_BYTES: Final = 4 << 30
 """Maximum bytes of all files of an archive together."""
-ALWAYS: Final = 256 << 20
-RATIO: Final = 200
-"""Above ALWAYS they may be at most so many times the archive: torch's logs become 10 to 60 times smaller."""
+ALWAYS: Final = 512 << 20
+RATIO: Final = 1000
+"""Above ALWAYS they may be at most so many times the archive: a log of torch becomes some 10 times smaller, and `xz` keeps
+one of hundreds of ranks that are nearly equal.
+"""
 MOST_FILES: Final = 200_000
 _DEEPEST: Final = 2
 """An archive in an archive, such as the zip of a tar.gz that GitHub takes; no deeper."""
