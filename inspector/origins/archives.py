@@ -27,8 +27,8 @@ MOST_BYTES: Final = 4 << 30
 """Maximum bytes of all files of an archive together."""
 ALWAYS: Final = 512 << 20
 RATIO: Final = 1000
-"""Above ALWAYS they may be at most so many times the archive: a log of torch becomes some 10 times smaller, and `xz` keeps
-one of hundreds of ranks that are nearly equal.
+"""Above ALWAYS they may be at most so many times the archive: a log of torch becomes 10 times smaller, `xz` keeps one
+of many ranks that are nearly equal.
 """
 MOST_FILES: Final = 200_000
 _DEEPEST: Final = 2
