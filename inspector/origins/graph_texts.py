@@ -175,7 +175,7 @@ def _graphs(
     device: str,
 ) -> Iterator[Fact]:
     plan = next((fact for fact in code.facts if isinstance(fact, MemoryPlan) and fact.graph == name), None)
-    given = len(plan.inputs) if plan is not None and not nodes else 0
+    given = 0 if nodes else len(plan.inputs) if plan is not None else code.inputs if isinstance(code, CppCode) else 0
     yield Graph(
         graph=name,
         kind=kind,

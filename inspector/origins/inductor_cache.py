@@ -17,7 +17,7 @@ from inspect_compile.dump.reader import MOST_GRAPHS
 from inspect_compile.dump.writer import Writer
 from inspect_compile.facts import Artifact, Kernel
 from inspect_compile.knowledge.origins import INDUCTOR_CACHE
-from inspect_compile.origins.graph_texts import CODE, read_graph
+from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
 from inspect_compile.origins.triton_cache import (
     BECAME,
     Counted,
@@ -29,6 +29,8 @@ from inspect_compile.origins.triton_cache import (
 )
 
 _SHARD: Final = re.compile(r"[a-z2-7]{2}")
+_AOTI: Final = re.compile(r"c[a-z2-7]{51}")
+"""Folder of a model of AOTInductor."""
 _CODE: Final = re.compile(r"c[a-z2-7]{51}\.(?:py|cpp|main\.cpp|so|main\.so|best_config)")
 _KEYS: Final = ("fxgraph", "aotautograd")
 """Folders with entries of whole graphs."""
@@ -46,6 +48,7 @@ _KINDS: Final = {
     ".h": "C++ header", ".best_config": "best configuration of a Triton kernel",
 }  # fmt: skip
 """Ending of a file → what it is."""
+_MODEL: Final = "C++ code of AOTInductor"
 _WRAPPER, _KERNEL, _OTHER = "generated code of a graph", "source of a Triton kernel", "other file"
 
 
@@ -54,12 +57,19 @@ class _Graph(NamedTuple):
 
     path: Path
     modified: float
+    kernels: Path | None = None
+    """Of AOTInductor, the file with its C++ kernels."""
 
 
 def is_inductor_cache(path: Path) -> bool:
     """Whether `path` is Inductor's cache."""
     shards = (folder for folder in _entries(path) if _SHARD.fullmatch(folder.name) and folder.is_dir())
-    return any(_CODE.fullmatch(file.name) for folder in shards for file in islice(_entries(folder), 100))
+    return any(_CODE.fullmatch(file.name) for folder in shards for file in islice(_entries(folder), 100)) or any(
+        file.name.endswith(".wrapper.cpp")
+        for folder in _entries(path)
+        if _AOTI.fullmatch(folder.name)
+        for file in _entries(folder)
+    )
 
 
 def _entries(folder: Path) -> Iterator[Path]:
@@ -80,11 +90,10 @@ def read_inductor_cache(path: Path, root: Path) -> None:
     names: set[str] = set()
     for graph in sorted(graphs, key=lambda graph: (graph.modified, graph.path.name))[:MOST_GRAPHS]:
         text = text_inside(path, graph.path) or ""
-        aot_id = _AOT_ID.search(text[:_BEGINNING])
-        number, kind = (aot_id[1], aot_id[2]) if aot_id else ("0", "inference")
-        name = next(name for name in _names(f"model__{number}_{kind}", graph.path.stem) if name not in names)
+        name = next(name for name in _names(*_number(graph, text)) if name not in names)
         names.add(name)
-        read = read_graph(name, kind, {CODE: text})
+        kind = name.partition(".")[0].rpartition("_")[2]
+        read = read_graph(name, kind, _texts(path, graph, text))
         for fact in read.facts:
             writer.add(fact)
             if isinstance(fact, Kernel):
@@ -113,9 +122,25 @@ def read_inductor_cache(path: Path, root: Path) -> None:
 _BECAME: Final = {
     **BECAME,
     _WRAPPER: "kernels, wrapper",
+    _MODEL: "kernels, wrapper",
     _KINDS[_BEST]: "binaries",
     **{f"entry of {name}": "artifacts" for name in _KEYS},
 }
+
+
+def _number(graph: _Graph, text: str) -> tuple[str, str]:
+    """torch's number of the graph and its kind, `model__0_forward`, and the name of its file."""
+    found = _AOT_ID.search(text[:_BEGINNING])
+    number, kind = (found[1], found[2]) if found else ("", "inference")
+    return f"model__{number}_{kind}", graph.path.name.partition(".")[0]
+
+
+def _texts(root: Path, graph: _Graph, text: str) -> dict[str, str]:
+    """The code by its name in a dump."""
+    if graph.path.suffix == ".py":
+        return {CODE: text}
+    kernels = text_inside(root, graph.kernels) if graph.kernels is not None else None
+    return {CPP_CODE: f"{text}\n{kernels or ''}"}
 
 
 def _names(stem: str, key: str) -> Iterator[str]:
@@ -134,7 +159,11 @@ def _files(path: Path, counted: Counted) -> tuple[list[_Graph], dict[str, dict[s
     graphs: list[_Graph] = []
     best: dict[str, dict[str, int | str]] = {}
     for folder in _entries(path):
-        if not _SHARD.fullmatch(folder.name) or not paths.inside(path, folder):
+        if not paths.inside(path, folder):
+            continue
+        if _AOTI.fullmatch(folder.name):
+            graphs += _models(path, folder, counted)
+        if not _SHARD.fullmatch(folder.name):
             continue
         for file in _entries(folder):
             if not file.is_file() or not paths.inside(path, file):
@@ -149,6 +178,18 @@ def _files(path: Path, counted: Counted) -> tuple[list[_Graph], dict[str, dict[s
             elif file.name.endswith(_BEST):
                 best.update(_best(path, file))
     return graphs, best
+
+
+def _models(root: Path, folder: Path, counted: Counted) -> Iterator[_Graph]:
+    """The models of AOTInductor that torch compiled in `folder`."""
+    files = [file for file in _entries(folder) if file.is_file() and paths.inside(root, file)]
+    for file in files:
+        is_code = file.suffix == ".cpp"
+        counted.add(_MODEL if is_code else "other file of AOTInductor", file.stat().st_size)
+    kernels = next((file for file in files if file.name.endswith(".kernel.cpp")), None)
+    for file in files:
+        if file.suffix == ".cpp" and file != kernels:
+            yield _Graph(file, file.stat().st_mtime, kernels)
 
 
 def _python(root: Path, path: Path) -> str:

@@ -106,6 +106,38 @@ def entry(shard: Path, letter: str, ending: str) -> Path:
     return shard / f"c{letter * 51}.{ending}"
 
 
+AOTI = """
+void AOTInductorModel::run_impl(
+    AtenTensorHandle* input_handles
+) {
+    auto arg0_1 = std::move(inputs[0]);
+    cpp_fused_0((float*)(arg0_1.data_ptr()), s77);
+    output_handles[0] = arg0_1.release();
+} // AOTInductorModel::run_impl
+"""
+KERNELS = """
+extern "C"  void  cpp_fused_0(float* in_out_ptr0,
+                       const int64_t ks0)
+{
+}
+"""
+
+
+def test_models_of_aotinductor_are_in_folders_of_their_own(tmp_path: Path) -> None:
+    folder = tmp_path / "cache" / f"c{'a' * 51}"
+    folder.mkdir(parents=True)
+    (folder / f"c{'b' * 51}.wrapper.cpp").write_text(AOTI)
+    (folder / f"c{'c' * 51}.kernel.cpp").write_text(KERNELS)
+    (folder / f"c{'b' * 51}.wrapper.so").write_bytes(b"x")
+    dump = read(tmp_path / "cache", tmp_path / "dump")
+    [graph], [kernel] = dump.rows(Graph), dump.rows(Kernel)
+    assert (graph.graph, graph.inputs, graph.is_cpp_wrapper) == ("model___inference.cbbbbbbbb", 1, True)
+    assert (kernel.name, len(kernel.launches)) == ("cpp_fused_0", 1)
+    assert (dump.folder(graph.graph) / kernel.source).read_text().endswith(KERNELS)
+    counts = {row.what: row.count for row in dump.rows(OriginRecords)}
+    assert counts == {"C++ code of AOTInductor": 2, "other file of AOTInductor": 1}
+
+
 def test_nothing_in_it_is_run(tmp_path: Path) -> None:
     cache, made = tmp_path / "cache", tmp_path / "made"
     write = f"open({str(made)!r}, 'w').write('x')"
