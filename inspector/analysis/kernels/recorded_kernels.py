@@ -119,6 +119,8 @@ class _Side:
     def __init__(self, graph: CompiledGraph) -> None:
         self._graph = graph
         given = {node.name for node in graph.rows(Node) if node.stage == "aot" and node.graph == graph.name}
+        self._given = {(node.graph, node.name) for node in graph.nodes if node.op in ("placeholder", "get_attr")}
+        """Inputs, parameters and graphs that are called: what is given to a kernel, and not computed."""
         self._made = {
             (node.graph, node.name): f"{node.name} = {node.target}" for node in graph.nodes if node.name not in given
         }
@@ -127,7 +129,11 @@ class _Side:
 
     def nodes(self, kernel: Kernel) -> Hashable:
         """What it computes; nothing if that is not known."""
-        nodes = frozenset(self._made.get((kernel.graph, name), name) for name in kernel.nodes)
+        nodes = frozenset(
+            self._made.get((kernel.graph, name), name)
+            for name in kernel.nodes
+            if (kernel.graph, name) not in self._given
+        )
         return (kernel.graph, bool(kernel.source), nodes) if nodes else None
 
     def text(self, kernel: Kernel) -> str:
