@@ -43,7 +43,7 @@ class KernelsJoined:
     same: tuple[Same, ...]
     """In the order of the log's first calls."""
     generated: int
-    """Kernels of the log that have a source."""
+    """Kernels of the log that torch generated."""
     grouped: int
     """Those of them of which the log says what they compute: which nodes were fused."""
 
@@ -88,7 +88,7 @@ def kernels_joined(recorded: CompiledGraph, again: CompiledGraph) -> KernelsJoin
         taken = {id(kernel) for pair in pairs for kernel in pair}
         left, right = ([kernel for kernel in kernels if id(kernel) not in taken] for kernels in (left, right))
     same = [Same(a, b, _is_equal(ours.text(a), theirs.text(b))) for a, b in pairs]
-    generated = [kernel for kernel in ours.kernels if kernel.source]
+    generated = [kernel for kernel in ours.kernels if kernel.source and kernel.kind != "user_triton"]
     return KernelsJoined(
         tuple(sorted(same, key=lambda one: min(one.recorded.launches, default=0))),
         len(generated),
