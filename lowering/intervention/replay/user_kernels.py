@@ -5,7 +5,7 @@ which tensors it is given, the graph says. Imports no torch.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from keyword import iskeyword
 from typing import Final
@@ -97,11 +97,9 @@ def _call(call: ast.Call, names: list[str]) -> tuple[ast.expr, list[str]]:
             "kwargs": ast.Dict(keys=keys, values=values),
             "tensors_to_clone": ast.List(elts=cloned),
         } if 0 <= index < len(names):
-            named = [key.value if isinstance(key, ast.Constant) else None for key in keys]
-            arguments = dict(zip(named, map(ast.unparse, values), strict=True))
-            texts = [one.value for one in cloned if isinstance(one, ast.Constant)]
-            written = [text for text in texts if isinstance(text, str) and text in arguments]
-            is_plain = all(isinstance(name, str) and name.isidentifier() and not iskeyword(name) for name in named)
+            arguments = dict(zip(_names(keys), map(ast.unparse, values), strict=True))
+            written = [name for name in _names(cloned) if name in arguments]
+            is_plain = all(name.isidentifier() and not iskeyword(name) for name in arguments)
             if is_plain and len(written) == len(cloned):
                 parts = [f"torch.ops.{SPACE}.{names[index]}.default"]
                 parts += [f"{name} = {text}" for name, text in arguments.items() if name not in written]
@@ -110,3 +108,9 @@ def _call(call: ast.Call, names: list[str]) -> tuple[ast.expr, list[str]]:
                 text = f"torch.ops.higher_order.{FUNCTIONAL}({', '.join(parts)})"
                 return ast.parse(text, mode="eval").body, written
     raise RefusedError(f"line {call.lineno} of fx_graph_runnable.py calls a Triton kernel in a way that is not known")
+
+
+def _names(values: Sequence[ast.expr | None]) -> list[str]:
+    """The texts among them, and an empty one for what is none."""
+    constants = [value.value if isinstance(value, ast.Constant) else None for value in values]
+    return [constant if isinstance(constant, str) else "" for constant in constants]
