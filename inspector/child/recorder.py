@@ -97,12 +97,15 @@ class Recorder(Writer):
         limited: Callable[[], None] = lambda: None,
         pending: Callable[[], None] = lambda: None,
         config: RunConfig = RunConfig(),  # noqa: B008 - it is frozen
+        every_compile: bool = False,
     ) -> None:
+        """`every_compile`: also those that a frame has beyond the limit, as of one that is compiled again."""
         super().__init__(root, bytes_limit=config.max_bytes)
         self._first = first
         self._limited = limited
         self._pending = pending
         self._config = config
+        self._compiles = None if every_compile or config.keep is not None else COMPILES
         self._renew()
 
     def _renew(self) -> None:
@@ -110,7 +113,7 @@ class Recorder(Writer):
         self.has_begun = False
         self.tally = Tally(keeps_caches=self._config.cache == "keep")
         keep, size = self._config.keep, self._bytes_limit
-        self._limits = Limits(self._config.graphs, COMPILES if keep is None else None)
+        self._limits = Limits(self._config.graphs, self._compiles)
         self._newest = None if keep is None else Newest(keep, "" if size is None else size_text(size))
         self._left_out = 1
         """Number of omissions at which they are reported next."""

@@ -95,7 +95,12 @@ class Session:
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(
-            root or top, first=self._first_write, limited=self._limited, pending=self._tell_imports, config=config
+            root or top,
+            first=self._first_write,
+            limited=self._limited,
+            pending=self._tell_imports,
+            config=config,
+            every_compile=bool(replay_of),
         )
         self.probes = Probes(self.recorder)
         self.probes.pass_over_caches = config.cache != "keep"

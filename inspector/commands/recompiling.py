@@ -49,6 +49,8 @@ def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -
         again, graph = one.replay, one.graph
         if again is None:
             tell(f"not compiled again: {one.refused}")
+        elif not again.failure and Dump(again.part).graph(again.graph) is None:
+            tell(f"{graph.name}: it was compiled, and nothing of that was recorded: {again.part}")
         elif again.failure:
             tell(f"{graph.name}: the compile failed: {again.failure}; {again.part / 'compiler.log'} has more")
         else:

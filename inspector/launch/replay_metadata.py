@@ -13,7 +13,10 @@ _ITEMS: Final = re.compile(r"%\w+|\bNone\b")
 _OF_MODULE: Final = re.compile(r"_(?:parameters|buffers)_")
 """Part of Dynamo's name of an input that belongs to an nn.Module, and so keeps its address."""
 _UNBACKED: Final = re.compile(r"\bu(\d+)\b")
-_OWN: Final = re.compile(r"^(?!aten\.|prims\.|_c10d_functional\.)\w+\.\w+\.\w+$|\bauto_functionalized_v2$")
+_OWN: Final = re.compile(
+    r"^(?!aten\.|prims\.|_c10d_functional\.)\w+\.\w+\.\w+$|"
+    r"\b(?:auto_functionalized_v2|triton_kernel_wrapper_functional)$"
+)
 """Operators that may be none of torch's."""
 _GETITEM: Final = "operator.getitem"
 _METADATA: Final = "aot_forward_graph_fw_metadata"

@@ -1,17 +1,19 @@
 """From a log alone, without the program: the second compile is what a recording of the same run has."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from inspect_compile.analysis.dumps.parts import replays
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Kernel, Remark
+from inspect_compile.facts import Binary, Kernel, Remark
 from tests.conftest import SAMPLES
 from tests.recompiled import compared
 from tests.running import COMMAND, inspected, run
 
 PROGRAMS = Path(__file__).parent / "programs"
+RECORDED = Path(__file__).parent.parent / "data" / "h200-torch-2.11"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,43 @@ def test_kernels_fusion_and_memory_are_those_of_the_run(
     assert sum(row.equal for row in rows) == sum(row.kernels for row in rows) > 0
     assert sum(row.same_decisions for row in rows) == sum(row.decisions for row in rows) > 0
     assert all(row.is_plan_same and row.is_memory_same for row in rows)
+
+
+def test_a_triton_kernel_of_the_program_is_a_call(tmp_path: Path) -> None:
+    """Its text is never given to Triton; the kernels around it are compiled, for the log's GPU."""
+    (folder,) = (RECORDED / "user_triton_kernel" / "torchinductor").iterdir()
+    records: dict[str, dict[str, object]] = {
+        "fx_graph_runnable.py": {"artifact": {"name": "fx_graph_runnable"}},
+        "fx_graph_readable.py": {"artifact": {"name": "before_post_grad_graph"}},
+        "fx_graph_transformed.py": {"artifact": {"name": "after_post_grad_graph"}},
+        "output_code.py": {"inductor_output_code": {}},
+    }
+    lines: list[str] = []
+    for name, record in records.items():
+        # Of a frame's ninth compile, of which a run would record nothing.
+        head = record | {"frame_id": 0, "frame_compile_id": 8, "attempt": 0, "has_payload": "0"}
+        lines += [f"V1126 x] {json.dumps(head)}", *(f"\t{line}" for line in (folder / name).read_text().splitlines())]
+    evil = f"open({str(tmp_path / 'written')!r}, 'w').close()"
+    text = "\n".join(lines)
+    assert "\n\tdef blend_kernel_0(" in text
+    text = text.replace("\n\tdef blend_kernel_0(", f"\n\t@triton.jit({evil})\n\tdef blend_kernel_0(", 1)
+    (tmp_path / "trace.log").write_text(f"{text}\n")
+
+    done = run([*COMMAND, "import", "trace.log", "-o", "read", "--recompile"], tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "2 of 2 of the same nodes" in done.stdout or "2 of 2 kernels equal" in done.stdout
+    assert not (tmp_path / "written").exists()
+    (again,) = (part.dump for part in replays(Dump(tmp_path / "read")).values())
+    (graph,) = again.outermost()
+    assert [(row.kind, row.name.rpartition("_")[0]) for row in again.rows(Kernel, graph.graph)] == [
+        ("triton", "triton_poi_fused_blend_kernel_sin"),
+        ("triton", "triton_poi_fused_relu"),
+        ("extern", "torch.ops.user_triton_kernel.blend"),
+    ]
+    assert {row.kernel for row in again.rows(Binary) if row.registers} == {
+        "triton_poi_fused_blend_kernel_sin_0", "triton_poi_fused_relu_1",
+    }  # fmt: skip
 
 
 def test_an_exported_graph(tmp_path: Path, inductor_cache: Path) -> None:

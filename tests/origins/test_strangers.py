@@ -48,6 +48,9 @@ def load_args(reader):
     buf0 = reader.storage(None, 4*s27, device=device(type='cuda', index=0), dtype_hint=torch.int64)
     reader.tensor(buf0, (s27,), dtype=torch.int64, is_leaf=True)  # arg0_1
     reader.symint(8)  # s27
+    if hasattr(reader, 'args'):
+        _repeats = reader.args[0]
+        _repeats.fill_(reader.args[1] // _repeats.numel())
 load_args._version = 0
 mod = Repro()
 if __name__ == '__main__':
@@ -70,7 +73,7 @@ def test_all_that_torch_writes_is_taken() -> None:
     text = ast.unparse(found.program)
     assert "class Repro" in text
     assert "load_args" in text
-    for left_out in ("import os", "fbgemm_gpu", "load_library", "run_repro", "environ"):
+    for left_out in ("_repeats", "import os", "fbgemm_gpu", "load_library", "run_repro", "environ"):
         assert left_out not in text
 
 

@@ -38,7 +38,7 @@ class Agreement(msgspec.Struct, frozen=True):
 _CALLS: Final = ("launch", "extern")
 _NUMBER: Final = re.compile(r"_\d{1,9}$")
 _KIND: Final = re.compile(r"(?:triton|cpp)_[a-z]{1,20}")
-_VERSION: Final = re.compile(r"^# torch version: ([\w.+]{1,60})$", re.MULTILINE)
+_VERSION: Final = re.compile(r"^# torch version: ([\w.+]{1,60})[^\S\n]*$", re.MULTILINE)
 
 
 def agreement(recorded: CompiledGraph, again: CompiledGraph) -> Agreement:

@@ -43,7 +43,7 @@ class KernelsJoined:
     same: tuple[Same, ...]
     """In the order of the log's first calls."""
     generated: int
-    """Kernels of the log that have a source."""
+    """Kernels of the log that torch generated."""
     grouped: int
     """Those of them of which the log says what they compute: which nodes were fused."""
 
@@ -88,7 +88,7 @@ def kernels_joined(recorded: CompiledGraph, again: CompiledGraph) -> KernelsJoin
         taken = {id(kernel) for pair in pairs for kernel in pair}
         left, right = ([kernel for kernel in kernels if id(kernel) not in taken] for kernels in (left, right))
     same = [Same(a, b, _is_equal(ours.text(a), theirs.text(b))) for a, b in pairs]
-    generated = [kernel for kernel in ours.kernels if kernel.source]
+    generated = [kernel for kernel in ours.kernels if kernel.source and kernel.kind != "user_triton"]
     return KernelsJoined(
         tuple(sorted(same, key=lambda one: min(one.recorded.launches, default=0))),
         len(generated),
@@ -119,6 +119,8 @@ class _Side:
     def __init__(self, graph: CompiledGraph) -> None:
         self._graph = graph
         given = {node.name for node in graph.rows(Node) if node.stage == "aot" and node.graph == graph.name}
+        self._given = {(node.graph, node.name) for node in graph.nodes if node.op in ("placeholder", "get_attr")}
+        """Inputs, parameters and graphs that are called: what is given to a kernel, and not computed."""
         self._made = {
             (node.graph, node.name): f"{node.name} = {node.target}" for node in graph.nodes if node.name not in given
         }
@@ -127,7 +129,11 @@ class _Side:
 
     def nodes(self, kernel: Kernel) -> Hashable:
         """What it computes; nothing if that is not known."""
-        nodes = frozenset(self._made.get((kernel.graph, name), name) for name in kernel.nodes)
+        nodes = frozenset(
+            self._made.get((kernel.graph, name), name)
+            for name in kernel.nodes
+            if (kernel.graph, name) not in self._given
+        )
         return (kernel.graph, bool(kernel.source), nodes) if nodes else None
 
     def text(self, kernel: Kernel) -> str:

@@ -16,6 +16,7 @@ from inspect_compile.lowering.intervention.replay.exported import is_exported, o
 from inspect_compile.lowering.intervention.replay.known import Known
 from inspect_compile.lowering.intervention.replay.runnable import RefusedError, runnable
 from inspect_compile.lowering.intervention.replay.strangers import of_known_shape
+from inspect_compile.lowering.intervention.replay.user_kernels import without_user_kernels
 
 BACKENDS: Final = "torch.backends."
 """What the names of settings begin with that are none of Inductor's."""
@@ -33,7 +34,7 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
         recorded, parameters = of_exported(recorded, known.attributes)
         known = replace(known, static=(*known.static, *parameters))
     if request["is_of_strangers"]:
-        recorded = of_known_shape(recorded)
+        recorded = of_known_shape(without_user_kernels(recorded))
     os.environ.update(recorded.environment)
     import torch
 
@@ -47,6 +48,8 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
         become(target)
         own = _stand_for(target)
         device = None if on_gpu else torch.device("cuda", 0)
+        if request["is_of_strangers"]:
+            own["cpp_wrapper"] = False  # a wrapper in C++ compiles its kernels when it is called
     from inspect_compile.lowering.intervention.replay.compiler import compile_again
 
     wanted = {name: ast.literal_eval(value) for name, value in request["config"].items()}

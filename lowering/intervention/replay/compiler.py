@@ -21,6 +21,7 @@ from inspect_compile.lowering.core.scopes import SCOPES, torch_compile_id
 from inspect_compile.lowering.intervention.cross_compile import by_device
 from inspect_compile.lowering.intervention.cross_compile.attention.attention import taken as decisions
 from inspect_compile.lowering.intervention.replay import attention, knobs
+from inspect_compile.lowering.intervention.replay.flex import adapt
 from inspect_compile.lowering.intervention.replay.graphs import graph_module
 from inspect_compile.lowering.intervention.replay.groups import make_groups
 from inspect_compile.lowering.intervention.replay.inputs import FUNCTIONS, Reader, Symbols
@@ -84,6 +85,7 @@ def compile_again(
             places = _Places(symbols, devices[0] if devices else torch.device("cpu"))
             propagation = _Propagation(mode, places, stand_ins)
             propagation.run(module, recorded.body, values)
+            adapt(module)
             if device is not None:
                 if attention.put_back(module):
                     propagation.run(module, recorded.body, values)

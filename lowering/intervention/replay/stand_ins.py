@@ -10,9 +10,10 @@ from typing import Any, Final
 import torch
 
 from inspect_compile.lowering.intervention.replay.inputs import Symbols
-from inspect_compile.lowering.intervention.replay.known import Known, OwnValues
+from inspect_compile.lowering.intervention.replay.known import Known, OwnValues, TensorText
 from inspect_compile.lowering.intervention.replay.runnable import Body, RefusedError
 from inspect_compile.lowering.intervention.replay.schemas import OwnCall, Returned, own_calls, schema
+from inspect_compile.lowering.intervention.replay.user_kernels import SPACE
 from inspect_compile.torch_compat.compilers import OPERATOR, OPERATORS_OF_SPACE
 
 _LIBRARIES: Final = frozenset({"torchao", "torchvision", "torch_attn", "quantized_decomposed"})
@@ -106,6 +107,10 @@ class _Outputs:
 
     def __init__(self, operator: str, call: OwnCall, known: OwnValues | None) -> None:
         self.operator = operator
+        self.tensors: Mapping[str, TensorText] = {}
+        self.device, self.is_several, self.count = "cpu", True, 0
+        if operator.startswith(f"{SPACE}."):
+            return  # a kernel returns nothing
         if known is None or not (known["outputs"] or known["is_read"] is False):
             raise RefusedError(
                 f"the graph calls {operator}, which only its program defines, and what it returns was not recorded"

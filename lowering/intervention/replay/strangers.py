@@ -87,10 +87,16 @@ def _statement(statement: ast.stmt) -> ast.stmt | None:
         case ast.FunctionDef(name="load_args", args=arguments) if _takes(arguments, ["reader"]) and _has_plain_head(
             statement
         ):
+            statement.body = [line for line in statement.body if not _is_filling(line)]
             for line in statement.body:
                 _check_loading(line)
             return statement
     raise _refused(statement)
+
+
+def _is_filling(line: ast.stmt) -> bool:
+    """Whether it gives an input contents that fit those of others (`repeat_interleave`): inputs have none here."""
+    return isinstance(line, ast.If) and ast.unparse(line.test) == "hasattr(reader, 'args')"
 
 
 def _takes(arguments: ast.arguments, names: list[str]) -> bool:
