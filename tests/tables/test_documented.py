@@ -18,6 +18,7 @@ from inspect_compile.analysis.compare.differences import Difference
 from inspect_compile.analysis.compare.proof import Proof
 from inspect_compile.analysis.compare.ranks import RankSummary
 from inspect_compile.analysis.compare.replays import Compiled
+from inspect_compile.analysis.compare.second_compile import Agreement
 from inspect_compile.analysis.compare.side_by_side import KernelSide, SideRow
 from inspect_compile.analysis.compare.upgrade import Share, Upgrade, UpgradePart
 from inspect_compile.analysis.compare.what_if import Tried
@@ -86,6 +87,7 @@ PIECES: dict[str, type[msgspec.Struct]] = {
     "kernel_side": KernelSide,
     "buffer_traffic": BufferTraffic,
     "cause_cost": CauseCost,
+    "agreement": Agreement,
 }
 DERIVED: tuple[type[msgspec.Struct], ...] = (
     Candidate,

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.kernels.recorded_kernels import KernelsJoined, kernels_joined
+from inspect_compile.analysis.kernels.recorded_kernels import kernels_joined
 from inspect_compile.dump import paths
 from inspect_compile.facts import WrapperLine
 from inspect_compile.graph import CompiledGraph
@@ -23,12 +23,29 @@ class Calls(msgspec.Struct, frozen=True):
     """The same with their whole name, but for its number."""
 
 
+class SameKernels(msgspec.Struct, frozen=True):
+    """The kernels that torch generated for the log, and what became of them."""
+
+    generated: int
+    """In the log."""
+    grouped: int
+    """Those of them of which the log says what they compute: which nodes were fused."""
+    equal: int
+    """Those that came out again, equal but for their names."""
+    same_group: int
+    """Those that compute the same nodes again."""
+    both: int
+    """Kernels and library functions that are in both."""
+    in_order: int
+    """Those of them that are called in the same order."""
+
+
 class Agreement(msgspec.Struct, frozen=True):
     """What both compiles say."""
 
     calls: Calls | None
     """None if the log has no code of the graph that could be read."""
-    kernels: KernelsJoined
+    kernels: SameKernels
     recorded_torch: str
     """The version that wrote the log; empty if it does not say."""
     torch: str
@@ -43,9 +60,12 @@ _VERSION: Final = re.compile(r"^# torch version: ([\w.+]{1,60})[^\S\n]*$", re.MU
 
 def agreement(recorded: CompiledGraph, again: CompiledGraph) -> Agreement:
     """How far the two compiles of a graph agree."""
+    joined = kernels_joined(recorded, again)
     return Agreement(
         _calls(recorded, again),
-        kernels_joined(recorded, again),
+        SameKernels(
+            joined.generated, joined.grouped, joined.equal, joined.same_group, len(joined.same), joined.in_order
+        ),
         torch_of(recorded),
         again.dump.run.versions.get("torch", ""),
     )

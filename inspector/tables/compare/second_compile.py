@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from inspect_compile.analysis.compare.second_compile import Agreement, Calls
-from inspect_compile.analysis.kernels.recorded_kernels import KernelsJoined
+from inspect_compile.analysis.compare.second_compile import Agreement, Calls, SameKernels
 
 
 def agreement_text(found: Agreement) -> str:
@@ -21,7 +20,7 @@ def _calls(found: Calls | None) -> str:
     return f"{calls}, {found.same_kind:,} of the log's {found.recorded:,} among them in the same order"
 
 
-def _kernels(found: KernelsJoined) -> Iterator[str]:
+def _kernels(found: SameKernels) -> Iterator[str]:
     if not found.generated:
         return
     equal = f"{found.equal:,} of {found.generated:,} kernel{'s' * (found.generated != 1)} equal after renaming"
@@ -29,8 +28,8 @@ def _kernels(found: KernelsJoined) -> Iterator[str]:
         yield equal
     else:
         yield f"{equal}, {found.same_group:,} of {found.grouped:,} of the same nodes"
-    if found.in_order < len(found.same):
-        yield f"{len(found.same) - found.in_order:,} of {len(found.same):,} in another order"
+    if found.in_order < found.both:
+        yield f"{found.both - found.in_order:,} of {found.both:,} in another order"
 
 
 def _torch(found: Agreement) -> Iterator[str]:
