@@ -31,7 +31,8 @@ AOTI_PACKAGE: Final = "package of AOTInductor"
 EXPORTED_PROGRAM: Final = "program of torch.export"
 PACKAGE: Final = "package of AOTInductor with a program of torch.export"
 ARCHIVE: Final = "archive"
-"""Several of them, each of which is a part of the dump."""
+FOLDER: Final = "folder"
+"""Where several are in one, each of which is a part of the dump."""
 
 _ALWAYS: Final = (
     "overview", "findings", "remarks", "summary", "origin", "graphs", "replays", "nodes", "kernels", "wrapper", "ranks",

@@ -5,7 +5,8 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,7 +15,7 @@ from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import OriginRecords, Run
-from inspect_compile.knowledge.origins import ARCHIVE
+from inspect_compile.knowledge.origins import ARCHIVE, FOLDER
 from inspect_compile.origins.archives import is_archive, unpack
 from inspect_compile.origins.debug_folder import is_debug_folder, read_debug_folder
 from inspect_compile.origins.inductor_cache import is_inductor_cache, read_inductor_cache
@@ -26,7 +27,8 @@ from inspect_compile.origins.tritonparse import is_tritonparse_log, read_tritonp
 
 _MOST_FILES: Final = 100_000
 _MOST_LOOKED_AT: Final = 1000
-"""Maximum number of files of an archive that are tried one by one."""
+"""Maximum number of files of an archive or folder that are tried one by one."""
+_MOST_FOLDERS: Final = 10_000
 _MOST_FOUND: Final = 1000
 """Maximum number of parts of a dump."""
 
@@ -50,9 +52,9 @@ def _copy(path: Path, root: Path) -> None:
     shutil.copytree(path, root, symlinks=True)
 
 
-def _reader(path: Path, *, is_unpacked: bool = False) -> Reader | None:
-    """What reads it; archives in an archive are unpacked by then, and a dump can be in one."""
-    return next((reader for reader in (_IN_ARCHIVES if is_unpacked else READERS) if reader.is_one(path)), None)
+def _reader(path: Path, *, is_within: bool = False) -> Reader | None:
+    """What reads it; within an archive those in it are unpacked by then, and a dump can be there."""
+    return next((reader for reader in (_WITHIN if is_within else READERS) if reader.is_one(path)), None)
 
 
 def is_readable(path: Path) -> bool:
@@ -79,15 +81,7 @@ def _read_archive(path: Path, root: Path) -> None:
         if not found:
             why = f"; left out: {_counted(left_out)}" if left_out else ""
             raise DumpError("file", f"an archive with nothing in it that can be read{why}", str(path))
-        if len(found) == 1:
-            [(reader, place)] = found
-            reader.read(place, root)
-        else:
-            root.mkdir(parents=True)
-            for number, (reader, place) in enumerate(found[:_MOST_FOUND], 1):
-                reader.read(place, root / f"{paths.PROCESS}{number}")
-            Writer(root).run(Run(status="ranks", origin=ARCHIVE, argv=(path.name,)))
-            (root / paths.FINISHED).touch()
+        _read_all(found, ARCHIVE, path.name, root)
         if Dump(root).run.origin:
             writer = Writer(root)
             for why, count in sorted(left_out.items()):
@@ -95,17 +89,39 @@ def _read_archive(path: Path, root: Path) -> None:
             writer.flush()
 
 
+def _read_all(found: Sequence[tuple[Reader, Path]], origin: str, name: str, root: Path) -> None:
+    """Make a dump of what was found in `origin`: of several each is a part."""
+    if len(found) == 1:
+        [(reader, place)] = found
+        reader.read(place, root)
+        return
+    root.mkdir(parents=True)
+    for number, (reader, place) in enumerate(found[:_MOST_FOUND], 1):
+        reader.read(place, root / f"{paths.PROCESS}{number}")
+    Writer(root).run(Run(status="ranks", origin=origin, argv=(name,)))
+    (root / paths.FINISHED).touch()
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and next(_found(path), None) is not None
+
+
+def _read_folder(path: Path, root: Path) -> None:
+    """Read all that lies in a folder, as in an archive."""
+    _read_all(list(_found(path)), FOLDER, path.name, root)
+
+
 def _counted(left_out: Counter[str]) -> str:
     return ", ".join(f"{count:,} ({why})" for why, count in sorted(left_out.items()))
 
 
 def _found(top: Path) -> Iterator[tuple[Reader, Path]]:
-    """Each origin in a folder that was unpacked."""
+    """Each origin in a folder, which may be one that was unpacked."""
     tries = _MOST_LOOKED_AT
-    for folder, names, files in os.walk(top):
+    for folder, names, files in islice(os.walk(top), _MOST_FOLDERS):
         names.sort()
         place = Path(folder)
-        reader = _reader(place, is_unpacked=True)
+        reader = _reader(place, is_within=True)
         if reader is not None:
             yield reader, place
             if reader.is_whole:
@@ -113,13 +129,14 @@ def _found(top: Path) -> Iterator[tuple[Reader, Path]]:
             continue
         for name in sorted(files)[:tries]:
             tries -= 1
-            if (reader := _reader(place / name, is_unpacked=True)) is not None:
+            if (reader := _reader(place / name, is_within=True)) is not None:
                 yield reader, place / name
 
 
 READERS: Final = (
     Reader(is_package, read_package),
     Reader(is_archive, _read_archive),
+    Reader(_is_folder, _read_folder),
     Reader(lambda path: bool(logs_at(path)), read_logs, is_whole=False),
     Reader(lambda path: path.is_dir() and is_debug_folder(path), read_debug_folder),
     Reader(is_minifier_folder, read_minifier_folder),
@@ -128,7 +145,8 @@ READERS: Final = (
     Reader(is_triton_cache, read_triton_cache),
     Reader(is_tritonparse_log, read_tritonparse_log),
 )
-_IN_ARCHIVES: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read is not _read_archive))
+_OF_SEVERAL: Final = (_read_archive, _read_folder)
+_WITHIN: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read not in _OF_SEVERAL))
 
 
 def kept(path: Path, cache: Path) -> Dump:
