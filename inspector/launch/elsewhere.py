@@ -85,7 +85,7 @@ def environment(given: str) -> Environment:
             check=False,
         )
         said = msgspec.json.decode(done.stdout.splitlines()[-1] if done.stdout.strip() else "", type=dict)
-    except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError) as error:
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
         raise CommandError(f"{given}: this does not answer as a Python does: {type(error).__name__}") from None
     found = Environment(os.path.abspath(python), said["tag"], tuple(said["missing"]), said["versions"])
     if not found.versions["torch"]:
@@ -105,7 +105,7 @@ def settings(found: Environment) -> dict[str, Plain]:
             [found.python, "-c", _SETTINGS], capture_output=True, text=True, timeout=_SECONDS, check=False
         )
         return msgspec.json.decode(done.stdout.splitlines()[-1] if done.stdout.strip() else "", type=dict)
-    except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError):
+    except (OSError, subprocess.TimeoutExpired, ValueError):
         return {}
 
 

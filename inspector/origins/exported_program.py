@@ -47,7 +47,7 @@ def read_program(graph: str, data: bytes) -> ReadProgram:
     """The graph in `data`, the text of a `models/*.json`."""
     try:
         found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also of bytes that are no UTF-8
         return ReadProgram([], "", {}, [], f"the graph of {graph} is not read: {error or 'it is nested too deeply'}")
     module = _dict(found, "graph_module")
     if not _dict(module, "graph"):

@@ -211,7 +211,7 @@ def _best(root: Path, path: Path) -> dict[str, dict[str, int | str]]:
         data = file.read(_LARGEST_CONFIG)
     try:
         found = msgspec.json.decode(data)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return {}
     key = found.get("triton_cache_hash") if isinstance(found, dict) else None
     return {key: _sizes(found)} if isinstance(key, str) else {}

@@ -203,7 +203,7 @@ def _information(package: _Package, files: Mapping[str, zipfile.ZipInfo]) -> dic
     info = files.get(_INFORMATION)
     try:
         found = msgspec.json.decode(package.data(info) or b"{}") if info is not None else {}
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return {}
     known: dict[str, list[dict[str, Any]]] = {}
     for key, value in found.items() if isinstance(found, dict) else ():

@@ -24,7 +24,7 @@ def kernel_nodes(provenance: str) -> dict[str, tuple[str, ...]]:
     """Kernel, or one call of it (`cpp_fused_relu_0:2`) → its FX nodes; empty if the text is no such file."""
     try:
         found = msgspec.json.decode(provenance)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return {}
     kernels = found.get(_KERNELS, found) if isinstance(found, dict) else {}
     if not isinstance(kernels, dict):

@@ -175,7 +175,7 @@ def _metadata(root: Path, path: Path) -> dict[str, Any] | None:
     data = _data(root, path)
     try:
         found = msgspec.json.decode(data) if len(data) <= _LARGEST_METADATA else None
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return None
     return found if isinstance(found, dict) else None
 

@@ -53,7 +53,7 @@ def is_tritonparse_log(path: Path) -> bool:
 def _decoded(line: bytes) -> dict[str, Any]:
     try:
         found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, Generic, Protocol, TypeVar
 
-import msgspec
-
 CHUNK: Final = 4 << 20
 """Bytes read at once."""
 MOST_PENDING: Final = 64 << 20
@@ -104,7 +102,7 @@ class EventReader(Generic[T]):
     def _whole(self, text: bytes) -> list[T | None] | None:
         try:
             return list(self.decode(b"[%b]" % text.strip(_BETWEEN)))
-        except (msgspec.DecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also of bytes that are no UTF-8
             return None
 
     def _each(self, text: bytes, spans: list[tuple[int, int]]) -> list[T | None]:

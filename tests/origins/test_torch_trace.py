@@ -262,6 +262,10 @@ def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path
             [b'V1 x] {"chromium_event": {}, "has_payload": "0"}\n', b"\t{\n"],
             {"text of chromium_event that is torn": 1},
         ),
+        (
+            [b'V1 x] {"chromium_event": {}, "has_payload": "0"}\n', b'\t{"name": "\xed\xa0\x80"}\n'],
+            {"text of chromium_event that is torn": 1},
+        ),
         ([b'V1 x] {"inductor_output_code": {}, "frame_id": 0, "frame_compile_id": 0}\n', b"\t((((\n"], {}),
     ],
 )

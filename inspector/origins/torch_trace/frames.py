@@ -300,7 +300,7 @@ def _failed(reason: str) -> FailedGuard:
 def _settings(compile_id: str, module: str, text: str) -> Settings | None:
     try:
         found = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         return None
     if not isinstance(found, dict):
         return None

@@ -63,7 +63,7 @@ def decoded(record: Record, unread: Unread) -> Any:
     """What the record's text is as JSON; None where it is torn, which is counted."""
     try:
         return msgspec.json.decode(record.payload)
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of bytes that are no UTF-8
         unread.lines[f"text of {record.what} that is torn"] += 1
         return None
 
@@ -94,7 +94,7 @@ def records(lines: Iterable[bytes], unread: Unread, names: dict[int, str]) -> It
             continue
         try:
             found = decode(line[start:])
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        except (ValueError, RecursionError):  # also of bytes that are no UTF-8
             unread.lines["JSON that is torn"] += 1
             continue
         if isinstance(found, dict):
