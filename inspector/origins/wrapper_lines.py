@@ -358,7 +358,7 @@ class _Reader:
         if kernel:
             self._launch(statement, call, kernel)
         elif function.startswith("assert_"):
-            if function == "assert_size_stride":
+            if function.startswith("assert_size_stride"):
                 self._add("assert", statement.lineno, statement.end_lineno, torch_type="AssertSizeStrideLine")
             else:
                 self._text("assert", statement)
