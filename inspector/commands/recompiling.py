@@ -36,13 +36,20 @@ def recompile_missing(dumps: "Sequence[Dump]", arguments: argparse.Namespace) ->
 
 
 def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -> tuple[int, int]:
-    """Compile each graph of the log again, or those that were not yet; returns how many could be, of how many."""
+    """Compile each graph of the log again, or those that were not yet; returns how many could be, of how many.
+
+    Raises CommandError for an origin that has no text of a graph.
+    """
     from inspect_compile.analysis.compare.second_compile import agreement
     from inspect_compile.dump import Dump
     from inspect_compile.graph import CompiledGraph
+    from inspect_compile.knowledge.origins import ORIGINS
     from inspect_compile.launch.recompile import recompiled
     from inspect_compile.tables.compare.second_compile import agreement_text
 
+    held = ORIGINS.get(dump.run.origin)
+    if held is not None and not held.has_graphs:
+        raise CommandError(f"{dump.name}: a {dump.run.origin} has no graph that could be compiled again")
     done = total = 0
     for one in recompiled(dump, target, only_missing=only_missing):
         total += 1

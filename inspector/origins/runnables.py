@@ -37,7 +37,10 @@ _PLACES: Final = ("", "minifier", "checkpoints", "minifier/checkpoints")
 _MOST_FILES: Final = 1000
 _LONGEST_LINE: Final = 5000
 _LOOKED_AT: Final = 64 << 20
-_BECAME: Final = {"graph that runs again": "graphs, nodes", "program of Dynamo's": "artifacts"}
+_AGAIN: Final = "graph that runs again"
+_TORCHS: Final = re.compile(r"\w{1,100}__(?:\d{1,18}_[a-z]{1,20})?_\d{1,9}\.\d{1,9}")
+"""torch's name of a graph, and of its folder."""
+_BECAME: Final = {_AGAIN: "graphs, nodes", "program of Dynamo's": "artifacts"}
 
 
 def is_runnable(path: Path) -> bool:
@@ -98,8 +101,8 @@ def _read(folder: Path, files: list[Path], root: Path, origin: str, name: str) -
             counted.add("program of Dynamo's", len(text))
             writer.add(Artifact(name=own[-200:], text=text[:_MOST_TEXT], cut=max(0, len(text) - _MOST_TEXT)))
             continue
-        counted.add("graph that runs again", len(text))
-        graph = paths.safe_name(own.removesuffix(".py").replace("/", "."))
+        graph = _name(path, own, counted.files[_AGAIN])
+        counted.add(_AGAIN, len(text))
         nodes = runnable_nodes(graph, text)
         found = list(dict.fromkeys(value.device for node in nodes for value in node.values if value.device))
         devices.update(dict.fromkeys(found))
@@ -115,6 +118,14 @@ def _read(folder: Path, files: list[Path], root: Path, origin: str, name: str) -
 
 
 _MOST_TEXT: Final = 400_000
+
+
+def _name(path: Path, own: str, number: int) -> str:
+    """torch's name of the graph, if that is the name of its folder, else one of the same form, as a replay has it."""
+    if path.name == paths.FX_RUNNABLE and _TORCHS.fullmatch(path.parent.name):
+        return path.parent.name
+    stem = re.sub(r"\W", "_", own.removesuffix(".py"))[-80:]
+    return f"{stem}___{number}.{number}"
 
 
 def runnable_nodes(graph: str, text: str) -> list[Node]:

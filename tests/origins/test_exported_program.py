@@ -116,6 +116,15 @@ def test_a_node_and_a_drawing(
     assert "aten.linear.default" in (tmp_path / "fx.dot").read_text() or "linear" in (tmp_path / "fx.dot").read_text()
 
 
+def test_it_is_not_compiled_again(
+    exported: tuple[Path, dict[str, list[list[str]]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tmp_path / "dump"
+    assert main(["import", str(exported[0] / "exported.pt2"), "-o", str(root), "--recompile"]) == 2
+    said = f"inspect-compile: {root}: a program of torch.export has no graph that could be compiled again\n"
+    assert capsys.readouterr().err == said
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump, open_dump, paths
-from inspect_compile.facts import Artifact, Graph, Node, OriginRecords, Symbol
+from inspect_compile.facts import Artifact, Graph, Kernel, Node, OriginRecords, Symbol
 from inspect_compile.knowledge.origins import MINIFIER, RUNNABLE, note
 from inspect_compile.origins.runnables import (
     is_minifier_folder,
@@ -18,7 +18,7 @@ from inspect_compile.origins.runnables import (
 )
 from inspect_compile.tables import TABLES
 from tests.conftest import DumpOf, run_once
-from tests.running import plain
+from tests.running import COMMAND, plain, run
 
 FAILS = """
 import torch
@@ -64,7 +64,7 @@ def test_nodes_are_those_that_were_recorded(sample: str, dump_of: DumpOf, tmp_pa
         assert (dump.run.origin, dump.run.notes) == (RUNNABLE, (note(RUNNABLE),))
         assert dump.run.versions["torch"].startswith("2.")
         [ours], theirs = dump.rows(Graph), [row for row in recorded.rows(Node, graph.graph) if row.stage == "aot"]
-        assert (ours.inputs, ours.device) == (graph.inputs, graph.device)
+        assert (ours.graph, ours.inputs, ours.device) == (graph.graph, graph.inputs, graph.device)
         told = [tuple(getattr(row, name) for name in _OF_NODE) for row in theirs]
         mine = [tuple(getattr(row, name) for name in _OF_NODE) for row in dump.rows(Node)]
         assert [row[:4] for row in mine] == [row[:4] for row in told]
@@ -80,10 +80,18 @@ def test_what_the_minifier_leaves(minified: Path, tmp_path: Path) -> None:
         dump = open_dump(tmp_path / str(number))
         assert dump.run.origin == MINIFIER
         [graph] = dump.rows(Graph)
-        assert graph.graph.endswith("minifier_launcher")
+        assert graph.graph == f"{'' if number else 'minifier_'}minifier_launcher___0.0"
         assert [row.target for row in dump.rows(Node) if row.op == "call_function"] == [
             "aten.slice.Tensor", "aten.relu.default", "aten.add.Tensor",
         ]  # fmt: skip
+
+
+def test_it_is_compiled_again(minified: Path, tmp_path: Path) -> None:
+    done = run([*COMMAND, "import", minified, "-o", "dump", "--recompile"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 of 1 graphs compiled again" in done.stdout
+    [part] = Dump(tmp_path / "dump").other_processes
+    assert [row.name for row in Dump(part).rows(Kernel)] == ["cpp_fused_add_relu_slice_0"]
 
 
 @pytest.mark.parametrize("table", sorted(TABLES))
@@ -146,7 +154,7 @@ def test_a_program_of_dynamos_is_kept_as_a_text(tmp_path: Path) -> None:
     read_minifier_folder(folder, tmp_path / "dump")
     dump = open_dump(tmp_path / "dump")
     assert [row.name for row in dump.rows(Artifact)] == ["minifier_launcher.py"]
-    assert [graph.graph for graph in dump.rows(Graph)] == ["checkpoints.3", "checkpoints.12"]
+    assert [graph.graph for graph in dump.rows(Graph)] == ["checkpoints_3___0.0", "checkpoints_12___1.1"]
     assert {row.what: row.count for row in dump.rows(OriginRecords)} == {
         "graph that runs again": 2,
         "program of Dynamo's": 1,
