@@ -42,7 +42,7 @@ class Open:
         if arguments.recompile:
             from inspect_compile.commands.recompiling import recompile_missing
 
-            recompile_missing([whole], arguments)
+            [whole] = recompile_missing([whole], arguments)
         dump = part_of(whole, arguments)
         if arguments.web:
             _serve(dump.root, arguments.port)

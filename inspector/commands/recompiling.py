@@ -20,10 +20,10 @@ def add_recompile(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def recompile_missing(dumps: "Sequence[Dump]", arguments: argparse.Namespace) -> None:
+def recompile_missing(dumps: "Sequence[Dump]", arguments: argparse.Namespace) -> "list[Dump]":
     """Compile those graphs of logs again that were not yet; `--target` then names the GPU and no part of a dump.
 
-    Raises CommandError for a dump that was recorded.
+    Returns the dumps with what was added. Raises CommandError for a dump that was recorded.
     """
     for dump in dumps:
         if not dump.run.origin:
@@ -33,6 +33,7 @@ def recompile_missing(dumps: "Sequence[Dump]", arguments: argparse.Namespace) ->
     for dump in dumps:
         recompile(dump, arguments.target, only_missing=True)
     arguments.target = None
+    return [dump.anew() for dump in dumps]
 
 
 def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -> tuple[int, int]:

@@ -42,6 +42,32 @@ def test_kernels_fusion_and_memory_are_those_of_the_run(
     assert all(row.is_plan_same and row.is_memory_same for row in rows)
 
 
+def test_a_page_of_a_log_has_its_second_compile(tmp_path: Path, inductor_cache: Path) -> None:
+    environment = {"TORCH_TRACE": str(tmp_path / "log"), "TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)}
+    recorded = inspected([SAMPLES / "missed_fusion.py"], tmp_path, environment=environment)
+    assert recorded.returncode == 0, recorded.stderr
+    kept = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    done = run([*COMMAND, "report", "log", "-o", "page.html", "--recompile"], tmp_path, environment=kept)
+    again = run([*COMMAND, "report", "log", "-o", "again.html", "--recompile"], tmp_path, environment=kept)
+
+    assert done.returncode == again.returncode == 0, done.stderr + again.stderr
+    assert done.stdout.count(" compiled again, ") == 1
+    assert " compiled again, " not in again.stdout  # it is kept with the log
+    page = (tmp_path / "page.html").read_text()
+    assert page == (tmp_path / "again.html").read_text()
+    assert "Not of the log: model__0_inference_0.0 was compiled again on this machine. " in page
+    assert "; 3 of 3 kernels equal after renaming" in page
+    assert 'id="table-again1-fusion"' in page
+    assert 'id="table-again1-memory"' in page
+    shown = run([*COMMAND, "show", "log", "fusion", "--replay", "1"], tmp_path, environment=kept)
+    assert "in the log" in shown.stdout
+
+    refused = run([*COMMAND, "report", "dump", "--recompile"], tmp_path)
+    assert refused.returncode == 2
+    assert "--recompile: dump was recorded, and is no log" in refused.stderr
+
+
 def test_a_triton_kernel_of_the_program_is_a_call(tmp_path: Path) -> None:
     """Its text is never given to Triton; the kernels around it are compiled, for the log's GPU."""
     (folder,) = (RECORDED / "user_triton_kernel" / "torchinductor").iterdir()

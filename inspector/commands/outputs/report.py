@@ -65,7 +65,7 @@ class Report:
         paths = arguments.dumps or [None]
         whole = [chosen(path, None) for path in paths]
         if arguments.recompile:
-            recompile_missing(whole, arguments)
+            whole = recompile_missing(whole, arguments)
         output = Path(arguments.output or f"{name_of(whole[0])}.html")
         if output.is_dir():
             output /= f"{name_of(whole[0])}.html"
