@@ -55,6 +55,7 @@ class Agreement(msgspec.Struct, frozen=True):
 _CALLS: Final = ("launch", "extern")
 _NUMBER: Final = re.compile(r"_\d{1,9}$")
 _KIND: Final = re.compile(r"(?:triton|cpp)_[a-z]{1,20}")
+_OF_C: Final = re.compile(r"aoti_torch_(?:cpu|cuda|xpu|mps)_{1,2}(\w+?)(?:_out)?")
 _VERSION: Final = re.compile(r"^# torch version: ([\w.+]{1,60})[^\S\n]*$", re.MULTILINE)
 
 
@@ -80,7 +81,7 @@ def torch_of(graph: CompiledGraph) -> str:
 
 def _calls(recorded: CompiledGraph, again: CompiledGraph) -> Calls | None:
     before, after = (
-        [row.kernel.rpartition(".")[2] for row in graph.rows(WrapperLine) if row.kernel and row.what in _CALLS]
+        [_called(row.kernel) for row in graph.rows(WrapperLine) if row.kernel and row.what in _CALLS]
         for graph in (recorded, again)
     )
     if not before:
@@ -88,6 +89,13 @@ def _calls(recorded: CompiledGraph, again: CompiledGraph) -> Calls | None:
     kinds = [[found[0] if (found := _KIND.match(name)) else name for name in names] for names in (before, after)]
     names = [[_NUMBER.sub("", name) for name in names] for names in (before, after)]
     return Calls(len(before), len(after), _common(*kinds), _common(*names))
+
+
+def _called(name: str) -> str:
+    """`mm` of `extern_kernels.mm`, and of what C++ calls the same, `aoti_torch_cuda_mm_out`."""
+    own = name.rpartition(".")[2]
+    found = _OF_C.fullmatch(own)
+    return found[1] if found is not None else own
 
 
 def _common(before: list[str], after: list[str]) -> int:

@@ -33,7 +33,7 @@ class Same:
     recorded: Kernel
     again: Kernel
     is_equal: bool | None
-    """Whether both sources are equal but for their names; None without a source: a library function."""
+    """Whether both sources are equal but for their names; None where one of them is not known, or is a library's."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class KernelsJoined:
     same: tuple[Same, ...]
     """In the order of the log's first calls."""
     generated: int
-    """Kernels of the log that torch generated."""
+    """Kernels of the log that torch generated, and whose source it has."""
     grouped: int
-    """Those of them of which the log says what they compute: which nodes were fused."""
+    """Kernels that torch generated and of which the log says what they compute: which nodes were fused."""
 
     @property
     def equal(self) -> int:
@@ -55,7 +55,7 @@ class KernelsJoined:
     @property
     def same_group(self) -> int:
         """Kernels of the log that compute the same nodes again."""
-        return sum(one.is_equal is not None and bool(one.recorded.nodes) for one in self.same)
+        return sum(_is_generated(one.recorded) and bool(one.recorded.nodes) for one in self.same)
 
     @property
     def in_order(self) -> int:
@@ -65,7 +65,7 @@ class KernelsJoined:
     @property
     def names(self) -> dict[str, str]:
         """Kernel of the second compile → what the log calls it; without library functions."""
-        return {one.again.name: one.recorded.name for one in self.same if one.is_equal is not None}
+        return {one.again.name: one.recorded.name for one in self.same if one.recorded.kind != "extern"}
 
 
 @Once
@@ -88,10 +88,10 @@ def kernels_joined(recorded: CompiledGraph, again: CompiledGraph) -> KernelsJoin
         taken = {id(kernel) for pair in pairs for kernel in pair}
         left, right = ([kernel for kernel in kernels if id(kernel) not in taken] for kernels in (left, right))
     same = [Same(a, b, _is_equal(ours.text(a), theirs.text(b))) for a, b in pairs]
-    generated = [kernel for kernel in ours.kernels if kernel.source and kernel.kind != "user_triton"]
+    generated = [kernel for kernel in ours.kernels if _is_generated(kernel)]
     return KernelsJoined(
         tuple(sorted(same, key=lambda one: min(one.recorded.launches, default=0))),
-        len(generated),
+        sum(bool(kernel.source) for kernel in generated),
         sum(bool(kernel.nodes) for kernel in generated),
     )
 
@@ -107,6 +107,10 @@ def _of_equal_keys(
     for key, kernels in ours.items():
         if len(theirs.get(key, ())) == len(kernels):
             yield list(zip(kernels, theirs[key], strict=True))
+
+
+def _is_generated(kernel: Kernel) -> bool:
+    return kernel.kind not in ("extern", "user_triton")
 
 
 def _is_equal(a: str, b: str) -> bool | None:
@@ -134,7 +138,7 @@ class _Side:
             for name in kernel.nodes
             if (kernel.graph, name) not in self._given
         )
-        return (kernel.graph, bool(kernel.source), nodes) if nodes else None
+        return (kernel.graph, kernel.kind == "extern", nodes) if nodes else None
 
     def text(self, kernel: Kernel) -> str:
         """Its source without its name and without what it does not compute; empty for a library function."""
@@ -145,7 +149,7 @@ class _Side:
 
     def library(self, kernel: Kernel) -> Hashable:
         """The library function that it is."""
-        return None if kernel.source else (kernel.graph, kernel.name)
+        return (kernel.graph, kernel.name) if kernel.kind == "extern" else None
 
 
 def kernel_body(source: str, name: str) -> str:

@@ -32,7 +32,7 @@ def {name}(in_ptr0, XBLOCK : tl.constexpr):
         tmp0 = {value}
 """
 Described = tuple[str, tuple[str, ...], str]
-"""Name, nodes and value of a kernel; a library function has no value."""
+"""Name, nodes and value of a kernel; a library function has no value, and of `?` the source is not known."""
 
 
 def compiled(root: Path, *kernels: Described, run: Run, device: str = "80") -> CompiledGraph:
@@ -41,13 +41,13 @@ def compiled(root: Path, *kernels: Described, run: Run, device: str = "80") -> C
     facts += [node(name, f"aten.{name}.default") for name in ("relu", "sum", "mul")]
     facts += [node("made", f"aten.{'mm' if device == '80' else 'addmm'}.default")]
     for index, (name, nodes, value) in enumerate(kernels):
-        source = f"kernels/{index}.py" if value else ""
+        source = f"kernels/{index}.py" if value not in ("", "?") else ""
         kind = "triton" if value else "extern"
         facts.append(kernel(name, kind=kind, nodes=nodes, source=source, launches=(100 + index,)))
         facts.append(line(index, "launch" if value else "extern", kernel=name))
     dump = made(root, *facts, run=run)
     for index, (name, _, value) in enumerate(kernels):
-        if value:
+        if value not in ("", "?"):
             file = dump.folder(GRAPH) / "kernels" / f"{index}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(TRITON.format(name=name, device=device, value=value))
@@ -125,6 +125,20 @@ def test_a_replay_knows_its_log(tmp_path: Path) -> None:
     assert names_in_log(again) == {"triton_0": "triton_5"}
     assert names_in_log(recorded) == {}
     assert recorded_kernels(recorded) is None
+
+
+def test_kernels_without_a_source_are_those_of_the_same_nodes(tmp_path: Path) -> None:
+    log = (("triton_0", ("relu",), "?"), ("triton_1", ("mul",), "?"), ("aoti_torch_cuda_mm_out", ("sum",), ""))
+    again = (("triton_0", ("mul",), "1"), ("triton_1", ("relu", "mul"), "2"), ("extern_kernels.mm", ("sum",), ""))
+
+    both_sides = both(tmp_path, log, again)
+    found = kernels_joined(*both_sides)
+
+    assert names(found) == [("triton_1", "triton_0", None), ("aoti_torch_cuda_mm_out", "extern_kernels.mm", None)]
+    assert (found.generated, found.grouped, found.same_group) == (0, 2, 1)
+    assert names_in_log(both_sides[1]) == {"triton_0": "triton_1"}
+    text = agreement_text(agreement(*both_sides))
+    assert text.startswith("3 calls, as in the log; 1 of 2 kernels of the same nodes, whose text the log does not have")
 
 
 def test_the_share_is_told(tmp_path: Path) -> None:
