@@ -181,7 +181,11 @@ def test_variables_of_torchs_frames_are_read_by_what_is_told_here() -> None:
     assert {path for path, found in reading.items() if found} == OF_THE_PROGRAM | BY_FRAME
 
 
-OF_TEXTS = ("inspector/origins/", "lowering/intervention/replay/strangers.py")
+OF_TEXTS = (
+    "inspector/origins/",
+    "lowering/intervention/replay/strangers.py",
+    "lowering/intervention/replay/user_kernels.py",
+)
 """What reads texts that torch wrote names what stands in them, and reaches nothing of torch."""
 
 
