@@ -27,9 +27,9 @@ class SameKernels(msgspec.Struct, frozen=True):
     """The kernels that torch generated for the log, and what became of them."""
 
     generated: int
-    """In the log."""
+    """Of which the log has the source."""
     grouped: int
-    """Those of them of which the log says what they compute: which nodes were fused."""
+    """Of which it says what they compute: which nodes were fused."""
     equal: int
     """Those that came out again, equal but for their names."""
     same_group: int
