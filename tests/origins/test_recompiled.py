@@ -60,8 +60,10 @@ def test_a_page_of_a_log_has_its_second_compile(tmp_path: Path, inductor_cache: 
     assert "; 3 of 3 kernels equal after renaming" in page
     assert 'id="table-again1-fusion"' in page
     assert 'id="table-again1-memory"' in page
-    shown = run([*COMMAND, "show", "log", "fusion", "--replay", "1"], tmp_path, environment=kept)
-    assert "in the log" in shown.stdout
+    shown = run([*COMMAND, "show", "log", "fusion", "--replay", "1", "--json"], tmp_path, environment=kept)
+    misses = [row for row in map(json.loads, shown.stdout.splitlines()) if row["fact"] == "miss"]
+    assert any(row["in_log"] for row in misses)
+    assert all(name.startswith("cpp_fused_") for row in misses for name in row["in_log"])
 
     refused = run([*COMMAND, "report", "dump", "--recompile"], tmp_path)
     assert refused.returncode == 2
