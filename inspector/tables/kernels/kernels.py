@@ -13,7 +13,6 @@ from inspect_compile.tables.text import byte_text, nested_name, number_of
 
 COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     name_column("kernel", lambda row: nested_name(row.graph, row.name), least=30),
-    Column("in the log", lambda row: row.in_log, role="name", stretch=True, least=20, optional=True, drop=3),
     Column("form", lambda row: row.form, role="type", drop=3),
     Column("calls", lambda row: f"{len(row.launches):,}" if row.launches else "?", right=True, drop=2),
     Column("reads", lambda row: moved_text(row.read, is_unsure=row.is_read_unsure), right=True),
@@ -26,6 +25,10 @@ COLUMNS: Final[tuple[Column[KernelRow], ...]] = (
     Column("nodes", lambda row: " ".join(row.nodes), role="dim", stretch=True, least=16, drop=6),
 )
 
+_IN_LOG: Final[Column[KernelRow]] = Column(
+    "in the log", lambda row: row.in_log, role="name", stretch=True, least=20, optional=True, drop=3
+)
+
 
 def _calls(found: Sequence[KernelRow]) -> str:
     count = sum(len(row.launches) for row in found)
@@ -34,7 +37,7 @@ def _calls(found: Sequence[KernelRow]) -> str:
 
 TABLE: Final = Listing[KernelRow](
     "kernels",
-    COLUMNS,
+    (COLUMNS[0], _IN_LOG, *COLUMNS[1:]),
     kernel_rows,
     summary=lambda found: f"{number_of(len(found), 'kernel')}, {_calls(found)}",
     none="no kernel was generated",
