@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -67,7 +68,9 @@ def read_into(path: Path, root: Path) -> Dump:
     try:
         if (reader := _reader(path)) is None:
             raise DumpError("none", "nothing that can be read", str(path))
-        reader.read(path, root)
+        with warnings.catch_warnings():  # Python's parser would tell of a text's on the terminal
+            warnings.simplefilter("ignore", SyntaxWarning)
+            reader.read(path, root)
     except OSError as error:
         raise DumpError("unreadable", f"can't be read ({error.strerror or error})", str(path)) from None
     return Dump(root)
