@@ -1,10 +1,9 @@
 """A folder with several origins is a dump with a part for each."""
 
+import ast
 import shutil
 import warnings
 from pathlib import Path
-
-import pytest
 
 from inspect_compile.dump import Dump
 from inspect_compile.origins.importing import is_readable, read_into
@@ -37,9 +36,10 @@ def test_what_python_would_warn_of_in_a_text_is_not_told(tmp_path: Path) -> None
     text = b"\tclass G(torch.nn.Module):\n\t    def forward(self, x):\n\t        y = torch.relu(1if x else 2)\n"
     record = b'V1 x] {"artifact": {"name": "after_post_grad_graph"}, "frame_id": 0, "frame_compile_id": 0}\n'
     (tmp_path / "one.log").write_bytes(LOG + record + text)
-    with pytest.warns() as told:
-        warnings.warn("the only one", stacklevel=1)
-        dump = read_into(tmp_path / "one.log", tmp_path / "dump")
-
-    assert [str(one.message) for one in told] == ["the only one"]
-    assert dump.graphs()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        ast.parse("1if x else 2")
+        assert [one.category for one in told] == [SyntaxWarning]
+        told.clear()
+        assert read_into(tmp_path / "one.log", tmp_path / "dump").graphs()
+    assert not told
