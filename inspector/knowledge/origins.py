@@ -30,6 +30,7 @@ INDUCTOR_CACHE: Final = "cache of Inductor"
 AOTI_PACKAGE: Final = "package of AOTInductor"
 EXPORTED_PROGRAM: Final = "program of torch.export"
 PACKAGE: Final = "package of AOTInductor with a program of torch.export"
+VLLM_CACHE: Final = "cache of vLLM"
 ARCHIVE: Final = "archive"
 FOLDER: Final = "folder"
 """Where several are in one, each of which is a part of the dump."""
@@ -94,6 +95,13 @@ ORIGINS: Final = {
         frozenset((*_OF_CODE, "wrapper", "artifacts")),
         frozenset(),
         "frames, guards, FX graphs, lowering, fusion decisions, schedule or times",
+        has_graphs=False,
+    ),
+    VLLM_CACHE: Origin(
+        frozenset((*_OF_PROGRAMS, "ranks", "artifacts")),
+        frozenset(),
+        "kernels, lowering, fusion decisions, schedule, memory or times; the caches of Inductor and Triton in it have "
+        "the kernels",
         has_graphs=False,
     ),
     EXPORTED_PROGRAM: Origin(

@@ -25,6 +25,7 @@ from inspect_compile.origins.runnables import is_minifier_folder, is_runnable, r
 from inspect_compile.origins.torch_trace.logs import logs_at, read_logs
 from inspect_compile.origins.triton_cache import is_triton_cache, read_triton_cache
 from inspect_compile.origins.tritonparse import is_tritonparse_log, read_tritonparse_log
+from inspect_compile.origins.vllm_cache import is_vllm_cache, read_vllm_cache
 
 _MOST_FILES: Final = 100_000
 _MOST_LOOKED_AT: Final = 1000
@@ -147,6 +148,7 @@ READERS: Final = (
     Reader(is_inductor_cache, read_inductor_cache),
     Reader(is_triton_cache, read_triton_cache),
     Reader(is_tritonparse_log, read_tritonparse_log),
+    Reader(is_vllm_cache, read_vllm_cache, is_whole=False),
 )
 _OF_SEVERAL: Final = (_read_archive, _read_folder)
 _WITHIN: Final = (Reader(_is_dump, _copy), *(reader for reader in READERS if reader.read not in _OF_SEVERAL))

@@ -17,12 +17,11 @@ from inspect_compile.dump.reader import MOST_GRAPHS
 from inspect_compile.dump.writer import Writer
 from inspect_compile.facts import Artifact, Kernel
 from inspect_compile.knowledge.origins import INDUCTOR_CACHE
+from inspect_compile.origins.counted_files import Counted, finish
 from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
 from inspect_compile.origins.triton_cache import (
     BECAME,
-    Counted,
     GraphlessKernels,
-    finish,
     kernels_of,
     version_of,
     write_binary,

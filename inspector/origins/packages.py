@@ -19,10 +19,10 @@ from inspect_compile.facts import Artifact, Binary, Fact, Graph, GraphEnd, Kerne
 from inspect_compile.knowledge.kernels.resources import of_cubin
 from inspect_compile.knowledge.origins import AOTI_PACKAGE, EXPORTED_PROGRAM, PACKAGE
 from inspect_compile.origins.archives import DAMAGE, opened_zip
+from inspect_compile.origins.counted_files import Counted, finish
 from inspect_compile.origins.cpp_wrapper import LoadedBinary, constants_of, read_cpp_code
 from inspect_compile.origins.exported_program import read_program, user_line
 from inspect_compile.origins.graph_texts import CPP_CODE
-from inspect_compile.origins.triton_cache import Counted, finish
 
 _AOTI: Final = re.compile(r"(?:^|/)data/aotinductor/([^/]+)/(?:[^/]+/)*([^/]+)$")
 _PROGRAM: Final = re.compile(r"(?:^|/)models/([^/]+)\.json$|(?:^|/)serialized_exported_program\.json$")

@@ -17,10 +17,10 @@ from inspect_compile.dump.files import text_inside
 from inspect_compile.dump.writer import Writer
 from inspect_compile.facts import Artifact, Graph, Node, Symbol, Tensor
 from inspect_compile.knowledge.origins import MINIFIER, RUNNABLE
+from inspect_compile.origins.counted_files import Counted, finish
 from inspect_compile.origins.dtypes import ITEM_BYTES, LARGEST, product
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.python_text import dotted, number, numbers
-from inspect_compile.origins.triton_cache import Counted, finish
 
 _GRAPH: Final = re.compile(r"^class Repro\(torch\.nn\.Module\):", re.MULTILINE)
 _INPUTS: Final = re.compile(r"^def load_args\(reader\):", re.MULTILINE)

@@ -1,9 +1,7 @@
 """Triton's cache of compiled kernels: a folder for each, with its metadata and its text at every stage."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -13,10 +11,10 @@ import msgspec
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import LONGEST_TEXT, file_inside
 from inspect_compile.dump.writer import Writer
-from inspect_compile.errors import DumpError
-from inspect_compile.facts import Binary, Graph, Kernel, Location, OriginRecords, Run, Stage
+from inspect_compile.facts import Binary, Graph, Kernel, Location, Stage
 from inspect_compile.knowledge.kernels.resources import Resources, of_amdgcn, of_cubin
-from inspect_compile.knowledge.origins import TRITON_CACHE, note
+from inspect_compile.knowledge.origins import TRITON_CACHE
+from inspect_compile.origins.counted_files import Counted, finish
 
 GRAPH: Final = "triton_kernels"
 """Kernels of which no graph is known are in one of this name."""
@@ -60,31 +58,6 @@ class Compiled(NamedTuple):
     stages: Mapping[str, bytes]
     where: Location | None
     """The line of its function in the Python source."""
-
-
-@dataclass
-class Counted:
-    """What a cache held."""
-
-    files: Counter[str] = field(default_factory=Counter)
-    """Kind of file → number."""
-    bytes: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
-    """Why something could not be read → number."""
-    what: str = "files"
-    """What that is."""
-
-    def add(self, what: str, size: int) -> None:
-        """Count one file."""
-        self.files[what] += 1
-        self.bytes[what] += size
-
-    def facts(self, became: Mapping[str, str]) -> Iterator[OriginRecords]:
-        """What became of each kind."""
-        for what, count in sorted(self.files.items()):
-            yield OriginRecords(what=what, count=count, bytes=self.bytes[what], became=became.get(what, "counted"))
-        for why, count in sorted(self.unread.items()):
-            yield OriginRecords(what=f"{self.what}: {why}", count=count, became="not read")
 
 
 BECAME: Final = {"compiled Triton kernel": "kernels, binaries"}
@@ -322,34 +295,6 @@ def version_of(metadata: Mapping[str, Any]) -> dict[str, str]:
     """Triton's version, if it says so."""
     found = metadata.get("triton_version")
     return {"triton": found[:40]} if isinstance(found, str) else {}
-
-
-def finish(
-    writer: Writer,
-    records: Iterable[OriginRecords],
-    origin: str,
-    name: str,
-    versions: Mapping[str, str],
-    device: str,
-    notes: Iterable[str] = (),
-) -> None:
-    """Write what was in the origin, and the run of the dump. Raises DumpError if something could not be written."""
-    for record in records:
-        writer.add(record)
-    writer.flush()
-    writer.run(
-        Run(
-            status="finished",
-            origin=origin,
-            argv=(name,),
-            versions=dict(versions),
-            device=device or "cpu",
-            notes=(note(origin), *notes),
-        )
-    )
-    if writer.trouble:
-        raise DumpError("not writable", writer.trouble, str(writer.root))
-    (writer.root / paths.FINISHED).touch()
 
 
 def _kernel(name: str, lines: tuple[Location, ...], device: str, source: str) -> Kernel:

@@ -14,15 +14,14 @@ from inspect_compile.dump.files import LONGEST_TEXT, plain_file
 from inspect_compile.dump.writer import Writer
 from inspect_compile.facts import Artifact, Location
 from inspect_compile.knowledge.origins import TRITONPARSE
+from inspect_compile.origins.counted_files import Counted, finish
 from inspect_compile.origins.python_text import NotReadError, parsed
 from inspect_compile.origins.triton_cache import (
     MOST_KERNELS,
     NAME,
     STAGES,
     Compiled,
-    Counted,
     GraphlessKernels,
-    finish,
     version_of,
 )
 
