@@ -1,7 +1,7 @@
 """A folder of vLLM's cache of compiles: the graph that it cut into pieces, and what its key is made of.
 
 The code of the pieces lies in the caches of Inductor and Triton beside it, or in files of vLLM's own: pickles.
-Source: `VllmBackend` of vllm/compilation/backends.py, vLLM 0.8 to 0.14.
+Source: `VllmBackend` of vllm/compilation/backends.py, since vLLM 0.8.
 """
 
 from itertools import islice
