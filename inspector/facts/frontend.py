@@ -15,7 +15,7 @@ class DynamoFact(Fact, frozen=True, kw_only=True):
 
 
 class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
-    """One attempt to compile a Python frame, written when it ended.
+    """A compile of a Python frame, written when it ended.
 
     `graph` holds the compile id.
     """
@@ -27,9 +27,9 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     line: Int64
     """The line that it begins at."""
     status: str
-    """`compiled`, `no graph` (nothing to compile in it), `skipped`, `restarted`, `failed`."""
-    attempt: Int64 = 0
-    """Which attempt, from 0."""
+    """`compiled`, `no graph` (nothing to compile in it), `skipped`, `failed`; of a log also `unfinished`."""
+    restarts: tuple[str, ...] = ()
+    """Why Dynamo began it anew before it came to this end: each reason once, in the order of the alphabet."""
     graphs: Int64 = 0
     """How many graphs came of it."""
     nodes: Int64 = 0

@@ -101,16 +101,17 @@ def install_frames(probes: Probes) -> None:
         attempt, kind = _RUNNING.attempts.pop(), metrics["fail_type"]
         if kind is None and not metrics["has_guarded_code"]:
             kind = getattr(sys.exc_info()[0], "__name__", None)  # KeyboardInterrupt, SystemExit
+        restarts = tuple(sorted(map(str, metrics.get("restart_reasons") or ())))
         if kind is not None:
             status = "skipped" if kind in ("Unsupported", "SkipFrame") else "failed"
             error = sys.exc_info()[1]
             record_error(probes, "dynamo_error", error)
             failed_at = _failed_at(metrics) or failed_line(error) or line_of(failed_condition(error))
-            tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), failed_at)
+            tell(attempt, status, brief(f"{kind}: {metrics['fail_reason'] or ''}"), failed_at, restarts=restarts)
         elif attempt.graphs:
-            tell(attempt, "compiled", None)
+            tell(attempt, "compiled", None, restarts=restarts)
         else:
-            tell(attempt, "no graph" if attempt.has_guards else "skipped", None)
+            tell(attempt, "no graph" if attempt.has_guards else "skipped", None, restarts=restarts)
 
     def limited(state: Any, instance: Any, args: Any, kwargs: Any, result: Any) -> None:
         exceeded, limit = result
@@ -141,7 +142,12 @@ def install_frames(probes: Probes) -> None:
         )
 
     def tell(
-        attempt: _Attempt, status: str, reason: str | None, failed_at: Location | None = None, limit: str = ""
+        attempt: _Attempt,
+        status: str,
+        reason: str | None,
+        failed_at: Location | None = None,
+        limit: str = "",
+        restarts: tuple[str, ...] = (),
     ) -> None:
         sink.add(
             Frame(
@@ -150,6 +156,7 @@ def install_frames(probes: Probes) -> None:
                 file=attempt.code.file,
                 line=attempt.code.line,
                 status=status,
+                restarts=restarts,
                 graphs=attempt.graphs,
                 nodes=attempt.nodes,
                 seconds=round(AtStart.perf_counter() - attempt.started, 6),

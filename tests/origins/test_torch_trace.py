@@ -53,7 +53,7 @@ def values(dump: Dump, kind: type[Fact], *names: str) -> list[Any]:
 def test_frames_breaks_and_recompiles(both: tuple[Dump, Dump]) -> None:
     recorded, read = both
     for kind, names in (
-        (Frame, ("graph", "file", "line", "status", "attempt", "graphs", "nodes", "reason")),
+        (Frame, ("graph", "file", "line", "status", "restarts", "graphs", "nodes", "reason")),
         (GraphBreak, ("graph", "reason", "explanation", "hints")),
         (Recompile, ("graph", "file", "line", "reasons")),
         (ShapeGuard, ("graph", "what", "expression", "reason")),

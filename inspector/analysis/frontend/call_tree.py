@@ -28,7 +28,7 @@ class CompileRow(msgspec.Struct, frozen=True, tag_field="fact", tag="compile_row
     again: tuple[str, ...]
     """What of the earlier compiles did not hold; empty for a first compile."""
     restarts: tuple[str, ...]
-    """Why Dynamo began anew, each time."""
+    """Why Dynamo began it anew, each reason once."""
     graphs: int
     nodes: int
     breaks: int
@@ -79,7 +79,7 @@ def _row(run: FrameRun, one: Compile, seconds: float | None) -> CompileRow:
         status=frame.status if frame is not None else "no frame" if run.is_outside else "not finished",
         reason=(frame.reason if frame is not None and frame.reason else "") or run.skip,
         again=one.recompile.failed_guards if one.recompile is not None else (),
-        restarts=tuple(row.reason or "" for row in one.restarts),
+        restarts=frame.restarts if frame is not None else (),
         graphs=frame.graphs if frame is not None else 0,
         nodes=frame.nodes if frame is not None else 0,
         breaks=len(one.breaks),

@@ -42,8 +42,6 @@ class Compile(msgspec.Struct, frozen=True):
     guards: int = 0
     effects: tuple[SideEffect, ...] = ()
     shapes: tuple[ShapeGuard, ...] = ()
-    restarts: tuple[Frame, ...] = ()
-    """The attempts before the last one."""
 
 
 class FrameRun(msgspec.Struct, frozen=True):
@@ -118,7 +116,6 @@ def _compiles(dump: Dump) -> dict[str, list[Compile]]:
             len(guards.get(compile_id, ())),
             tuple(effects.get(compile_id, ())),
             tuple(shapes.get(compile_id, ())),
-            tuple(ended[:-1]) if ended else (),
         )
         found.setdefault(frame_id(compile_id), []).append(one)
     return found

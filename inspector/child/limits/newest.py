@@ -86,7 +86,7 @@ class Newest:
                 self._of(name).graphs.add(outermost(fact.graph))
             elif is_stop or (isinstance(fact, Frame) and self._of(name).stays):
                 self._of(name).stays.append(fact)
-            if not isinstance(fact, Frame) or fact.status == "restarted":
+            if not isinstance(fact, Frame):
                 return []
             if is_stop:
                 self._stopped[name] = None

@@ -5,7 +5,7 @@ from typing import Final
 from inspect_compile.facts import Fact, Frame, GraphBreak, Remark
 from inspect_compile.facts.compile_id import frame_id
 
-_WENT_ON: Final = ("compiled", "no graph", "restarted")
+_WENT_ON: Final = ("compiled", "no graph")
 """Outcomes of an attempt to compile a frame that stopped nothing."""
 _STOPPING: Final = ("recompile-limit", "graph-break")
 """Codes of remarks about what stopped or interrupted a compile."""

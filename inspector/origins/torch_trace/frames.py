@@ -51,9 +51,8 @@ _MOST_LINES: Final = 200
 
 @dataclass
 class _Attempt:
-    """An attempt to compile a frame that has not ended yet."""
+    """The last attempt of a compile that has not ended yet."""
 
-    number: int
     stack: list[Location]
     graphs: int = 0
     has_guards: bool = False
@@ -61,13 +60,13 @@ class _Attempt:
 
 @dataclass
 class Frames:
-    """Makes facts of Dynamo's records, in order; an attempt is a fact when it is known how it ended."""
+    """Makes facts of Dynamo's records, in order; a compile is a fact when it is known how it ended."""
 
     names: Mapping[int, str]
     """torch's numbers of file names."""
     unread: Unread
-    open: dict[str, list[_Attempt]] = field(default_factory=dict)
-    """Compile → its attempts."""
+    open: dict[str, _Attempt] = field(default_factory=dict)
+    """By compile."""
     reasons: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Compile → why it is a recompile."""
     settings: dict[str, str] = field(default_factory=dict)
@@ -78,7 +77,7 @@ class Frames:
         match record.kind, record.name:
             case "dynamo_start", _:
                 stack = value.get("stack") if isinstance(value := record.value, dict) else None
-                self.open.setdefault(compile_id, []).append(_Attempt(record.attempt, self.locations(stack)))
+                self.open[compile_id] = _Attempt(self.locations(stack))
             case "dynamo_output_graph", _:
                 self._attempt(compile_id).graphs += 1
             case "artifact", "recompile_reasons":
@@ -100,10 +99,9 @@ class Frames:
                 yield from self._metrics(compile_id, record)
 
     def rest(self) -> Iterator[Fact]:
-        """Attempts whose end the log does not tell."""
-        for compile_id, attempts in self.open.items():
-            for attempt in attempts:
-                yield self._frame(compile_id, attempt, "unfinished", {}, "the log does not tell how it ended")
+        """Compiles whose end the log does not tell."""
+        for compile_id, attempt in self.open.items():
+            yield self._frame(compile_id, attempt, "unfinished", {}, "the log does not tell how it ended")
         self.open.clear()
 
     def locations(self, stack: Any) -> list[Location]:
@@ -118,10 +116,7 @@ class Frames:
         return found
 
     def _attempt(self, compile_id: str) -> _Attempt:
-        attempts = self.open.setdefault(compile_id, [])
-        if not attempts:
-            attempts.append(_Attempt(0, []))
-        return attempts[-1]
+        return self.open.setdefault(compile_id, _Attempt([]))
 
     def _metrics(self, compile_id: str, record: Record) -> Iterator[Fact]:
         found = record.value if isinstance(record.value, dict) else {}
@@ -140,12 +135,7 @@ class Frames:
             yield from self._ended(compile_id, found)
 
     def _ended(self, compile_id: str, metrics: dict[str, Any]) -> Iterator[Fact]:
-        attempts = self.open.pop(compile_id, None) or [_Attempt(0, [])]
-        restarts = metrics.get("restart_reasons")
-        reasons = [str(reason) for reason in restarts] if isinstance(restarts, list) else []
-        for index, attempt in enumerate(attempts[:-1]):
-            yield self._frame(compile_id, attempt, "restarted", metrics, reasons[index] if index < len(reasons) else "")
-        last, kind = attempts[-1], metrics.get("fail_type")
+        last, kind = self.open.pop(compile_id, _Attempt([])), metrics.get("fail_type")
         if kind is not None:
             status = "skipped" if kind in _NOT_COMPILED else "failed"
             reason = brief(f"{kind}: {metrics.get('fail_reason') or ''}")
@@ -173,7 +163,8 @@ class Frames:
         seconds = metrics.get("duration_us")
         latency = metrics.get("guard_latency_us")
         file, line = metrics.get("fail_user_frame_filename"), metrics.get("fail_user_frame_lineno")
-        is_last = status not in ("restarted", "unfinished")
+        is_last = status != "unfinished"
+        restarts = metrics.get("restart_reasons")
         name, path, first = (metrics.get(key) for key in ("co_name", "co_filename", "co_firstlineno"))
         entire = metrics.get("entire_frame_compile_time_s")
         took = (
@@ -187,7 +178,7 @@ class Frames:
             file=path if isinstance(path, str) else own.file,
             line=first if type(first) is int else own.line,
             status=status,
-            attempt=attempt.number,
+            restarts=tuple(sorted(map(str, restarts))) if isinstance(restarts, list) else (),
             graphs=attempt.graphs,
             nodes=nodes if is_last and type(nodes) is int else 0,
             seconds=took if is_last else 0.0,

@@ -40,12 +40,16 @@ def _because(row: CompileRow) -> str:
     """Why it was not compiled, was needed, and was begun anew; what torch explains further is in `dynamo`."""
     parts = []
     if row.status not in ("compiled", "no graph") and row.reason:
-        parts.append(exception_text(row.reason).partition(" Explanation: ")[0])
+        parts.append(_briefly(exception_text(row.reason)))
     if row.again:
         parts.append(f"again, since {one_line('; '.join(row.again))}")
-    if reasons := list(dict.fromkeys(filter(None, row.restarts))):
-        parts.append(f"anew, since {one_line('; '.join(reasons))}")
+    if row.restarts:
+        parts.append(f"anew, since {'; '.join(dict.fromkeys(map(_briefly, row.restarts)))}")
     return "; ".join(parts)
+
+
+def _briefly(reason: str) -> str:
+    return one_line(reason).partition(" Explanation: ")[0]
 
 
 def _count(count: int) -> str:
