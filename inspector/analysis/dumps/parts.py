@@ -16,7 +16,7 @@ class ProcessDump:
     rank: int | None
     """None for a process that is no rank, including those that a rank started."""
     name: str
-    """`rank 0`, `process 4711`, `target sm_90`."""
+    """`rank 0`, `process 4711`, `target sm_90`, `trace.log, TORCH_TRACE log`."""
     target: str = ""
     """The GPU that it was compiled for, if that was not present."""
     replay: int | None = None
@@ -107,5 +107,12 @@ def _part(path: Path) -> ProcessDump:
     if path.name.startswith(paths.REPLAY) and number.isdecimal():
         return ProcessDump(dump, None, f"replay {int(number)}", replay=int(number))
     target = path.name.removeprefix(paths.TARGET) if path.name.startswith(paths.TARGET) else ""
-    name = f"target {target}" if target else path.name.replace("_", " ").replace("-pid ", ", process ")
-    return ProcessDump(dump, None, name, target)
+    return ProcessDump(dump, None, f"target {target}" if target else _name(path), target)
+
+
+def _name(path: Path) -> str:
+    """`process 4711`; of what others recorded its own name and what it is."""
+    dump = readable_dump(path)
+    if dump is not None and dump.run.origin and dump.run.argv:
+        return f"{dump.run.argv[0]}, {dump.run.origin}"
+    return path.name.replace("_", " ").replace("-pid ", ", process ")

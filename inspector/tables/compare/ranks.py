@@ -14,6 +14,7 @@ from inspect_compile.analysis.compare.ranks import (
     verdict_text,
 )
 from inspect_compile.analysis.dumps.parts import ProcessDump, as_compiled, numbers_text, ranks_text
+from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.compare.differences import differences
 from inspect_compile.tables.parts import DeclaredTable, Request, command
@@ -89,7 +90,7 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
     found = agreement(in_ranks) if in_ranks else None
     yield from _of_target(in_ranks)
     for part in there:
-        words = rank_text(summarize_rank(part if part.rank is None else in_ranks[part.rank]))
+        words = part_text(part if part.rank is None else in_ranks[part.rank])
         which = (
             command(f"{dump_argument} --rank {part.rank}", "").rstrip()
             if part.rank is not None
@@ -104,15 +105,17 @@ def overview(dump: "Dump", there: list[ProcessDump], dump_argument: str) -> Iter
         yield styled(f"Choose one with --rank R (R: {numbers}): {command(dump_argument, 'kernels')} --rank R", "dim")
 
 
-def rank_text(row: RankSummary) -> str:
-    """`1 graph, 5 kernels, 0 recompiles, 0 graph breaks, finished`."""
+def part_text(part: ProcessDump) -> str:
+    """`1 graph, 5 kernels, 0 recompiles, 0 graph breaks, finished`; of what others recorded what that holds."""
+    row, origin = summarize_rank(part), part.dump.run.origin
     counts = (
-        (row.graphs, "graph"),
-        (row.kernels, "kernel"),
-        (row.recompiles, "recompile"),
-        (row.graph_breaks, "graph break"),
+        (row.graphs, "graph", "graphs"),
+        (row.kernels, "kernel", "kernels"),
+        (row.recompiles, "recompile", "dynamo"),
+        (row.graph_breaks, "graph break", "dynamo"),
     )
-    return ", ".join([*(number_of(count, noun) for count, noun in counts), one_line(row.status)])
+    known = [number_of(count, noun) for count, noun, table in counts if not unknown_text(origin, table)]
+    return ", ".join([*known, *([] if origin else [one_line(row.status)])])
 
 
 def _of_target(there: dict[int, ProcessDump]) -> list[Block]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from inspect_compile.analysis.caches.lookups import outcome_of
-from inspect_compile.analysis.compare.ranks import agreement, summarize_rank, verdict_text
+from inspect_compile.analysis.compare.ranks import agreement, verdict_text
 from inspect_compile.analysis.compare.replays import replays
 from inspect_compile.analysis.dumps.hooks import disabled
 from inspect_compile.analysis.dumps.nothing import nothing
@@ -30,7 +30,7 @@ from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.overview.nothing import advice_for, in_one_line
 from inspect_compile.tables.caches.lookup_text import OUTCOMES, cache_name
 from inspect_compile.tables.columns import Column, picked, used
-from inspect_compile.tables.compare.ranks import rank_text
+from inspect_compile.tables.compare.ranks import part_text
 from inspect_compile.tables.compare.replays import COLUMNS as REPLAY_COLUMNS
 from inspect_compile.tables.frontend.guards import COLUMNS as GUARD_COLUMNS
 from inspect_compile.tables.runtime.cudagraphs import function_text, graph_calls_text
@@ -144,7 +144,7 @@ def part_page(path: str) -> list[StyledLine]:
 
 
 def _part(part: ProcessDump) -> StyledLine:
-    return joined((f"{part.name:12}", "name"), f"  {rank_text(summarize_rank(part))}")
+    return joined((f"{part.name:12}", "name"), f"  {part_text(part)}")
 
 
 def _replay(part: ProcessDump) -> StyledLine:
