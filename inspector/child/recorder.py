@@ -105,7 +105,7 @@ class Recorder(Writer):
         self._limited = limited
         self._pending = pending
         self._config = config
-        self._compiles = None if every_compile or config.keep is not None else COMPILES
+        self._every_compile = every_compile
         self._renew()
 
     def _renew(self) -> None:
@@ -113,7 +113,7 @@ class Recorder(Writer):
         self.has_begun = False
         self.tally = Tally(keeps_caches=self._config.cache == "keep")
         keep, size = self._config.keep, self._bytes_limit
-        self._limits = Limits(self._config.graphs, self._compiles)
+        self._limits = Limits(self._config.graphs, None if self._every_compile or keep is not None else COMPILES)
         self._newest = None if keep is None else Newest(keep, "" if size is None else size_text(size))
         self._left_out = 1
         """Number of omissions at which they are reported next."""
