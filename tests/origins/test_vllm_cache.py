@@ -64,9 +64,9 @@ def test_the_caches_below_it_are_parts(tmp_path: Path) -> None:
     dump = read_into(folder, tmp_path / "dump")
 
     assert sorted(Dump(part).run.origin for part in dump.other_processes) == ["cache of Inductor", "cache of vLLM"]
-    shown = run([*COMMAND, "show", dump.root], tmp_path).stdout
-    assert "backbone, cache of vLLM   1 graph   " in shown
-    assert "inductor_cache, cache of Inductor   1 graph, 0 kernels   " in shown
+    shown = " ".join(run([*COMMAND, "show", dump.root], tmp_path).stdout.split())
+    assert "backbone, cache of vLLM 1 graph show" in shown
+    assert "inductor_cache, cache of Inductor 1 graph, 0 kernels show" in shown
 
 
 def test_another_file_of_that_name(tmp_path: Path) -> None:
