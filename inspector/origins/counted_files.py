@@ -3,12 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from inspect_compile.dump import paths
 from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
-from inspect_compile.facts import OriginRecords, Run
+from inspect_compile.facts import Artifact, OriginRecords, Run
 from inspect_compile.knowledge.origins import note
+
+MOST_TEXT: Final = 400_000
+"""Characters of a text that are kept."""
 
 
 @dataclass
@@ -34,6 +38,16 @@ class Counted:
             yield OriginRecords(what=what, count=count, bytes=self.bytes[what], became=became.get(what, "counted"))
         for why, count in sorted(self.unread.items()):
             yield OriginRecords(what=f"{self.what}: {why}", count=count, became="not read")
+
+
+def kept_text(name: str, text: str, graph: str = "") -> Artifact:
+    """A text that is kept as it is, as much of it as a dump holds."""
+    return Artifact(graph=graph, name=name, text=text[:MOST_TEXT], cut=max(0, len(text) - MOST_TEXT))
+
+
+def main_device(devices: Iterable[str]) -> str:
+    """The first that is no CPU, if there is one."""
+    return next((device for device in devices if device not in ("", "cpu")), "cpu")
 
 
 def finish(

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from inspect_compile.dump import paths
 from inspect_compile.facts import Fact, Kernel, MemoryPlan, WrapperLine
 from inspect_compile.knowledge.kernels.parameters import split_arguments
+from inspect_compile.origins.counted_files import main_device
 from inspect_compile.origins.dtypes import LARGEST, storage_bytes
 from inspect_compile.origins.output_code import OutputCode
 from inspect_compile.origins.wrapper_lines import planned_reuses
@@ -110,7 +111,7 @@ def read_cpp_code(
         return CppCode(note=f"the generated code of {graph} has no function that is known")
     lines = [line[:_LONGEST_LINE] for line in lines]
     devices = [found[1] for line in lines[begin:] if (found := _DEVICE.search(line))]
-    device = next((name for name in devices if name != "cpu"), "cpu")
+    device = main_device(devices)
     dtypes = {found[1]: found[2] for line in lines if (found := _EXPECTED.search(line))}
     reader = _Reader(graph, sources, {one.kernel for one in binaries}, device, dtypes, symbols, bytes_of=dict(given))
     reader.read(lines, begin)

@@ -12,6 +12,7 @@ from inspect_compile.dump.writer import Writer
 from inspect_compile.errors import DumpError
 from inspect_compile.facts import Run
 from inspect_compile.knowledge.origins import DEBUG_FOLDER, DEBUG_FOLDER_WITH_LOG, note
+from inspect_compile.origins.counted_files import main_device
 from inspect_compile.origins.graph_texts import FILES, LOG, read_graph
 
 _INDUCTOR: Final = "torchinductor"
@@ -110,7 +111,7 @@ def _read_run(folder: Path, run: Path, graphs: list[Path], root: Path) -> None:
             pid=int(began[7]) if began else 0,
             started=f"{began[1]}-{began[2]}-{began[3]}T{began[4]}:{began[5]}:{began[6]}" if began else "",
             versions=versions,
-            device=next((name for name in devices if name != "cpu"), "cpu"),
+            device=main_device(devices),
             notes=(note(origin), *dict.fromkeys(notes)),
         )
     )

@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from inspect_compile.facts import Fact, Graph, Location, Node, Symbol, Tensor
+from inspect_compile.facts import Fact, Graph, Location, Symbol, Tensor
 from inspect_compile.origins.dtypes import ITEM_BYTES, LARGEST, product
+from inspect_compile.origins.fx_text import ReadNode, numbered
 
 _DTYPES: Final = {
     1: "uint8", 2: "int8", 3: "int16", 4: "int32", 5: "int64", 6: "float16", 7: "float32", 8: "float64",
@@ -76,18 +77,6 @@ def _text(found: object, name: str, longest: int = _LONGEST) -> str:
     return inner[:longest] if isinstance(inner, str) else ""
 
 
-class _Row(NamedTuple):
-    name: str
-    op: str
-    target: str
-    inputs: dict[str, None]
-    arguments: str
-    values: tuple[Tensor, ...]
-    where: Location | None = None
-    module: str = ""
-    module_type: str = ""
-
-
 class _Reader:
     """Reads the graphs of one program."""
 
@@ -107,7 +96,9 @@ class _Reader:
         """The nodes of a graph, those of the graphs in it first."""
         tensors = {key: self._tensor(value) for key, value in _dict(found, "tensor_values").items()}
         targets = _targets(signature)
-        rows = [_Row(one, "placeholder", targets.get(one, one), {}, "", _value(one, tensors)) for one in _named(found)]
+        rows = [
+            ReadNode(one, "placeholder", targets.get(one, one), {}, "", _value(one, tensors)) for one in _named(found)
+        ]
         self.weights += [f"{targets[row.name]}  {_weight_text(row.values)}" for row in rows if row.name in targets]
         for row in rows if not parent else ():
             for place, length in enumerate(row.values[0].size if row.values else ()):
@@ -129,7 +120,7 @@ class _Reader:
         returned = [_argument(one, known, inputs, 0) for one in _list(found, "outputs")]
         text = f"({', '.join(returned)}{',' * (len(returned) == 1)})"
         values = tuple(value for name in inputs for value in _value(name, tensors))
-        rows.append(_Row("output", "output", "output", inputs, text[:_LONGEST], values))
+        rows.append(ReadNode("output", "output", "output", inputs, text[:_LONGEST], values))
         for own, inner in nested if depth < _DEEPEST else ():
             yield from self.graph(f"{name}/{own}", inner, {}, name, depth + 1)
         yield Graph(
@@ -140,7 +131,7 @@ class _Reader:
             inputs=sum(row.op == "placeholder" for row in rows),
             device=", ".join(sorted(filter(None, self.devices))),
         )
-        yield from _nodes(name, rows)
+        yield from numbered(name, "aot", rows)
 
     def symbols(self, graph: str, ranges: dict[str, Any]) -> Iterator[Symbol]:
         """The symbols of the sizes, with the value in the example and the range."""
@@ -159,7 +150,7 @@ class _Reader:
 
     def _rows(
         self, node: dict[str, Any], target: str, tensors: Mapping[str, Tensor], known: dict[str, None]
-    ) -> Iterator[_Row]:
+    ) -> Iterator[ReadNode]:
         """A node, and one for each tensor that it takes out of several."""
         inputs: dict[str, None] = {}
         given = [
@@ -180,10 +171,10 @@ class _Reader:
         )
         values = tuple(value for one in outputs for value in _value(one, tensors))
         target = target.removeprefix("torch.ops.").removeprefix("higher_order.").removeprefix("_operator.")
-        yield _Row(name, "call_function", target, inputs, text[:_LONGEST], values, where, module, kind)
+        yield ReadNode(name, "call_function", target, inputs, text[:_LONGEST], values, where, module, kind)
         for index, one in enumerate(outputs if name not in outputs else ()):
             taken = f"%{name}, {index}"
-            yield _Row(
+            yield ReadNode(
                 one, "call_function", "operator.getitem", {name: None}, taken, _value(one, tensors), where, module, kind
             )
 
@@ -345,26 +336,3 @@ def _module(stack: str) -> tuple[str, str]:
     """Path and class of the innermost nn.Module of `L__self__,,Net;L__self__a,a,torch.nn.modules.linear.Linear`."""
     _, path, kind = (*stack.rpartition(";")[2].split(","), "", "", "")[:3]
     return path, kind.rpartition(".")[2] if path else ""
-
-
-def _nodes(graph: str, rows: list[_Row]) -> Iterator[Node]:
-    users: dict[str, list[str]] = {}
-    for row in rows:
-        for name in row.inputs:
-            users.setdefault(name, []).append(row.name)
-    for index, row in enumerate(rows):
-        yield Node(
-            graph=graph,
-            stage="aot",
-            index=index,
-            name=row.name,
-            op=row.op,
-            target=row.target,
-            inputs=tuple(row.inputs),
-            arguments=row.arguments,
-            users=tuple(users.get(row.name, ())),
-            values=row.values,
-            where=row.where,
-            module=row.module,
-            module_type=row.module_type,
-        )

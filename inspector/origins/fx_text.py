@@ -7,7 +7,7 @@ the text does not say which; nor does it say which module ran a node, or what it
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -45,21 +45,21 @@ class _Graph:
     name: str
     indent: int
     """Of the line that its class begins with."""
-    order: "list[_Read]" = field(default_factory=list)
-    nodes: "dict[str, _Read]" = field(default_factory=dict)
+    order: "list[ReadNode]" = field(default_factory=list)
+    nodes: "dict[str, ReadNode]" = field(default_factory=dict)
     """The same by name."""
     where: Location | None = None
     """The line that the last comment names."""
     is_unpacked: bool = False
 
-    def add(self, node: "_Read") -> None:
+    def add(self, node: "ReadNode") -> None:
         """Add the next node."""
         self.order.append(node)
         self.nodes[node.name] = node
 
 
 @dataclass
-class _Read:
+class ReadNode:
     """One node, before its users are known."""
 
     name: str
@@ -69,6 +69,8 @@ class _Read:
     arguments: str = ""
     values: tuple[Tensor, ...] = ()
     where: Location | None = None
+    module: str = ""
+    module_type: str = ""
 
 
 def nodes_of(graph: str, stage: str, text: str) -> list[Node]:
@@ -85,7 +87,7 @@ def nodes_of(graph: str, stage: str, text: str) -> list[Node]:
                 found.append(enclosing[-1])
         elif enclosing:
             _read(enclosing[-1], line.strip())
-    return [node for one in found for node in _nodes(one, stage)]
+    return [node for one in found for node in numbered(one.name, stage, one.order)]
 
 
 def _statements(text: str) -> Iterator[str]:
@@ -138,7 +140,7 @@ def _location(comment: str) -> Location | None:
 
 def _placeholders(graph: _Graph, function: ast.FunctionDef) -> None:
     for each in function.args.args[1:]:
-        graph.add(_Read(each.arg, "placeholder", each.arg, values=_tensors(each.annotation)))
+        graph.add(ReadNode(each.arg, "placeholder", each.arg, values=_tensors(each.annotation)))
 
 
 def _statement(graph: _Graph, statements: list[ast.stmt]) -> None:
@@ -147,7 +149,7 @@ def _statement(graph: _Graph, statements: list[ast.stmt]) -> None:
             for statement in statements:
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
-                    graph.add(_Read(name, "placeholder", name, values=_tensors(statement.annotation)))
+                    graph.add(ReadNode(name, "placeholder", name, values=_tensors(statement.annotation)))
         case [
             ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Call(func=function, args=[ast.List(elts=packed), *_]))
         ] if dotted(function) == _FLATTEN:
@@ -184,7 +186,7 @@ def _unpacked(graph: _Graph, names: list[str], packed: list[str]) -> None:
     graph.nodes = {node.name: node for node in graph.order}
     for name in names:
         if name not in graph.nodes:
-            graph.add(_Read(name, "placeholder", name))
+            graph.add(ReadNode(name, "placeholder", name))
 
 
 def _called(graph: _Graph, bound: ast.Assign | ast.AnnAssign, value: ast.expr) -> None:
@@ -235,7 +237,7 @@ def _add(
     inputs: dict[str, None] = {}
     texts = [_argument(argument, graph, inputs) for argument in args]
     texts += [f"{word.arg}={_argument(word.value, graph, inputs)}" for word in words or ()]
-    graph.add(_Read(bound_to.id, op, target, inputs, ", ".join(texts), _tensors(annotation), graph.where))
+    graph.add(ReadNode(bound_to.id, op, target, inputs, ", ".join(texts), _tensors(annotation), graph.where))
 
 
 def _output(graph: _Graph, value: ast.expr | None) -> None:
@@ -244,7 +246,7 @@ def _output(graph: _Graph, value: ast.expr | None) -> None:
     inputs: dict[str, None] = {}
     text = _argument(value, graph, inputs) if value is not None else "None"
     values = tuple(tensor for name in _returned(value) if name in graph.nodes for tensor in graph.nodes[name].values)
-    graph.add(_Read("output", "output", "output", inputs, text, values))
+    graph.add(ReadNode("output", "output", "output", inputs, text, values))
 
 
 def _returned(value: ast.expr | None) -> Iterator[str]:
@@ -319,14 +321,15 @@ def _length(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else text
 
 
-def _nodes(graph: _Graph, stage: str) -> Iterator[Node]:
+def numbered(graph: str, stage: str, read: Sequence[ReadNode]) -> Iterator[Node]:
+    """The nodes in the order of the graph, each with those that use it."""
     users: dict[str, list[str]] = {}
-    for node in graph.order:
+    for node in read:
         for name in node.inputs:
             users.setdefault(name, []).append(node.name)
-    for index, node in enumerate(graph.order):
+    for index, node in enumerate(read):
         yield Node(
-            graph=graph.name,
+            graph=graph,
             stage=stage,
             index=index,
             name=node.name,
@@ -337,4 +340,6 @@ def _nodes(graph: _Graph, stage: str) -> Iterator[Node]:
             users=tuple(users.get(node.name, ())),
             values=node.values,
             where=node.where,
+            module=node.module,
+            module_type=node.module_type,
         )

@@ -17,7 +17,7 @@ from inspect_compile.dump.reader import MOST_GRAPHS
 from inspect_compile.dump.writer import Writer
 from inspect_compile.facts import Artifact, Kernel
 from inspect_compile.knowledge.origins import INDUCTOR_CACHE
-from inspect_compile.origins.counted_files import Counted, finish
+from inspect_compile.origins.counted_files import Counted, finish, main_device
 from inspect_compile.origins.graph_texts import CODE, CPP_CODE, read_graph
 from inspect_compile.origins.triton_cache import (
     BECAME,
@@ -114,8 +114,7 @@ def read_inductor_cache(path: Path, root: Path) -> None:
     devices[alone.done()] = None
     for fact in _keys(path, counted):
         writer.add(fact)
-    device = next((name for name in devices if name not in ("", "cpu")), "cpu")
-    finish(writer, counted.facts(_BECAME), INDUCTOR_CACHE, path.name, versions, device, notes)
+    finish(writer, counted.facts(_BECAME), INDUCTOR_CACHE, path.name, versions, main_device(devices), notes)
 
 
 _BECAME: Final = {

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.dump.writer import Writer
-from inspect_compile.facts import Artifact, Graph, Node, Symbol, Tensor
+from inspect_compile.facts import Graph, Node, Symbol, Tensor
 from inspect_compile.knowledge.origins import MINIFIER, RUNNABLE
-from inspect_compile.origins.counted_files import Counted, finish
+from inspect_compile.origins.counted_files import Counted, finish, kept_text, main_device
 from inspect_compile.origins.dtypes import ITEM_BYTES, LARGEST, product
 from inspect_compile.origins.fx_text import nodes_of
 from inspect_compile.origins.python_text import dotted, number, numbers
@@ -99,7 +99,7 @@ def _read(folder: Path, files: list[Path], root: Path, origin: str, name: str) -
         own = path.relative_to(folder).as_posix()
         if _kind(text) == _OF_DYNAMO:
             counted.add("program of Dynamo's", len(text))
-            writer.add(Artifact(name=own[-200:], text=text[:_MOST_TEXT], cut=max(0, len(text) - _MOST_TEXT)))
+            writer.add(kept_text(own[-200:], text))
             continue
         graph = _name(path, own, counted.files[_AGAIN])
         counted.add(_AGAIN, len(text))
@@ -113,11 +113,7 @@ def _read(folder: Path, files: list[Path], root: Path, origin: str, name: str) -
         writer.text(f"{paths.graph_folder(graph)}/{paths.FX_RUNNABLE}", text)
         if (version := _VERSION.search(text[:20_000])) is not None:
             versions["torch"] = version[1]
-    device = next((one for one in devices if one != "cpu"), "cpu")
-    finish(writer, counted.facts(_BECAME), origin, name, versions, device)
-
-
-_MOST_TEXT: Final = 400_000
+    finish(writer, counted.facts(_BECAME), origin, name, versions, main_device(devices))
 
 
 def _name(path: Path, own: str, number: int) -> str:

@@ -11,9 +11,9 @@ from typing import Final
 from inspect_compile.dump import paths
 from inspect_compile.dump.files import text_inside
 from inspect_compile.dump.writer import Writer
-from inspect_compile.facts import Artifact, Graph
+from inspect_compile.facts import Graph
 from inspect_compile.knowledge.origins import VLLM_CACHE
-from inspect_compile.origins.counted_files import Counted, finish
+from inspect_compile.origins.counted_files import Counted, finish, kept_text, main_device
 from inspect_compile.origins.fx_text import nodes_of
 
 _GRAPH: Final = "computation_graph.py"
@@ -22,7 +22,6 @@ _TEXTS: Final = ("cache_key_factors.json", "vllm_compile_cache.py", "transformed
 """Kept as they are: what the key of the cache is made of, which piece was compiled for which sizes, and the bytecode
 that Python runs in the place of the model's forward.
 """
-_MOST_TEXT: Final = 400_000
 _MOST_FILES: Final = 100_000
 _ARTIFACT: Final = "artifact_"
 _GRAPHS, _KEPT, _PIECE = "graph that vLLM cut into pieces", "text", "compiled piece"
@@ -56,9 +55,8 @@ def read_vllm_cache(path: Path, root: Path) -> None:
         kept = text_inside(path, path / name)
         if kept:
             counted.add(_KEPT, len(kept))
-            writer.add(Artifact(name=name, text=kept[:_MOST_TEXT], cut=max(0, len(kept) - _MOST_TEXT)))
+            writer.add(kept_text(name, kept))
     for file in islice(path.iterdir(), _MOST_FILES):
         if file.name.startswith(_ARTIFACT) and file.is_file():
             counted.add(_PIECE, file.stat().st_size)
-    device = next((one for one in devices if one != "cpu"), "cpu")
-    finish(writer, counted.facts(_BECAME), VLLM_CACHE, path.name, {}, device)
+    finish(writer, counted.facts(_BECAME), VLLM_CACHE, path.name, {}, main_device(devices))

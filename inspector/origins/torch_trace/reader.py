@@ -9,13 +9,11 @@ import msgspec
 
 from inspect_compile.facts import Artifact, Fact, Graph, Metrics, OriginRecords
 from inspect_compile.facts.compile_id import compile_name
+from inspect_compile.origins.counted_files import MOST_TEXT, kept_text
 from inspect_compile.origins.torch_trace.frames import Frames
 from inspect_compile.origins.torch_trace.graphs import File, TracedGraphs, tracked
 from inspect_compile.origins.torch_trace.records import Record, Unread, records
 from inspect_compile.origins.torch_trace.times import Lookups, Times
-
-MOST_TEXT: Final = 400_000
-"""Characters of a text that are kept."""
 
 _BECAME: Final = {
     "dynamo_start": "dynamo", "dynamo_output_graph": "dynamo", "compilation_metrics": "dynamo, metrics, settings",
@@ -88,7 +86,7 @@ class Trace:
             yield from lookups.facts(record, compile_id)
             yield from map(self._seen, graphs.facts(record, compile_id))
             if record.payload and name not in _IN_FILES and record.kind != "str":
-                yield _artifact(record, compile_id)
+                yield kept_text(name, record.text, compile_id)
             elif not record.payload and record.what not in _BECAME:
                 values.add(record, compile_id)
         yield from values.artifacts()
@@ -126,13 +124,6 @@ class _Numbering:
                 self.started.clear()
             self.started.add(attempt)
         return compile_name(record.compile_id, self.count)
-
-
-def _artifact(record: Record, compile_id: str) -> Artifact:
-    text = record.text
-    return Artifact(
-        graph=compile_id, name=record.name or record.kind, text=text[:MOST_TEXT], cut=max(0, len(text) - MOST_TEXT)
-    )
 
 
 @dataclass
