@@ -75,6 +75,7 @@ SLOWEST: Final = frozenset(
         "analysis/findings/test_advised.py",
         "child/test_capture.py",
         "child/test_left_on.py",
+        "child/test_live.py",
         "child/test_processes.py",
         "codegen/autotuning/test_tuning.py",
         "codegen/kernels/test_stages.py",

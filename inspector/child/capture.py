@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.child import exit_summary, finishing, left_on, run_record, start
@@ -163,14 +163,15 @@ def install(
     keep: int = left_on.KEEP,
     max_bytes: int = left_on.MAX_BYTES,
     cache: str = left_on.CACHE,
+    live: Literal["", "text", "json"] = "",
 ) -> Path:
     """Record what this process and its children compile from now on, until they end, and return where.
 
     That is a new folder in `dumps` (torch_compile_debug/ here), which is there once something was compiled. It is meant
     to be left on: it holds the first compile of each function and the newest `keep` recompiles, at most `max_bytes` for
-    each process; `level` and `cache` are those of `run`. The environment variable INSPECT_COMPILE=1 does the same
-    without a change of the program. In a program that is recorded already that recording goes on, and its place is
-    returned.
+    each process; `level`, `cache` and `live` are those of `run`. The environment variable INSPECT_COMPILE=1 does the
+    same without a change of the program. In a program that is recorded already that recording goes on, and its place
+    is returned.
 
     Raises CommandError for an option that does not exist, RuntimeError inside a capture.
     """
@@ -179,7 +180,7 @@ def install(
     if _own.is_open:
         raise RuntimeError("inspect_compile.install: a capture of this process is open; call it before or after")
     try:
-        setting = left_on.new_setting(dumps, level=level, keep=keep, max_bytes=max_bytes, cache=cache)
+        setting = left_on.new_setting(dumps, level=level, keep=keep, max_bytes=max_bytes, cache=cache, live=live)
     except ValueError as error:
         raise CommandError(f"inspect_compile.install: {error}") from None
     start.watch(setting, None if _own.session is None else _own.go_on(setting))

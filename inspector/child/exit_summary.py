@@ -1,15 +1,14 @@
 """What a run prints on stderr at its end: where the dump is, or why there is nothing in it."""
 
 import os
-import resource
 import select
 import shlex
 import signal
-import stat
 import sys
 import threading
 from collections.abc import Sequence
 
+from inspect_compile.child.live.stderr import has_room
 from inspect_compile.child.recorder import Tally
 from inspect_compile.facts import Frame
 from inspect_compile.knowledge.overview import nothing
@@ -108,17 +107,6 @@ def flush_output() -> None:
         return  # The interpreter runs into it again at its end, and reports it.
 
 
-def _has_room(descriptor: int, size: int) -> bool:
-    """True if so much may be written: beyond the limit on a file's size (RLIMIT_FSIZE) the process would get
-    a signal.
-    """
-    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    found = os.fstat(descriptor)
-    if limit == resource.RLIM_INFINITY or not stat.S_ISREG(found.st_mode):
-        return True
-    return max(found.st_size, os.lseek(descriptor, 0, os.SEEK_CUR)) + size <= limit
-
-
 def say(lines: list[str]) -> None:
     """Print to the process's stderr; if that is impossible, nothing is printed and nothing changes.
 
@@ -131,7 +119,7 @@ def say(lines: list[str]) -> None:
     descriptor = stream.fileno()
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
     _, ready, _ = select.select([], [descriptor], [], PATIENCE)
-    if not ready or not _has_room(descriptor, len(text)):
+    if not ready or not has_room(descriptor, len(text)):
         return
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGPIPE)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from inspect_compile.child.run_config import Level
 
 ON = ("1", "on", "true", "yes")
+LIVE = {"live": "text", "live=json": "json"}
+"""On, and told on stderr while it happens: value of the variable → form of the lines."""
 OFF = ("0", "off", "false", "no", "")
 LEVELS = ("facts", "texts", "all")
 CACHES = ("bypass", "auto", "keep")
@@ -29,7 +31,14 @@ CACHE = "auto"
 """What is recorded where nothing else is asked for: little enough to be left on."""
 
 DUMPS = f"{VARIABLE}_DUMPS"
-OPTIONS = (DUMPS, f"{VARIABLE}_LEVEL", f"{VARIABLE}_KEEP", f"{VARIABLE}_MAX_DUMP", f"{VARIABLE}_CACHE")
+OPTIONS = (
+    DUMPS,
+    f"{VARIABLE}_LEVEL",
+    f"{VARIABLE}_KEEP",
+    f"{VARIABLE}_MAX_DUMP",
+    f"{VARIABLE}_CACHE",
+    f"{VARIABLE}_LIVE_METRICS",
+)
 ELSEWHERE = (f"{VARIABLE}_CACHE_DIR", f"{VARIABLE}_CACHE_BYTES", f"{VARIABLE}_THEME")
 """Variables with the same beginning that are for other things."""
 
@@ -60,8 +69,8 @@ def enter() -> None:
 def from_environment(environment: "Mapping[str, str]") -> Setting:
     """The setting of a run that begins with this process. Raises ValueError, whose text names the variable."""
     asked = environment.get(VARIABLE, "")
-    if asked.lower() not in ON:
-        raise ValueError(f"{VARIABLE}={asked} is neither 1 nor 0")
+    if asked.lower() not in (*ON, *LIVE):
+        raise ValueError(f"{VARIABLE}={asked} is neither 1 nor 0 nor live")
     for name in environment:
         if name.startswith(f"{VARIABLE}_") and name not in (*OPTIONS, *ELSEWHERE):
             raise ValueError(f"{name} is no variable of ours; there are: {', '.join(OPTIONS)}")
@@ -77,13 +86,22 @@ def from_environment(environment: "Mapping[str, str]") -> Setting:
             keep=KEEP if keep is None else int(keep) if keep.isdecimal() else keep,
             max_bytes=given("MAX_DUMP") or MAX_BYTES,
             cache=given("CACHE") or CACHE,
+            live=LIVE.get(asked.lower(), ""),
+            live_metrics=given("LIVE_METRICS") or "",
         )
     except ValueError as error:
         raise ValueError(f"{VARIABLE}_{error}") from None
 
 
 def new_setting(
-    dumps: "str | os.PathLike[str] | None", *, level: object, keep: object, max_bytes: object, cache: object
+    dumps: "str | os.PathLike[str] | None",
+    *,
+    level: object,
+    keep: object,
+    max_bytes: object,
+    cache: object,
+    live: object = "",
+    live_metrics: str = "",
 ) -> Setting:
     """A run that begins with this process, whose dump is a new folder in `dumps`. Raises ValueError: what is asked for
     behind the name of the option in capitals.
@@ -92,6 +110,8 @@ def new_setting(
         raise ValueError(f"LEVEL={level}: there are {', '.join(LEVELS)}")
     if cache not in CACHES:
         raise ValueError(f"CACHE={cache}: there are {', '.join(CACHES)}")
+    if live not in ("", *LIVE.values()):
+        raise ValueError(f"LIVE={live}: there are {', '.join(LIVE.values())}")
     if type(keep) is not int or keep < 1:
         raise ValueError(f"KEEP={keep} is no number of recompiles; write 1, 2, …")
     size = max_bytes if type(max_bytes) is int else bytes_of(str(max_bytes))
@@ -108,7 +128,14 @@ def new_setting(
         pid=pid,
         python_path=os.environ.get(PYTHON_PATH),
         plain=True,
-        run={"level": level, "keep": keep, "max_bytes": size, "cache": cache},
+        run={
+            "level": level,
+            "keep": keep,
+            "max_bytes": size,
+            "cache": cache,
+            "live": live,
+            "live_metrics": os.path.join(here, live_metrics) if live_metrics else "",
+        },
         words=sys.orig_argv[1:],
         own=own_value(os.environ),
     )

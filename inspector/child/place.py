@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from inspect_compile.child.live import live
 from inspect_compile.child.process import Process
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.session import Session
@@ -49,6 +50,7 @@ def session(start: Process) -> Session:
             " and ended it when it had no more work for it"
         )
     made.belong_to(setting)
+    made.tell(live.of(config.live, config.live_metrics, stderr=start.lines, leader=setting.leader))
     made.imports = start.imports
     if is_first and not setting.is_left_on:
         made.recorder.begin()

@@ -8,6 +8,7 @@ from inspect_compile.child.setting import Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from inspect_compile.child.live.stderr import Stderr
     from inspect_compile.child.session import Session
 
 
@@ -28,6 +29,8 @@ class Process:
         """What finds them, before the program adds its own."""
         self.stderr = _file_at(2)
         """Device and number of the file that is stderr, as far as it is open."""
+        self.lines: Stderr | None = None
+        """Where lines go while the program runs, if they were asked for."""
         self.saw_torch = False
         self.imports: list[tuple[str, float, float]] = []
         """Imports that took long and are not recorded yet: module, start and seconds."""

@@ -8,6 +8,7 @@ from inspect_compile.at_start import AtStart
 from inspect_compile.child.limits.first import COMPILES, Limits
 from inspect_compile.child.limits.newest import Held, Newest
 from inspect_compile.child.limits.sizes import size_text
+from inspect_compile.child.live.live import Live
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.dump import Writer, paths
 from inspect_compile.facts import (
@@ -106,6 +107,8 @@ class Recorder(Writer):
         self._pending = pending
         self._config = config
         self._every_compile = every_compile
+        self.live: Live | None = None
+        """What is told of each fact while the program runs, also of those that a limit excludes."""
         self._renew()
 
     def _renew(self) -> None:
@@ -152,6 +155,8 @@ class Recorder(Writer):
 
     def add(self, fact: Fact) -> None:
         """Add `fact`, unless a limit excludes it."""
+        if self.live is not None and self.is_open:
+            self.live.saw(fact)
         if not self._wants(fact):
             return
         if (recompile := self._limits.held_back(fact)) is not None:

@@ -36,6 +36,10 @@ class RunConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The GPUs that graphs are compiled for, in the place of the device that is here."""
     fake_kernels: bool = False
     """With targets: where the program launches a Triton kernel of its own, does it go on, with zeros?"""
+    live: str = ""
+    """Is what happens told on stderr while it happens? `text` or `json`; empty: it is not."""
+    live_metrics: str = ""
+    """The folder in which each process writes its figures for Prometheus; empty: none does."""
 
     @property
     def keeps_texts(self) -> bool:

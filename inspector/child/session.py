@@ -13,6 +13,7 @@ import msgspec
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.child import run_record
+from inspect_compile.child.live.live import Live
 from inspect_compile.child.probes import (
     CHECK,
     CHECKED,
@@ -280,6 +281,9 @@ class Session:
         if not self.recorder.is_open:
             return
         self._end_check()
+        if self.recorder.live is not None:
+            self.recorder.live.close()
+            self.notes += filter(None, [self.recorder.live.trouble])
         self.probes.tell_accounts()
         self._tell_collectives()
         self._tell_failed_call()
@@ -393,6 +397,10 @@ class Session:
         if setting.is_left_on:
             self.leader = setting.pid, tuple(setting.words or ())
 
+    def tell(self, live: Live | None) -> None:
+        """Tell what happens from now on while it happens; None: no longer."""
+        self.recorder.live = live
+
     def configure(self, config: RunConfig) -> None:
         """Record so from the next dump on."""
         self._config = config
@@ -409,6 +417,8 @@ class Session:
             is_open = self.recorder.is_open
             self._is_fork = True
             self.imports.clear()
+            if self.recorder.live is not None:
+                self.recorder.live.forked()
             if self.targets is not None:
                 self.targets.forget()
             self.reopen(None, top=self._top)

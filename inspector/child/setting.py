@@ -43,6 +43,7 @@ class Setting:
         trial: Mapping[str, str] | None = None,
         words: Sequence[str] | None = None,
         own: str | None = None,
+        heard: Sequence[int] | None = None,
     ) -> None:
         self.root = root
         """The dump, an absolute path."""
@@ -82,6 +83,8 @@ class Setting:
         """
         self.own = own
         """What the user has set our variable to, or None if they have not."""
+        self.heard = None if heard is None else list(heard)
+        """Device and number of the file that was the first process's stderr, for the lines of `--live`."""
         self.top = top
         """Where other processes have their parts, if not in `root`: for one of several ranks, the dump of them all."""
 

@@ -141,6 +141,8 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     start = current = Start(setting)
     if setting.leader is None:
         setting.leader = start.pid
+    if setting.run.get("live"):
+        guarded(_keep_stderr, start)
     _announce(setting)
     guarded(hide_ours, start)
     guarded(uncovered.install)
@@ -148,6 +150,15 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     start.session = session
     if session is None:
         ImportWatch("torch", start.modules, start.imported, start.imports.append, start.has_torch).install()
+
+
+def _keep_stderr(start: Start) -> None:
+    """Lines are printed where stderr is now: the program may put something else in its place, as pytest does."""
+    from inspect_compile.child.live.stderr import Stderr
+
+    if start.setting.heard is None:
+        start.setting.heard = list(start.stderr or ())
+    start.lines = Stderr(start.setting.heard)
 
 
 def _is_main_interpreter() -> bool:

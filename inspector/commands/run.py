@@ -75,6 +75,22 @@ class Run:
         )
 
         parser.add_argument(
+            "--live",
+            nargs="?",
+            const="text",
+            default="",
+            choices=("text", "json"),
+            help="print a line on stderr for each slow compile, each recompile with the guard that failed, each limit, "
+            "each cache miss and kernel build after the start, each CUDA graph that is recorded again; --live=json: as "
+            "objects",
+        )
+        parser.add_argument(
+            "--live-metrics",
+            metavar="DIR",
+            default="",
+            help="while the program runs, write the counts of each process to a file in DIR that Prometheus reads",
+        )
+        parser.add_argument(
             "--target",
             dest="targets",
             metavar="GPU",
@@ -104,6 +120,8 @@ class Run:
     @staticmethod
     def _started(arguments: argparse.Namespace) -> "Callable[[], int]":
         """Become the program, or return the function that runs it beside the TUI. Raises CommandError."""
+        import msgspec
+
         from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, own_value, python_path_without_bootstrap
         from inspect_compile.dump import paths
@@ -116,6 +134,8 @@ class Run:
         config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets))})
         if config.graphs is not None and config.keep is not None:
             raise CommandError("--graphs records the first graphs, --keep the newest recompiles: choose one of them")
+        if config.live_metrics:
+            config = msgspec.structs.replace(config, live_metrics=str(_here() / config.live_metrics))
         if config.fake_kernels and not config.targets:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
@@ -133,7 +153,7 @@ class Run:
         else:
             root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
             make_root(root)
-        with_tui = not arguments.no_tui and who is None and _on_terminal()
+        with_tui = not (arguments.no_tui or config.live) and who is None and _on_terminal()
         setting = Setting(
             root=str(root),
             pid=os.getpid(),

@@ -40,6 +40,9 @@ def test_the_light_copies_are_true() -> None:
     names = default_root(Path.cwd(), os.getpid(), datetime.now()).name, Path(setting.root).name
     assert [len(name) for name in names] == [len(names[0])] * 2
     assert Path(setting.root).parent == Path.cwd() / paths.BASE
+    asked = left_on.from_environment({"INSPECT_COMPILE": "live=json", "INSPECT_COMPILE_LIVE_METRICS": "figures"})
+    told = RunConfig.of(asked.run)
+    assert (told.live, told.live_metrics) == ("json", str(Path.cwd() / "figures"))
     given = {"INSPECT_COMPILE": "on", "INSPECT_COMPILE_KEEP": "3", "INSPECT_COMPILE_MAX_DUMP": "1.5 MB"}
     assert RunConfig.of(left_on.from_environment(given).run) == RunConfig(
         level="facts", keep=3, max_bytes=3 << 19, cache="auto"
@@ -49,7 +52,7 @@ def test_the_light_copies_are_true() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("", "yess", "INSPECT_COMPILE=yess is neither 1 nor 0"),
+        ("", "yess", "INSPECT_COMPILE=yess is neither 1 nor 0 nor live"),
         ("_LEVEL", "fact", "INSPECT_COMPILE_LEVEL=fact: there are facts, texts, all"),
         ("_CACHE", "x", "INSPECT_COMPILE_CACHE=x: there are bypass, auto, keep"),
         ("_KEEP", "0", "INSPECT_COMPILE_KEEP=0 is no number of recompiles; write 1, 2, …"),
