@@ -16,6 +16,7 @@ class AtStart:
     """
 
     monotonic = time.monotonic
+    clock = time.clock_gettime
     perf_counter = time.perf_counter
     collection_counts = gc.get_count
     collection_stats = gc.get_stats

@@ -56,6 +56,7 @@ def running(*, argv: Sequence[str], cwd: str, started: float, cache: str, notes:
         parent_pid=os.getppid(),
         rank=surroundings.rank(),
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="milliseconds"),
+        born=surroundings.born(),
         versions=surroundings.versions(),
         cache=cache,
         environment=surroundings.environment(),

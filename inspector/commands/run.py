@@ -245,7 +245,8 @@ def _record_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> Non
     from inspect_compile.dump import Writer
 
     run = run_record.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
-    Writer(top).run(msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, environment={}))
+    run = msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, born=None, environment={})
+    Writer(top).run(run)
 
 
 def _here() -> Path:

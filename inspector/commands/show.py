@@ -71,7 +71,7 @@ class Show:
         path, name, names = _split(arguments.words, (*tables.TABLES, *tables.PAGES))
         options = _options(arguments, name)
         dump = selected(path, arguments)
-        if name not in tables.OF_ALL_RANKS:
+        if name not in (tables.OF_ALL_PROCESSES if arguments.graph is None else tables.OF_ALL_RANKS):
             needs_rank(dump, name)
         graphs = graphs_named(dump, arguments.graph, only_one=name in tables.OF_ALL_RANKS)
         if (file := options.pop(OUTPUT.name, None)) is not None:

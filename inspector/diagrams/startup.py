@@ -37,13 +37,16 @@ def startup_svg(found: Startup, title: str) -> str:
     whole = min(max(found.seconds, SHORTEST), sys.float_info.max)
     scale = (WIDTH - LEFT - RIGHT) / whole
     shown = wide_enough([one for one in found.bars if one.start + one.seconds > 0], scale)
-    threads: dict[str, list[int]] = {lane.lane: [] for lane in found.lanes}
+    threads: dict[tuple[str, str], list[int]] = {(lane.process, lane.lane): [] for lane in found.lanes}
     for one in shown:
-        if one.thread not in (own := threads[one.lane]) and len(own) < _MOST_THREADS:
+        if one.thread not in (own := threads[one.process, one.lane]) and len(own) < _MOST_THREADS:
             own.append(one.thread)
-    tops: dict[str, int] = {}
-    height = TOP
+    tops: dict[tuple[str, str], int] = {}
+    height, process = TOP, ""
     for name, own in threads.items():
+        if name[0] != process:
+            process = name[0]
+            height += BAR
         tops[name] = height
         height += BAR * max(len(own), 1) + 8
     note = f"{seconds_text(whole)} from the start of the process; {seconds_text(found.elsewhere)} in none of the lanes"
@@ -52,7 +55,10 @@ def startup_svg(found: Startup, title: str) -> str:
         text(16, 42, note, fill=FAINT),
         *ticks(whole, scale, TOP, height, LEFT),
         *_names(found, tops),
-        *(_bar(one, scale, tops[one.lane] + BAR * _line(threads[one.lane], one.thread)) for one in shown),
+        *(
+            _bar(one, scale, tops[one.process, one.lane] + BAR * _line(threads[one.process, one.lane], one.thread))
+            for one in shown
+        ),
     ]
     if left := len(found.bars) - len(shown):
         body.append(text(16, height + 10, f"{number_of(left, 'shorter bar')} left out", fill=FAINT))
@@ -65,9 +71,13 @@ def _line(threads: list[int], thread: int) -> int:
     return threads.index(thread) if thread in threads else len(threads) - 1
 
 
-def _names(found: Startup, tops: dict[str, int]) -> Iterator[str]:
+def _names(found: Startup, tops: dict[tuple[str, str], int]) -> Iterator[str]:
+    process = ""
     for lane in found.lanes:
-        top = tops[lane.lane]
+        top = tops[lane.process, lane.lane]
+        if lane.process != process:
+            process = lane.process
+            yield text(16, top - 9, one_line(process), weight="bold")
         yield line(16, top - 4, WIDTH - RIGHT, top - 4, "#e3e7ea")
         yield text(16, top + BAR - 5, lane.lane)
         yield text(LEFT - 8, top + BAR - 5, seconds_text(lane.seconds), fill=FAINT, size=10, anchor="end")

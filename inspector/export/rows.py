@@ -30,7 +30,7 @@ def every_row(dump: "Dump", name: str, graphs: Sequence[str | None] = (None,)) -
     missing: dict[str, str] = {}
     between = b"\n"
     for table in tables.TABLES:
-        if is_only_parts(dump) and table not in tables.OF_ALL_RANKS:
+        if is_only_parts(dump) and table not in tables.OF_ALL_PROCESSES:
             continue
         try:
             found = (row for graph in graphs for row in tables.rows(table, Graphs(dump, graph)))

@@ -52,6 +52,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Of a distributed run, else None."""
     started: str = ""
     """Local time with UTC offset, ISO 8601."""
+    born: float | None = None
+    """When the system started the process, in seconds since the epoch, to 0.01 s; for a process that was something else
+    before (exec), as one of `inspect-compile run` was, when that began. None if it is not known.
+    """
     seconds: float | None = None
     """From start to end."""
     exit_code: Int64 | None = None

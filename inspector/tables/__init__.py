@@ -39,6 +39,9 @@ PAGES: Final = ("node", "kernel")
 OF_ALL_RANKS: Final = frozenset({"overview", "summary", "remarks", "ranks", "overhead"})
 """Those that also tell of a run whose ranks compiled, and whose first process did not."""
 
+OF_ALL_PROCESSES: Final = OF_ALL_RANKS | {"time"}
+"""Those that tell something of such a run where no graph is named."""
+
 
 def load(name: str) -> "DeclaredTable":
     """What the table or page `name` is made of."""

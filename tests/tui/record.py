@@ -65,7 +65,9 @@ def record(name: str) -> None:
         shutil.copytree(recorded, DATA / name)
     run = Dump(DATA / name).run
     started = "2026-01-01T12:00:00+00:00"
-    quiet = msgspec.structs.replace(run, cwd="", pid=1, parent_pid=1, seconds=10.0, started=started, environment={})
+    quiet = msgspec.structs.replace(
+        run, cwd="", pid=1, parent_pid=1, seconds=10.0, started=started, born=None, environment={}
+    )
     Writer(DATA / name).run(quiet)
 
 

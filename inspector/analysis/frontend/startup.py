@@ -50,6 +50,8 @@ class Bar(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_bar"):
     start: float
     """Seconds since the process started."""
     seconds: float
+    process: str = ""
+    """Where several are on one clock: `first process`, `rank 0`, `process 4711`."""
 
 
 class Lane(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_lane"):
@@ -62,6 +64,8 @@ class Lane(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_lane"):
     seconds: float
     """In which at least one thread was at it."""
     bars: int
+    process: str = ""
+    """As of a bar."""
 
 
 class Region(msgspec.Struct, frozen=True, tag_field="fact", tag="region"):
@@ -130,7 +134,7 @@ def startup(dump: Dump) -> Startup | None:
     bars = list(_joined(sorted(bars, key=lambda bar: (LANES.index(bar.lane), bar.thread, bar.start))))
     last = max((bar.start + bar.seconds for bar in bars), default=0.0)
     busy = covered([(max(bar.start, 0.0), bar.start + bar.seconds) for bar in bars])
-    return Startup(tuple(bars), tuple(_lanes(bars)), last, max(last - busy, 0.0), unplaced)
+    return Startup(tuple(bars), tuple(lanes_of(bars)), last, max(last - busy, 0.0), unplaced)
 
 
 def regions(dump: Dump) -> list[Region]:
@@ -231,8 +235,9 @@ def _joined(bars: Iterable[Bar]) -> Iterator[Bar]:
         yield open_
 
 
-def _lanes(bars: list[Bar]) -> Iterator[Lane]:
+def lanes_of(bars: Iterable[Bar], order: Iterable[str] = LANES, process: str = "") -> Iterator[Lane]:
+    """What `bars`, all of one process, add up to."""
     of = gathered((bar.lane, (bar.start, bar.start + bar.seconds)) for bar in bars)
-    for lane in LANES:
+    for lane in order:
         if spans := of.get(lane):
-            yield Lane(lane, min(spans)[0], max(end for _, end in spans), covered(spans), len(spans))
+            yield Lane(lane, min(spans)[0], max(end for _, end in spans), covered(spans), len(spans), process)

@@ -9,6 +9,7 @@ import msgspec
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import TimerRun, compile_seconds, parts, stage_times
+from inspect_compile.analysis.frontend.whole_start import whole_start_rows
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.graph import Graphs, grouped
 
@@ -39,9 +40,12 @@ def wanted_parts(graphs: Graphs) -> list[TimerRun]:
 
 
 def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
-    """For all graphs the lanes, functions and bars from the start of the process; then the stages of all compiles
-    together, the sums, and each compile: its stages and its timers.
+    """For all graphs the processes of the run and what names its seconds, and the lanes, functions and bars from the
+    start of this process; then the stages of all compiles together, the sums, and each compile: its stages and its
+    timers.
     """
+    if graphs.name is None:
+        yield from whole_start_rows(graphs.dump)
     found = wanted_parts(graphs)
     if not found:
         return

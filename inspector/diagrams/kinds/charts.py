@@ -82,27 +82,31 @@ TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _t
 
 def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
     from inspect_compile.analysis.frontend.startup import startup
+    from inspect_compile.analysis.frontend.whole_start import on_one_clock
     from inspect_compile.diagrams.startup import startup_svg
     from inspect_compile.tables.text import program_words
 
-    found = startup(dump)
+    whole = on_one_clock(dump)
+    has_several = whole is not None and len({bar.process for bar in whole.bars}) > 1
+    found = whole if has_several else startup(dump)
     if found is None:
         yield Missing(None, _NOT_TIMED)
         return
     drawn = startup_svg(found, " ".join(program_words(dump.run.argv)) or "torch.compile")
-    yield Drawn(None, "startup", "a process from its start to its last compile", drawn, "svg")
+    yield Drawn(None, "startup", "all processes from the start of the first to the last compile", drawn, "svg")
 
 
 def _startup_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.frontend.startup import startup
+    from inspect_compile.analysis.frontend.whole_start import on_one_clock
 
-    yield "startup", _NOT_TIMED if startup(graphs.dump) is None else "yes"
+    yield "startup", _NOT_TIMED if on_one_clock(graphs.dump) is None else "yes"
 
 
 STARTUP = Kind(
     "startup",
-    "a process from its start to its last compile: imports, Dynamo, AOTAutograd, Inductor, kernels, caches",
+    "all processes from the first start to the last compile: imports, Dynamo, AOTAutograd, Inductor, kernels, caches",
     _startup,
     _startup_listed,
     is_of_run=True,
+    is_of_ranks=True,
 )

@@ -7,6 +7,7 @@ from inspect_compile.analysis.dumps.nothing import text_or_nothing
 from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
+from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess, WholeStart, whole_start
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Block, Stack, Table, heading, styled
@@ -40,6 +41,21 @@ LANE_COLUMNS: Final[tuple[Column[Lane], ...]] = (
     Column("to", lambda row: seconds_text(row.last), right=True),
     Column("time", lambda row: seconds_text(row.seconds), right=True),
     Column("", lambda row: "", role="bar", drop=1),
+)
+PROCESS_COLUMNS: Final[tuple[Column[RunProcess], ...]] = (
+    Column("process", lambda row: one_line(row.process), stretch=True, least=12),
+    Column("from", lambda row: seconds_text(row.start), right=True),
+    Column("to", lambda row: seconds_text(row.last), right=True),
+    Column("in lanes", lambda row: seconds_text(row.named), right=True),
+    Column("others worked", lambda row: seconds_text(row.meanwhile), right=True),
+    Column("not known", lambda row: seconds_text(row.not_known), right=True),
+)
+SHARE_COLUMNS: Final[tuple[Column[RunLane], ...]] = (
+    Column("what", lambda row: row.lane, stretch=True, least=12),
+    Column("process", lambda row: one_line(row.process), stretch=True, least=12),
+    Column("time", lambda row: seconds_text(row.seconds), right=True),
+    Column("share", lambda row: share_text(row.share), right=True),
+    Column("", lambda row: "█" * round(_BAR * row.share), role="bar", drop=1),
 )
 REGION_COLUMNS: Final[tuple[Column[Region], ...]] = (
     Column("time", lambda row: seconds_text(row.seconds), right=True),
@@ -104,6 +120,10 @@ LISTS: Final = (
 def time(request: Request) -> Block:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
     found = wanted_parts(request.graphs)
+    whole = whole_start(request.dump) if request.graph is None and not request.names else None
+    several = _whole(request, whole) if whole is not None and len(whole.processes) > 1 else []
+    if not found and several:
+        return Stack(several)
     if not found:
         return styled(text_or_nothing(request.dump, "torch timed nothing: no compile was recorded"), "dim")
     if request.names:
@@ -112,13 +132,32 @@ def time(request: Request) -> Block:
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
     sums = [row for row in time_sums(request.graphs, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
-    sheets: list[Block] = [*(_from_the_start(request) if request.graph is None else ()), _stages(found)]
+    sheets: list[Block] = [*several, *(_from_the_start(request) if request.graph is None else ()), _stages(found)]
     for one in LISTS:
         if rows := [row for row in sums if row.kind == one.kind]:
             evidence = request.every("time") if one.evidence == "time" else request.command(one.evidence)
             head = heading(one.title, seconds_text(sum(row.seconds for row in rows)))
             sheets.append(limited(one.columns, rows, few, evidence, title=head))
     return Stack(sheets)
+
+
+def _whole(request: Request, found: WholeStart) -> list[Block]:
+    """All processes on one clock, and what names each second of the whole."""
+    count = number_of(len(found.processes), "process", "processes")
+    summary = f"{count}, {seconds_text(found.seconds)} up to the end of the last compile or first call"
+    few = request.limit if request.limit is None else min(request.limit, _FEW)
+    processes = limited(
+        PROCESS_COLUMNS,
+        found.processes,
+        few,
+        request.every("time"),
+        title=heading("the whole run on one clock", summary),
+    )
+    *named, rest = found.lanes
+    shown = [row for row in named if row.share >= _WORTH]
+    head = heading("what each second was", f"{share_text(found.named)} have a name")
+    most = None if few is None else max(few - 1, 0)
+    return [processes, Table(SHARE_COLUMNS, [*shown[:most], rest], title=head)]
 
 
 def _from_the_start(request: Request) -> Iterator[Block]:
