@@ -24,19 +24,31 @@ that Python runs in the place of the model's forward.
 """
 _MOST_FILES: Final = 100_000
 _ARTIFACT: Final = "artifact_"
+_AHEAD, _RANK, _WHOLE = "torch_aot_compile", "rank_", "model"
+"""Where a forward that is compiled ahead of time lies: torch_aot_compile/KEY/rank_0_0/model."""
 _GRAPHS, _KEPT, _PIECE = "graph that vLLM cut into pieces", "text", "compiled piece"
+_FORWARD: Final = "forward compiled ahead of time, a pickle"
 _BECAME: Final = {_GRAPHS: "graphs, nodes", _KEPT: "artifacts"}
 
 
 def is_vllm_cache(path: Path) -> bool:
     """Whether the folder `path` is that of one model, or part of one, in vLLM's cache."""
-    return path.is_dir() and (text_inside(path, path / _GRAPH) or "").startswith(_HEAD)
+    return path.is_dir() and (_is_ahead(path) or (text_inside(path, path / _GRAPH) or "").startswith(_HEAD))
+
+
+def _is_ahead(path: Path) -> bool:
+    is_there = path.name.startswith(_RANK) and path.parent.parent.name == _AHEAD
+    return is_there and (path / _WHOLE).is_file() and not (path / _WHOLE).is_symlink()
 
 
 def read_vllm_cache(path: Path, root: Path) -> None:
     """Make the dump `root`, a new directory, of vLLM's own files. Raises DumpError and OSError."""
     root.mkdir(parents=True)
     writer, counted = Writer(root), Counted()
+    if _is_ahead(path):
+        counted.add(_FORWARD, (path / _WHOLE).stat().st_size)
+        finish(writer, counted.facts(_BECAME), VLLM_CACHE, path.name, {}, main_device(()))
+        return
     graph = path.name if path.name.isidentifier() else "model"
     text = text_inside(path, path / _GRAPH) or ""
     counted.add(_GRAPHS, len(text))

@@ -86,6 +86,22 @@ def test_a_backward_that_is_compiled_later() -> None:
     assert told == "inspect-compile: compiled 0/0 of f (backward) (net.py:3) in 1.5 s: AOTAutograd 1.5 s"
 
 
+def test_a_compile_ahead_of_time_has_no_frame() -> None:
+    """As vLLM has it: its timers name no compile, and those of earlier work and other threads do not count."""
+    rows = [
+        timed("async_compile.wait", 1.0, 9.0),
+        timed("async_compile.wait", 22.0, 3.0),
+        timed("compile_file", 22.0, 3.0),
+        timed("create_aot_dispatcher_function", 21.0, 8.0),
+        timed("fullgraph_capture", 20.0, 9.5),
+    ]
+    rows = [msgspec.structs.replace(row, graph="", thread=int(row.name == "compile_file")) for row in rows]
+    (told,) = lines(*rows)
+    assert told == (
+        "inspect-compile: compiled ahead of time in 9.5 s: AOTAutograd 5.0 s; building kernels 3.0 s; Dynamo 1.5 s"
+    )
+
+
 def test_a_recompile_and_the_limit_which_is_told_once() -> None:
     beyond = msgspec.structs.replace(
         frame("0/8"), status="skipped", limit="recompile_limit", reason="compiled too often"

@@ -69,6 +69,24 @@ def test_the_caches_below_it_are_parts(tmp_path: Path) -> None:
     assert "inductor_cache, cache of Inductor 1 graph, 0 kernels show" in shown
 
 
+def test_a_forward_that_was_compiled_ahead_of_time(tmp_path: Path) -> None:
+    """The layout of vLLM 0.32: a pickle, which is counted and not opened, and Inductor's cache beside it."""
+    key = tmp_path / "torch_compile_cache" / "torch_aot_compile" / "7b51"
+    (key / "rank_0_0").mkdir(parents=True)
+    (key / "rank_0_0" / "model").write_bytes(b"\x80\x04pickled")
+    shard = key / "inductor_cache" / "aa"
+    shard.mkdir(parents=True)
+    (shard / f"c{'a' * 51}.py").write_text("# AOT ID: ['0_inference']\n")
+    dump = read_into(tmp_path / "torch_compile_cache", tmp_path / "dump")
+
+    parts = {(part := Dump(path)).run.origin: part for path in dump.other_processes}
+    assert sorted(parts) == ["cache of Inductor", "cache of vLLM"]
+    counts = {row.what: (row.count, row.became) for row in parts["cache of vLLM"].rows(OriginRecords)}
+    assert counts == {"forward compiled ahead of time, a pickle": (1, "counted")}
+    told = " ".join(run([*COMMAND, "show", parts["cache of vLLM"].root], tmp_path).stdout.split())
+    assert "cache of vLLM" in told
+
+
 def test_another_file_of_that_name(tmp_path: Path) -> None:
     (tmp_path / "computation_graph.py").write_text("import torch\n")
     assert not is_readable(tmp_path)

@@ -1,7 +1,7 @@
 """What is worth a line while a program runs, from the facts as they are recorded."""
 
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
@@ -26,6 +26,9 @@ from inspect_compile.knowledge.frontend.compile_stages import stage_of
 LONG: Final = 1.0
 """Seconds from which on a compile is told."""
 _BACKWARD: Final = "entire_backward_compile"
+_AHEAD: Final = "fullgraph_capture"
+"""The outermost timer of a compile ahead of time (`aot_compile`, as in vLLM), which is no frame's."""
+_MOST_TIMERS: Final = 4096
 _MOST_KEPT: Final = 256
 """Frames, keys and parts of keys that are remembered: more than a process has that does not compile all the time."""
 _MOST_NAMED: Final = 3
@@ -79,6 +82,8 @@ class Watched:
         """Thread → start and seconds of timers that ended, and are inside of none that has ended."""
         self._stages: OrderedDict[str, dict[str, float]] = OrderedDict()
         """Compile id → stage → seconds, without those of stages inside it."""
+        self._of_none: deque[tuple[int, float, str, float]] = deque(maxlen=_MOST_TIMERS)
+        """The same of timers that ran for no frame in particular: thread, start, stage and seconds."""
         self._keys: OrderedDict[tuple[str, str], dict[str, dict[str, str]]] = OrderedDict()
         """Cache and kernel → key → its components."""
         self._members: OrderedDict[tuple[str, str], dict[str, tuple[str, str]]] = OrderedDict()
@@ -133,10 +138,18 @@ class Watched:
             inside += ended.pop()[1]
         ended.append((row.start, row.seconds))
         del ended[:-_MOST_KEPT]
+        stage, own = stage_of(row.name), max(row.seconds - inside, 0.0)
         if row.graph:
-            stages = self._stages.get(row.graph) or _keep(self._stages, row.graph, {})
-            stage = stage_of(row.name)
-            stages[stage] = stages.get(stage, 0.0) + max(row.seconds - inside, 0.0)
+            _add(self._stages.get(row.graph) or _keep(self._stages, row.graph, {}), stage, own)
+        else:
+            self._of_none.append((row.thread, row.start, stage, own))
+            if row.name == _AHEAD and row.seconds >= LONG:
+                stages = self._stages[""] = {}
+                for thread, start, stage, own in self._of_none:
+                    if thread == row.thread and start >= row.start:
+                        _add(stages, stage, own)
+                yield self._compile("", row.seconds, "ahead of time")
+                del self._stages[""]
         if row.name == _BACKWARD:
             if row.seconds >= LONG:
                 yield self._compile(row.graph, row.seconds, " (backward)")
@@ -251,6 +264,10 @@ class Watched:
             return said
         at = f".{name}" if part in CONFIG else f" {name}" if name else ""
         return f"{said}{at}: {old[name][1]} → {new[name][1]}"
+
+
+def _add(stages: dict[str, float], stage: str, seconds: float) -> None:
+    stages[stage] = stages.get(stage, 0.0) + seconds
 
 
 def _named(row: CacheLookup | KernelLookup) -> tuple[str, str]:
