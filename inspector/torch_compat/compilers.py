@@ -45,6 +45,11 @@ RMS_NORM, RMS_NORM_BACKWARD = (
     Name("torch._decomp.decompositions", attribute, "how a kernel that only a GPU has is taken apart")
     for attribute in ("_fused_rms_norm", "_fused_rms_norm_backward")
 )
+ORIGINAL_OPERATOR = Name(
+    "torch.fx.experimental.proxy_tensor",
+    "set_original_aten_op",
+    "names the operator that nodes were taken apart from: the names of kernels are made of it",
+)
 SAVES_EAGER_INPUTS = Name(
     "torch.fx.experimental.proxy_tensor",
     "_should_save_eager_input_vals",

@@ -55,6 +55,12 @@ AVOID_DEVICE = Name(
 )
 INIT_DEVICE = Name(_FAKE_TENSOR, "init_gpu_context", "wakes the device that a FakeTensor is made on")
 CURRENT_STREAM = Name("torch._C", "_cuda_getCurrentRawStream", "the generated code imports it")
+DEFAULT_GENERATOR = Name(
+    "torch._C",
+    "_accelerator_getDefaultGenerator",
+    "the generator whose state a graph has as an input: asked where its operator is lowered",
+    "2.15",
+)
 CACHES_MEMORY = Name(
     "torch._C", "_cuda_cudaCachingAllocator_is_enabled", "asked before CUDA graphs are prepared: the GPU's does"
 )

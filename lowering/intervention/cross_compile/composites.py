@@ -33,7 +33,8 @@ class _RmsNorm(torch.autograd.Function):
 
     @staticmethod
     def forward(context: Any, value: Any, shape: list[int], weight: Any, eps: float | None) -> Any:
-        result, rstd = names.RMS_NORM.load()(value, shape, weight, eps)
+        with names.ORIGINAL_OPERATOR.load()(aten._fused_rms_norm.default):
+            result, rstd = names.RMS_NORM.load()(value, shape, weight, eps)
         context.save_for_backward(value, weight, rstd)
         context.shape = shape
         return result
@@ -42,7 +43,8 @@ class _RmsNorm(torch.autograd.Function):
     def backward(context: Any, gradient: Any) -> Any:
         value, weight, rstd = context.saved_tensors
         wanted = [context.needs_input_grad[0], context.needs_input_grad[2]]
-        of_value, of_weight = names.RMS_NORM_BACKWARD.load()(gradient, value, context.shape, rstd, weight, wanted)
+        with names.ORIGINAL_OPERATOR.load()(aten._fused_rms_norm_backward.default):
+            of_value, of_weight = names.RMS_NORM_BACKWARD.load()(gradient, value, context.shape, rstd, weight, wanted)
         return of_value, None, of_weight, None
 
 

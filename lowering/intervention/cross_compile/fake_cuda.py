@@ -52,6 +52,9 @@ def _device(target: Target) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
+    # What is checkpointed and draws numbers: the partitioner makes inputs of the generator's states.
+    torch.cuda.default_generators = (_Generator(),)
+    names.DEFAULT_GENERATOR.put(lambda *arguments: _Generator())
     names.CURRENT_STREAM.put(_always(0))
     names.CACHES_MEMORY.put(_always(True))
     if target.backend == "hip":
@@ -59,6 +62,24 @@ def _device(target: Target) -> None:
         torch.version.hip, torch.version.cuda = "7.0", None
     elif torch.version.cuda is None:
         torch.version.cuda = "13.0"
+
+
+class _Generator(torch.Generator):
+    """The default generator of the device: nothing is drawn, but graphs have its states as inputs."""
+
+    device = torch.device("cuda", 0)
+
+    def clone_state(self) -> "_Generator":
+        """Another generator of the device."""
+        return _Generator()
+
+    def graphsafe_get_state(self) -> "_Generator":
+        """The same; torch's generators of the CPU have no such state."""
+        return _Generator()
+
+    def get_offset(self) -> int:
+        """How many numbers were drawn: none."""
+        return 0
 
 
 def _always(answer: Any) -> Any:

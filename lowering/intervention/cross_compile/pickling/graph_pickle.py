@@ -42,6 +42,7 @@ To torch "cpu:0" is another device than "cpu", and it supports everything that t
 """
 _CUDNN: Final[Any] = torch.backends.cudnn
 _STATIC: Final = "_dynamo_static_input_type"
+_PLAIN: Final = (torch.Tensor, torch.nn.Parameter)
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     kernel_pickle.unpacked(kernels, module)
     _as_of_dynamo(module, compile_id)
     place = MARKED if known["uses_gpu"] else _CPU
+    if known["uses_gpu"]:
+        _put_there(module, mode)
     whole = jagged.together([_whole(value, place, mode.shape_env) for value in inputs], mode)
     return CompileRequest(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
 
@@ -235,6 +238,24 @@ def _as_of_dynamo(module: GraphModule, compile_id: str) -> None:
 def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
     """The parameters and buffers that the graph itself has."""
     return [*module.named_parameters(remove_duplicate=False), *module.named_buffers(remove_duplicate=False)]
+
+
+def _put_there(module: GraphModule, mode: Any) -> None:
+    """Make FakeTensors on `MARKED` of the tensors that the graph itself has, such as the state of an optimizer.
+
+    To a real tensor "cpu:0" is "cpu": with those that are inputs it would be on another device.
+    """
+    made: dict[int, Any] = {}
+    for part in module.modules():
+        own = part.named_parameters(recurse=False, remove_duplicate=False)
+        buffers = part.named_buffers(recurse=False, remove_duplicate=False)
+        for name, tensor in [*own, *buffers]:
+            if type(tensor) not in _PLAIN or tensor.device.type != _CPU.type:
+                continue
+            if id(tensor) not in made:
+                made[id(tensor)] = mode.from_tensor(tensor, static_shapes=True)
+                made[id(tensor)].fake_device = MARKED
+            setattr(part, name, made[id(tensor)])
 
 
 def _fields(value: Any) -> Any:
