@@ -622,8 +622,8 @@ def kinds(*names: str) -> frozenset[str]:
 
 FUSED = {"fused": kinds("optimizer")}
 GRAPHS = {"reduce-overhead": kinds("launch-bound", "no-cudagraph")}
-TF32 = {"tf32": kinds("matmul-precision", "half-precision")}
-HALF = {"bfloat16": kinds("half-precision", "matmul-precision")}
+TF32 = {"tf32": kinds("matmul-precision")}
+HALF = {"bfloat16": kinds("half-precision")}
 NO_ITEM = {"no item": kinds("synchronisation", "graph-break")}
 EAGER = {"eager": kinds("launch-bound")}
 LAST = {"channels last": kinds("layout", "layout-changes", "copy")}
