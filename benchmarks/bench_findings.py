@@ -44,8 +44,8 @@ class Row(NamedTuple):
     found: list[tuple[str, float | None]]
     """Kinds of the findings, in their order, and the share of a step that each promises."""
 
-    def place(self, change: str, kinds: frozenset[str]) -> int | None:
-        """At which place, from 1, the findings name this change."""
+    def place(self, kinds: frozenset[str]) -> int | None:
+        """At which place, from 1, the first finding of these kinds stands."""
         return next((place for place, (kind, _) in enumerate(self.found, 1) if kind in kinds), None)
 
 
@@ -80,7 +80,7 @@ def main() -> None:
             if not gains or gains[0][1] < WORTH:
                 cells.append("nothing to gain")
                 continue
-            place = row.place(gains[0][0], changes[gains[0][0]])
+            place = row.place(changes[gains[0][0]])
             counts[is_kept][0] += place is not None and place <= FIRST
             counts[is_kept][1] += 1
             cells.append(f"{gains[0][0]}: {place or 'not there'}")

@@ -1,15 +1,14 @@
 """What a run prints on stderr at its end: where the dump is, or why there is nothing in it."""
 
+import contextlib
 import os
 import select
 import shlex
-import signal
 import sys
-import threading
 from collections.abc import Sequence
 
-from inspect_compile.child.live.stderr import has_room
 from inspect_compile.child.recorder import Tally
+from inspect_compile.child.stderr import BrokenPipe, has_room
 from inspect_compile.facts import Frame
 from inspect_compile.knowledge.overview import nothing
 from inspect_compile.knowledge.overview.nothing import Seen, in_one_line
@@ -121,14 +120,5 @@ def say(lines: list[str]) -> None:
     _, ready, _ = select.select([], [descriptor], [], PATIENCE)
     if not ready or not has_room(descriptor, len(text)):
         return
-    is_main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGPIPE)
-    if is_main and before is signal.SIG_DFL:
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    try:
+    with BrokenPipe(), contextlib.suppress(OSError):
         os.write(descriptor, text)
-    except OSError:
-        return
-    finally:
-        if is_main and before is signal.SIG_DFL:
-            signal.signal(signal.SIGPIPE, before)

@@ -8,8 +8,8 @@ from inspect_compile.child.setting import Setting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from inspect_compile.child.live.stderr import Stderr
     from inspect_compile.child.session import Session
+    from inspect_compile.child.stderr import Stderr
 
 
 class Process:
@@ -27,7 +27,7 @@ class Process:
         """Where modules are looked for, before the program adds its own folder."""
         self.finders = tuple(sys.meta_path)
         """What finds them, before the program adds its own."""
-        self.stderr = _file_at(2)
+        self.stderr = file_at(2)
         """Device and number of the file that is stderr, as far as it is open."""
         self.lines: Stderr | None = None
         """Where lines go while the program runs, if they were asked for."""
@@ -40,14 +40,15 @@ class Process:
 
     def has_stderr(self) -> bool:
         """True if descriptor 2 is still what it was: the program may have opened a file of its own in its place."""
-        return self.stderr == _file_at(2)
+        return self.stderr == file_at(2)
 
     def argv(self) -> list[str]:
         """The command as the user would type it: without the interpreter, unless they typed it."""
         return sys.orig_argv[1:] if self.setting.plain else sys.orig_argv
 
 
-def _file_at(descriptor: int) -> tuple[int, int] | None:
+def file_at(descriptor: int) -> tuple[int, int] | None:
+    """Device and number of the file that is open there; None where none is."""
     try:
         found = os.fstat(descriptor)
     except OSError:

@@ -64,6 +64,13 @@ def running(*, argv: Sequence[str], cwd: str, started: float, cache: str, notes:
     )
 
 
+def of_no_process(run: Run, pid: int = 0) -> Run:
+    """`run` without what only the process that wrote it has: of a run whose first process is another one, `pid`, or is
+    not recorded.
+    """
+    return msgspec.structs.replace(run, pid=pid, parent_pid=0, rank=None, born=None, environment={})
+
+
 def ended(run: Run, end: Ended, *, started: float, notes: tuple[str, ...]) -> Run:
     """`run` updated at its end."""
     return msgspec.structs.replace(

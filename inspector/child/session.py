@@ -379,9 +379,8 @@ class Session:
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
         """Make the record of a run whose first process has recorded nothing so far, and perhaps never will."""
         run = run_record.running(argv=words, cwd=self._cwd, started=self._started, cache=self._config.cache)
-        run = msgspec.structs.replace(run, pid=pid, parent_pid=0, rank=None, born=None, environment={})
         try:
-            write_first(self._top, run)
+            write_first(self._top, run_record.of_no_process(run, pid))
         except OSError as error:  # the part of this process will find the same
             let_pass(error)
 

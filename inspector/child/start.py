@@ -154,7 +154,7 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
 
 def _keep_stderr(start: Start) -> None:
     """Lines are printed where stderr is now: the program may put something else in its place, as pytest does."""
-    from inspect_compile.child.live.stderr import Stderr
+    from inspect_compile.child.stderr import Stderr
 
     if start.setting.heard is None:
         start.setting.heard = list(start.stderr or ())

@@ -120,8 +120,6 @@ class Run:
     @staticmethod
     def _started(arguments: argparse.Namespace) -> "Callable[[], int]":
         """Become the program, or return the function that runs it beside the TUI. Raises CommandError."""
-        import msgspec
-
         from inspect_compile.child.run_config import RunConfig
         from inspect_compile.child.setting import Setting, own_value, python_path_without_bootstrap
         from inspect_compile.dump import paths
@@ -131,11 +129,10 @@ class Run:
 
         path, argv = command_of(arguments.program, arguments.commands)
         options = {name: getattr(arguments, name) for name in RunConfig.__struct_fields__}
-        config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets))})
+        metrics = str(_here() / arguments.live_metrics) if arguments.live_metrics else ""
+        config = RunConfig(**{**options, "targets": tuple(dict.fromkeys(arguments.targets)), "live_metrics": metrics})
         if config.graphs is not None and config.keep is not None:
             raise CommandError("--graphs records the first graphs, --keep the newest recompiles: choose one of them")
-        if config.live_metrics:
-            config = msgspec.structs.replace(config, live_metrics=str(_here() / config.live_metrics))
         if config.fake_kernels and not config.targets:
             raise CommandError(
                 "--fake-kernels stands in for Triton kernels of the program on a GPU that is not here; say which: "
@@ -245,8 +242,7 @@ def _record_of_ranks(top: Path, argv: Sequence[str], config: "RunConfig") -> Non
     from inspect_compile.dump import Writer
 
     run = run_record.running(argv=argv[1:], cwd=os.getcwd(), started=time.time(), cache=config.cache)
-    run = msgspec.structs.replace(run, status="ranks", pid=0, parent_pid=0, rank=None, born=None, environment={})
-    Writer(top).run(run)
+    Writer(top).run(msgspec.structs.replace(run_record.of_no_process(run), status="ranks"))
 
 
 def _here() -> Path:

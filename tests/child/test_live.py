@@ -13,8 +13,8 @@ from inspect_compile.child.live import live
 from inspect_compile.child.live.events import Event, Watched
 from inspect_compile.child.live.live import AT_ONCE, Live
 from inspect_compile.child.live.metrics import Metrics
-from inspect_compile.child.live.stderr import Stderr
 from inspect_compile.child.live.words import MOST, line_of
+from inspect_compile.child.stderr import Stderr
 from inspect_compile.facts import (
     CacheLookup,
     CudaGraph,

@@ -70,10 +70,17 @@ class WholeStart(msgspec.Struct, frozen=True):
         return 1.0 - sum(row.share for row in self.lanes if row.lane == NOT_KNOWN)
 
 
+def start_of_run(dump: Dump) -> Startup | None:
+    """What `draw startup` draws: all processes on one clock; of one alone its own start, with what was left out."""
+    whole = on_one_clock(dump) if dump.other_processes else None
+    has_several = whole is not None and len({bar.process for bar in whole.bars}) > 1
+    return whole if has_several else startup(dump)
+
+
 def on_one_clock(dump: Dump) -> Startup | None:
     """The lanes of all processes of a run, in seconds since the first of them started; None as of `whole_start`."""
     bars = [bar for part in _processes_of(dump) for bar in _bars(part)]
-    return _from_the_first(bars) if bars else None
+    return _since(min(bar.start for bar in bars), bars) if bars else None
 
 
 def whole_start(dump: Dump) -> WholeStart | None:
@@ -82,7 +89,8 @@ def whole_start(dump: Dump) -> WholeStart | None:
     bars = [bar for part in own for bar in _bars(part)]
     if not bars:
         return None
-    found, began = _from_the_first(bars), min(bar.start for bar in bars)
+    began = min(bar.start for bar in bars)
+    found = _since(began, bars)
     ends = {part.name: end - began for part in own if (end := _process_end(part.dump)) is not None}
     return WholeStart(found.seconds, tuple(_processes(found, ends)), tuple(_shares(found)))
 
@@ -101,9 +109,8 @@ def _processes_of(dump: Dump) -> list[ProcessDump]:
     return [ProcessDump(dump, None, _FIRST), *own]
 
 
-def _from_the_first(every: list[Bar]) -> Startup:
-    """`every` in seconds since the first one began."""
-    began = min(bar.start for bar in every)
+def _since(began: float, every: list[Bar]) -> Startup:
+    """`every` in seconds since `began`, the start of the first one."""
     bars = [msgspec.structs.replace(bar, start=bar.start - began) for bar in every]
     of = gathered((bar.process, bar) for bar in bars)
     lanes = [lane for process, own in of.items() for lane in lanes_of(own, (STARTING, *LANES), process)]

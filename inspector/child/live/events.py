@@ -1,7 +1,7 @@
 """What is worth a line while a program runs, from the facts as they are recorded."""
 
 import os
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator
 from typing import Final, TypeVar
 
@@ -73,20 +73,20 @@ class Watched:
     """What a process has compiled so far, as far as later events depend on it."""
 
     def __init__(self) -> None:
-        self._names: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._names: dict[str, tuple[str, str]] = {}
         """Compile id → function and place."""
         self._again: dict[str, None] = {}
         """Compiles of frames that were compiled before."""
         self._limited: set[tuple[str, str]] = set()
         self._ended: dict[int, list[tuple[float, float]]] = {}
         """Thread → start and seconds of timers that ended, and are inside of none that has ended."""
-        self._stages: OrderedDict[str, dict[str, float]] = OrderedDict()
+        self._stages: dict[str, dict[str, float]] = {}
         """Compile id → stage → seconds, without those of stages inside it."""
         self._of_none: deque[tuple[int, float, str, float]] = deque(maxlen=_MOST_TIMERS)
         """The same of timers that ran for no frame in particular: thread, start, stage and seconds."""
-        self._keys: OrderedDict[tuple[str, str], dict[str, dict[str, str]]] = OrderedDict()
+        self._keys: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
         """Cache and kernel → key → its components."""
-        self._members: OrderedDict[tuple[str, str], dict[str, tuple[str, str]]] = OrderedDict()
+        self._members: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
         """Part and checksum → member → checksum and value."""
         self._has_hit: set[str] = set()
         """The caches that had something in this process."""
@@ -94,7 +94,7 @@ class Watched:
         self._captured: dict[int, int] = {}
         self._missed: dict[str, CacheLookup] = {}
         """Compile id → a miss of AOTAutograd's cache: whether the other cache has it is looked up next."""
-        self.is_ready = False
+        self._is_ready = False
         """Whether a compiled graph has run."""
 
     def saw(self, fact: Fact) -> Iterator[Event]:
@@ -115,7 +115,7 @@ class Watched:
         elif kind is CudaGraph:
             yield from self._captures(fact)  # type: ignore[arg-type]
         elif kind is FirstCall:
-            self.is_ready = True
+            self._is_ready = True
 
     def _frame(self, row: Frame) -> Iterator[Event]:
         place = f"{os.path.basename(row.file)}:{row.line}"
@@ -202,7 +202,7 @@ class Watched:
         """
         parts, why = self._nearest(row)
         is_told = row.graph in self._again and not OF_GRAPH.isdisjoint(parts)
-        if (self.is_ready or self._has_hit) and not is_told:
+        if (self._is_ready or self._has_hit) and not is_told:
             name, place = self._names.get(row.graph, ("", ""))
             yield Event(event="cache miss", compile_id=row.graph, name=name or row.cache, place=place, why=why)
 
@@ -210,7 +210,7 @@ class Watched:
         if row.cache != _KERNELS or row.graph:
             return
         is_again = row.kernel in self._built
-        if row.outcome == "miss" and (self.is_ready or is_again):
+        if row.outcome == "miss" and (self._is_ready or is_again):
             yield Event(event="kernel build", name=row.kernel, why=self._nearest(row)[1])
         if is_again or len(self._built) < _MOST_KEPT:
             self._built.add(row.kernel)
@@ -296,7 +296,7 @@ def _bound(known: dict[_Key, _Value]) -> dict[_Key, _Value]:
     return known
 
 
-def _keep(known: OrderedDict[_Key, _Value], key: _Key, value: _Value) -> _Value:
+def _keep(known: dict[_Key, _Value], key: _Key, value: _Value) -> _Value:
     """Remember it, and forget what is oldest."""
     _bound(known)[key] = value
     return value

@@ -10,8 +10,8 @@ import msgspec
 from inspect_compile.at_start import AtStart
 from inspect_compile.child.live.events import Event, Watched
 from inspect_compile.child.live.metrics import Metrics
-from inspect_compile.child.live.stderr import Stderr
 from inspect_compile.child.live.words import line_of
+from inspect_compile.child.stderr import Stderr
 from inspect_compile.child.surroundings import rank
 from inspect_compile.facts import Fact, Frame
 from inspect_compile.interrupts import let_pass
@@ -76,8 +76,7 @@ class Live:
                     self._written = self._clock()
                     self._metrics.write(rank())
         except Exception as error:
-            let_pass(error)
-            self.trouble = f"--live ended early: {type(error).__name__}: {error}"
+            self._end(error)
 
     def close(self) -> None:
         """At the end: what was left out is told, and the figures are written."""
@@ -90,8 +89,11 @@ class Live:
             if self._metrics is not None:
                 self._metrics.write(rank())
         except Exception as error:
-            let_pass(error)
-            self.trouble = f"--live ended early: {type(error).__name__}: {error}"
+            self._end(error)
+
+    def _end(self, error: Exception) -> None:
+        let_pass(error)
+        self.trouble = f"--live ended early: {type(error).__name__}: {error}"
 
     def _tell(self, event: Event) -> None:
         now = self._clock()

@@ -81,14 +81,11 @@ TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _t
 
 
 def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
-    from inspect_compile.analysis.frontend.startup import startup
-    from inspect_compile.analysis.frontend.whole_start import on_one_clock
+    from inspect_compile.analysis.frontend.whole_start import start_of_run
     from inspect_compile.diagrams.startup import startup_svg
     from inspect_compile.tables.text import program_words
 
-    whole = on_one_clock(dump)
-    has_several = whole is not None and len({bar.process for bar in whole.bars}) > 1
-    found = whole if has_several else startup(dump)
+    found = start_of_run(dump)
     if found is None:
         yield Missing(None, _NOT_TIMED)
         return
@@ -97,9 +94,9 @@ def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) ->
 
 
 def _startup_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
-    from inspect_compile.analysis.frontend.whole_start import on_one_clock
+    from inspect_compile.analysis.frontend.whole_start import start_of_run
 
-    yield "startup", _NOT_TIMED if on_one_clock(graphs.dump) is None else "yes"
+    yield "startup", _NOT_TIMED if start_of_run(graphs.dump) is None else "yes"
 
 
 STARTUP = Kind(

@@ -120,7 +120,8 @@ LISTS: Final = (
 def time(request: Request) -> Block:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
     found = wanted_parts(request.graphs)
-    whole = whole_start(request.dump) if request.graph is None and not request.names else None
+    is_whole = request.graph is None and not request.names and request.dump.other_processes
+    whole = whole_start(request.dump) if is_whole else None
     several = _whole(request, whole) if whole is not None and len(whole.processes) > 1 else []
     if not found and several:
         return Stack(several)

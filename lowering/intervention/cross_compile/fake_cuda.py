@@ -53,8 +53,9 @@ def _device(target: Target) -> None:
     for name, answer in answers.items():
         setattr(torch.cuda, name, _always(answer))
     # What is checkpointed and draws numbers: the partitioner makes inputs of the generator's states.
-    torch.cuda.default_generators = (_Generator(),)
-    names.DEFAULT_GENERATOR.put(lambda *arguments: _Generator())
+    generator = _Generator()
+    torch.cuda.default_generators = (generator,)
+    names.DEFAULT_GENERATOR.put(_always(generator))
     names.CURRENT_STREAM.put(_always(0))
     names.CACHES_MEMORY.put(_always(True))
     if target.backend == "hip":

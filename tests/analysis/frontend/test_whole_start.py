@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.analysis.frontend.startup import AOT, DYNAMO, IMPORTS
-from inspect_compile.analysis.frontend.whole_start import NOT_KNOWN, STARTING, WholeStart, on_one_clock, whole_start
+from inspect_compile.analysis.frontend.whole_start import (
+    NOT_KNOWN,
+    STARTING,
+    WholeStart,
+    on_one_clock,
+    start_of_run,
+    whole_start,
+)
+from inspect_compile.commands import main
 from inspect_compile.diagrams.startup import startup_svg
 from inspect_compile.dump import Dump, Writer
 from inspect_compile.facts import Fact, Imported, Run, Timed
@@ -80,6 +88,18 @@ def test_the_picture_has_the_lanes_of_each_process(tmp_path: Path) -> None:
     for process in ("first process", "process 7", "process 8"):
         assert svg.count(f">{process}<") == 1
     assert svg.count(f">{IMPORTS}<") == 3
+
+
+def test_the_list_of_what_can_be_drawn_says_what_drawing_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A process that imported, and of which no timer was recorded."""
+    recorded(tmp_path, imported("torch", 1.0, 3.0), second=1, born=0.5)
+    assert start_of_run(Dump(tmp_path)) is None
+    main(["draw", str(tmp_path), "--list"])
+    assert "startup no timers were recorded" in " ".join(capsys.readouterr().out.split())
+    assert main(["draw", str(tmp_path), "startup"]) == 2
+    assert "no timers were recorded" in capsys.readouterr().err
 
 
 def test_what_is_no_clock(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""The stderr that lines of `--live` go to: what was the process's when it began, or the cell of a notebook. Light:
-loaded at interpreter start.
+"""Writing on the process's stderr without changing what becomes of the program, and the stderr that lines of `--live`
+go to: what was the process's when it began, or the cell of a notebook. Light: loaded at interpreter start.
 """
 
 import fcntl
@@ -10,6 +10,8 @@ import signal
 import stat
 import sys
 import threading
+
+from inspect_compile.child.process import file_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,12 +35,12 @@ class Stderr:
         """
         self._file = tuple(heard)
         self._own: int | None = None
-        found = _status(2)
+        found = file_at(2)
         if found is None:
             return
-        if stat.S_ISREG(found.st_mode):  # a log of its own, as torchrun makes for each rank
-            self._file = found.st_dev, found.st_ino
-        if (found.st_dev, found.st_ino) == self._file:
+        if stat.S_ISREG(os.fstat(2).st_mode):  # a log of its own, as torchrun makes for each rank
+            self._file = found
+        if found == self._file:
             try:
                 self._own = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, _HIGH)
             except OSError:  # no descriptor is free
@@ -61,18 +63,17 @@ class Stderr:
         try:
             if not self._is_ours(descriptor) or not _is_ready(descriptor) or not has_room(descriptor, len(data)):
                 return False
-            with _BrokenPipe() as may_write:
+            with BrokenPipe() as may_write:
                 return may_write and os.write(descriptor, data) == len(data)
         except (OSError, ValueError):
             return False
 
     def _is_ours(self, descriptor: int) -> bool:
         """The program may have closed it, and opened a file of its own in its place."""
-        found = _status(descriptor)
-        return found is not None and (found.st_dev, found.st_ino) == self._file
+        return file_at(descriptor) == self._file
 
 
-class _BrokenPipe:
+class BrokenPipe:
     """A block in which a reader that has gone ends no program. False where this thread cannot see to that."""
 
     def __enter__(self) -> bool:
@@ -103,10 +104,3 @@ def _is_ready(descriptor: int) -> bool:
     poll = select.poll()  # other than select, it takes any number of a descriptor
     poll.register(descriptor, select.POLLOUT)
     return any(event & select.POLLOUT for _, event in poll.poll(0))
-
-
-def _status(descriptor: int) -> os.stat_result | None:
-    try:
-        return os.fstat(descriptor)
-    except OSError:
-        return None
